@@ -1,6 +1,6 @@
-import { ArgumentError, type Weights } from '@rlp/core';
+import { ArgumentError, type HostTensor, type Weights } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
+import { correctionNames, linearLayers, parameterSpecs, quantizeWeights } from '@rlp/models/decoder';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
   type OnnxBackendOptions,
@@ -15,9 +15,10 @@ import { kindOf } from './optimizer/options.ts';
 import { ruleOf } from './optimizer/rules.ts';
 import { stateSpecs, type TrainedParameter } from './optimizer/update-rule.ts';
 import { adamwSlots } from './program/kernel-optimizer.ts';
-import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
+import type { TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
 import { type LoraPlan, mergePlan, planCorrection } from './weights/lora.ts';
+import type { MergePlan } from './weights/merge-plan.ts';
 import { savingWith } from './weights/model-files.ts';
 import { checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
 import { initialHead, valueHeadSpec } from './weights/value-head.ts';
@@ -28,6 +29,8 @@ interface Plan {
   readonly stores: readonly {
     readonly name: string;
     readonly weights: Weights;
+    /** Weights that the contents were made from. Default: the contents. */
+    readonly origin?: Weights;
     readonly slots?: readonly string[];
   }[];
   readonly trained: readonly TrainedParameter[];
@@ -60,7 +63,7 @@ export async function createOnnxBackend(options: OnnxBackendOptions): Promise<On
   const plan =
     lora === undefined
       ? planFull(resolved, parameters, head)
-      : planLora(resolved, await planCorrection(model, lora), head);
+      : (lora.base === 'int8' ? planQuantized : planLora)(resolved, await planCorrection(model, lora), head);
   await createStores(engine, plan);
   try {
     return await startBackend(resolved, plan, parameters, valueHead);
@@ -88,17 +91,67 @@ function planFull(
   };
 }
 
+/** Frozen weights in 8 bits are published as they are, beside the factors of their correction. */
+function planQuantized(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
+  const { engine, model, store } = options;
+  if (engine.executionProvider !== 'cpu') {
+    throw new ArgumentError(
+      `createOnnxBackend: lora.base 'int8' needs the provider cpu, got ${engine.executionProvider}; use 'float32'`,
+    );
+  }
+  const { targets, scale } = lora;
+  const layers = linearLayers(model.config);
+  const published = targets.flatMap(({ layer, down, up }): [string, HostTensor][] => {
+    const names = correctionNames(layer.weight);
+    return [
+      [names.down, zerosOf(down)],
+      [names.up, zerosOf(up)],
+    ];
+  });
+  return {
+    ...correctionPlan(options, lora, head, [
+      {
+        name: store,
+        weights: new Map([...quantizeWeights(model.weights, layers), ...published]),
+        origin: model.weights,
+      },
+    ]),
+    merge: {
+      ...{ kind: 'quantized', store, scale, layers, targets },
+      parameters: parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape })),
+    },
+  };
+}
+
+function zerosOf({ shape }: ParameterSpec): HostTensor {
+  return { shape, data: new Float32Array(shape.reduce((size, length) => size * length, 1)) };
+}
+
 function planLora(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
   const { model, store } = options;
-  const { targets, scale, factors } = lora;
+  const { targets, scale } = lora;
   const adapted = new Set(targets.map(({ layer }) => layer.weight));
   const base = new Map([...model.weights].filter(([name]) => adapted.has(name)));
   return {
-    stores: [
-      { name: `${store}/adapter`, weights: new Map([...factors, ...head]), slots: trainingSlots(options) },
+    ...correctionPlan(options, lora, head, [
       { name: `${store}/base`, weights: base },
       { name: store, weights: model.weights },
-    ],
+    ]),
+    merge: mergePlan(targets, scale, store),
+  };
+}
+
+/** What is trained of a correction, before frozen stores. */
+function correctionPlan(
+  options: ResolvedOnnxBackendOptions,
+  lora: LoraPlan,
+  head: Weights,
+  frozen: Plan['stores'],
+): Omit<Plan, 'merge'> {
+  const { targets, factors } = lora;
+  const weights = new Map([...factors, ...head]);
+  return {
+    stores: [{ name: `${options.store}/adapter`, weights, slots: trainingSlots(options) }, ...frozen],
     trained: [
       ...targets
         .flatMap(({ down, up }) => [down, up])
@@ -106,7 +159,6 @@ function planLora(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Wei
       ...others(head),
     ],
     lora,
-    merge: mergePlan(targets, scale, store),
   };
 }
 
@@ -142,8 +194,8 @@ async function createStores(engine: Engine, plan: Plan): Promise<void> {
   }
   const made: string[] = [];
   try {
-    for (const { name, weights, slots = [] } of plan.stores) {
-      await engine.createStore({ name, parameters: specsOf(weights), slots }, weights);
+    for (const { name, weights, origin, slots = [] } of plan.stores) {
+      await engine.createStore({ name, parameters: specsOf(weights), slots }, weights, origin);
       made.push(name);
     }
   } catch (error) {
@@ -180,7 +232,7 @@ async function startBackend(
     },
     shares: { engine, store },
     reference: options.reference,
-    forecastMemory: memoryForecast(options, plan.lora?.rank),
+    forecastMemory: memoryForecast(options, plan.lora && { rank: plan.lora.rank, base: plan.lora.base }),
   });
 }
 

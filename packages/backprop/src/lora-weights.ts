@@ -58,7 +58,16 @@ export class LoraWeights implements PolicyWeights {
     return toWeights(await this.#parts.program.call('readMerged', undefined));
   }
 
+  get base(): 'float32' | 'int8' {
+    return this.#parts.plan.base;
+  }
+
   async load(weights: Weights): Promise<void> {
+    if (this.base === 'int8') {
+      throw new ArgumentError(
+        "loadWeights: this backend stores the frozen weights in 8 bits (lora.base 'int8'), which would round the given ones; create a backend from a model with them",
+      );
+    }
     checkWeights('loadWeights', this.#parts.parameters, weights);
     const zero = this.#parts.plan.targets.map(({ up }) => up.name);
     await this.#parts.program.call('rebase', { tensors: toTensors(weights), zero });

@@ -4,22 +4,21 @@ import type { ResolvedOnnxBackendOptions } from './backend-options.ts';
 import { estimateMemory } from './memory.ts';
 
 const remedy =
-  "lower tokensPerMicroBatch, train a correction with `lora: {}`, or set activations: 'recompute' or reference: 'none'";
+  "lower tokensPerMicroBatch, train a correction with `lora: { base: 'int8' }`, or set activations: 'recompute' or reference: 'none'";
 
 /**
  * What a backend will take of the machine's memory. Unknown for devices that have memory of their own, and in a page.
  *
  * Keeps nothing of the model but its shape, and does not count the caller's copy, which may be freed.
  *
- * @param rank - Rank of the correction. `undefined` if every weight is trained.
+ * @param lora - Rank of the correction, and how what it corrects is stored. `undefined` if every weight is trained.
  */
 export function memoryForecast(
   { engine, model, tokensPerMicroBatch, activations, reference, optimizer }: ResolvedOnnxBackendOptions,
-  rank: number | undefined,
+  lora: { readonly rank: number; readonly base: 'float32' | 'int8' } | undefined,
 ): (batch: BatchSize) => MemoryForecast | undefined {
   const { executionProvider } = engine;
   const { config } = model;
-  const lora = rank === undefined ? undefined : { rank };
   return ({ sequences, tokens }) => {
     // A page is not told what it may take.
     if (executionProvider !== 'cpu' || typeof process === 'undefined') return undefined;
@@ -29,7 +28,7 @@ export function memoryForecast(
     const estimate = estimateMemory({
       ...{ config, rows, length, activations, reference, optimizer, microBatches, lora },
     });
-    const { model: _copy, total: _total, table: _table, ...bytes } = estimate;
+    const { model: _copy, total: _total, loading: _loading, table: _table, ...bytes } = estimate;
     return { bytes, held: process.memoryUsage.rss(), available: availableMemory(), remedy };
   };
 }

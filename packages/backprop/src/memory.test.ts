@@ -90,10 +90,27 @@ describe('estimateMemory', () => {
   const question = { config: llama({}), rows: 8, length: 128 };
 
   it('adds up, and prints every part', () => {
-    const { total, table, ...parts } = estimateMemory(question);
+    const { total, loading, table, ...parts } = estimateMemory(question);
+    expect(loading).toBe(parts.model + parts.weights + parts.runtime);
     expect(Object.values(parts).reduce((sum, bytes) => sum + bytes, 0)).toBe(total);
     expect(table.split('\n')).toHaveLength(10);
     expect(table).toMatch(/weights +1\.0 MiB/);
+  });
+
+  it('falls with frozen weights in 8 bits, which load as floats', () => {
+    const [floats, bytes] = (['float32', 'int8'] as const).map((base) =>
+      estimateMemory({ ...question, reference: 'none', lora: { rank: 4, base } }),
+    );
+    const layers = linearLayers(question.config);
+    const linear = layers.reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
+    // Whole blocks of 64 bytes and a scale.
+    const stored = layers.reduce(
+      (sum, { inputs, outputs }) => sum + 68 * outputs * Math.ceil(inputs / 64),
+      0,
+    );
+    const factors = floats!.gradients;
+    expect(floats!.weights - bytes!.weights).toBe(8 * linear - stored - factors);
+    expect(bytes!.loading - bytes!.model - bytes!.weights - bytes!.runtime).toBe(stored);
   });
 
   it('falls with recomputation, low rank and no reference', () => {
@@ -151,7 +168,7 @@ describe('memoryForecast', () => {
         ...{ engine: { executionProvider }, model: { config } },
         ...{ tokensPerMicroBatch: 512, activations: 'keep', reference: 'none' },
       } as never,
-      rank,
+      rank === undefined ? undefined : { rank, base: 'float32' },
     );
 
   it('is the estimate of the largest micro-batch, without the copy of the model', () => {
@@ -159,6 +176,7 @@ describe('memoryForecast', () => {
     const {
       model: _,
       total: __,
+      loading: ____,
       table: ___,
       ...parts
     } = estimateMemory({

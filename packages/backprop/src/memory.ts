@@ -1,6 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
+import { quantizedBlock } from '@rlp/onnx/layers';
 import * as z from 'zod';
 import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
 import { headBlockRows, largeVocabulary } from './graphs/parameter-blocks.ts';
@@ -32,6 +33,8 @@ const schema = z.strictObject({
     .strictObject({
       /** Rank of the correction. Default 8. */
       rank: z.int().min(1).default(8),
+      /** How the frozen weights are stored, as the option `lora.base` of the backend. Default `'float32'`. */
+      base: z.enum(['float32', 'int8']).default('float32'),
     })
     .optional(),
 });
@@ -61,6 +64,8 @@ export interface MemoryEstimate {
   readonly runtime: number;
   /** Sum of all purposes. */
   readonly total: number;
+  /** Peak before the first step: the loaded model, the weights that are made from it, and what the copying takes. */
+  readonly loading: number;
   /** The same as a table with one line per purpose. */
   readonly table: string;
 }
@@ -110,11 +115,13 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const trained = lora ? countAdapterParameters(config, lora.rank) : parameters;
   const parts = {
     model: float * parameters,
-    weights: float * (parameters + (lora ? parameters + trained : 0)),
+    weights: lora ? loraWeights(config, lora, parameters, trained) : float * parameters,
     reference: question.reference === 'none' ? 0 : float * trained,
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
     optimizer: float * optimizerNumbers(config, { lora, optimizer: optimizer ?? {} }),
-    activations: float * tokens * activationsPerToken(config, length, question.activations ?? 'keep'),
+    activations:
+      float * tokens * activationsPerToken(config, length, question.activations ?? 'keep') +
+      (lora?.base === 'int8' ? float * largestLayer(config) : 0),
     logits: critic ? 0 : float * scored * logitsPerToken(config),
     scoring:
       critic || question.reference === 'none'
@@ -123,12 +130,40 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     runtime: runtimeBytes,
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
-  return { ...parts, total, table: tableOf({ ...parts, total }) };
+  const loading =
+    parts.model + parts.weights + parts.runtime + (lora?.base === 'int8' ? linearBytes(config) : 0);
+  return { ...parts, total, loading, table: tableOf({ ...parts, total }) };
 }
 
 /** Number of parameters of a decoder: matrices, norms and biases. A tied output head counts once. */
 export function countParameters(config: ModelConfig): number {
   return parameterSpecs(config).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+}
+
+/** Bytes of frozen and published weights, and of the correction. */
+function loraWeights(
+  config: ModelConfig,
+  { base }: { readonly base: 'float32' | 'int8' },
+  parameters: number,
+  trained: number,
+): number {
+  const layers = linearLayers(config);
+  const linear = layers.reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
+  if (base === 'float32') return float * (parameters + linear + trained);
+  return float * (parameters - linear + 2 * trained) + linearBytes(config);
+}
+
+/** Bytes of the linear layers in 8 bits, with their scales. */
+function linearBytes(config: ModelConfig): number {
+  const blocks = linearLayers(config).map(
+    ({ inputs, outputs }) => outputs * Math.ceil(inputs / quantizedBlock),
+  );
+  return (quantizedBlock + float) * blocks.reduce((sum, count) => sum + count, 0);
+}
+
+/** Numbers of the largest linear layer, which is made from its bytes when it is needed. */
+function largestLayer(config: ModelConfig): number {
+  return Math.max(...linearLayers(config).map(({ inputs, outputs }) => inputs * outputs));
 }
 
 function countAdapterParameters(config: ModelConfig, rank: number): number {

@@ -116,6 +116,7 @@ export class OnnxTrainingBackend implements FullBackend {
     const { weights, reference } = this.#parts;
     return [
       ...(reference === 'none' ? (['reference'] as const) : []),
+      ...(weights.base === 'int8' ? (['weights'] as const) : []),
       ...(weights.valueHead ? [] : (['values'] as const)),
     ];
   }

@@ -4,20 +4,10 @@ import type { TracedLoss } from './batch/traced-loss.ts';
 import type { Optimizer } from './optimizer/options.ts';
 import type { Schedule } from './optimizer/schedule.ts';
 import type { TrainedParameter } from './optimizer/update-rule.ts';
+import type { MergePlan } from './weights/merge-plan.ts';
 
 /** Parameters that a policy reads: the trained ones, or their frozen copy. */
 export type Policy = 'current' | 'reference';
-
-/** Graph that adds a low-rank correction to frozen weights, and the store for the result. */
-export interface MergePlan {
-  readonly model: Uint8Array;
-  /** Store of the merged weights. */
-  readonly store: string;
-  /** Inputs that are the parameters of the same name. */
-  readonly parameters: readonly string[];
-  /** Parameters that the graph computes. The output of each is named `merged:` and the parameter. */
-  readonly merged: readonly string[];
-}
 
 /** Options of the training program. The backend's options explain them. */
 export interface TrainingProgramOptions {

@@ -1,5 +1,4 @@
 import type { ScoreRequest, TokenScores } from '@rlp/core';
-import type { OperatorSet } from '@rlp/onnx/layers';
 import type { CallContext, EngineHost } from '@rlp/onnx/runtime';
 import type { TokenLogits } from './backend.ts';
 import type { DecoderOptions, ManagedDecoder } from './decoding/cached-decoder.ts';
@@ -14,7 +13,6 @@ import { Scorer } from './scoring/scorer.ts';
 
 /** What the program is started with. */
 export interface GenerationProgramOptions extends DecoderOptions {
-  readonly operators: OperatorSet;
   readonly prefillTokens: number;
   readonly prefixCacheBytes: number;
   readonly scoreTokens: number;
@@ -56,6 +54,8 @@ export type GenerationProgram = {
     argument: { readonly requests: readonly ScoreRequest[] },
     call: CallContext,
   ): Promise<readonly TokenLogits[]>;
+  /** How the store holds the linear layers. */
+  base(argument: undefined, call: CallContext): 'float32' | 'int8';
   close(argument: undefined, call: CallContext): Promise<void>;
 };
 
@@ -96,6 +96,7 @@ export default async function startGeneration(
       }),
     score: ({ requests, temperature }, { signal }) => scorer.score(requests, temperature, signal),
     scoreLogits: ({ requests }, { signal }) => scorer.logits(requests, signal),
+    base: () => (scorer.inBytes ? 'int8' : 'float32'),
     async close() {
       await decoder.close();
       await scorer.close();

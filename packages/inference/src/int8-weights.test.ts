@@ -1,11 +1,10 @@
-import { type Completion, RandomStream, type TokenScores } from '@rlp/core';
+import type { Completion, TokenScores } from '@rlp/core';
 import { type LanguageModel, loadModel } from '@rlp/models';
-import { type LinearLayer, linearLayers } from '@rlp/models/decoder';
+import { dequantizeMatrix, type LinearLayer, linearLayers, quantizeMatrix } from '@rlp/models/decoder';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import type { InferenceBackend } from './backend.ts';
-import { quantizedBlock, quantizeMatrix } from './decoding/quantized.ts';
 import { createOnnxSampler } from './onnx-sampler.ts';
 import type { OnnxSamplerOptions } from './onnx-sampler-options.ts';
 import { goldenFolder, goldenModels, tinyConfigs, tinyModel, tinyTokenizer } from './testing/tiny-models.ts';
@@ -32,47 +31,9 @@ async function start(
 }
 
 /** The weight that a quantized matrix stands for, in the order of the layer. */
-function dequantized(data: Float32Array, layer: Pick<LinearLayer, 'inputs' | 'outputs' | 'order'>) {
-  const { bytes, scales } = quantizeMatrix(data, layer);
-  const { inputs, outputs, order } = layer;
-  const blocks = Math.ceil(inputs / quantizedBlock);
-  const scaleOf = (output: number, input: number) =>
-    scales[output * blocks + Math.floor(input / quantizedBlock)]!;
-  const all = Float32Array.from(data, (_, at) => {
-    const [output, input] =
-      order === 'out-in' ? [Math.floor(at / inputs), at % inputs] : [at % outputs, Math.floor(at / outputs)];
-    return scaleOf(output, input) * (bytes[output * blocks * quantizedBlock + input]! - 128);
-  });
-  return { all, largestScale: Math.max(...scales) };
+function dequantized(data: Float32Array, layer: LinearLayer): Float32Array {
+  return dequantizeMatrix(quantizeMatrix(data, layer), layer);
 }
-
-describe('quantizeMatrix', () => {
-  it.each(['out-in', 'in-out'] as const)('moves no weight by more than half a scale, stored %s', (order) => {
-    const random = RandomStream.named('quantized', order);
-    for (const inputs of [1, 63, 64, 65, 200]) {
-      for (const magnitude of [1e-20, 1, 1e20]) {
-        const data = Float32Array.from(
-          { length: inputs * 5 },
-          () => magnitude * (random.uniform() - 0.5) ** 3,
-        );
-        const { all, largestScale } = dequantized(data, { inputs, outputs: 5, order });
-        const worst = Math.max(...all.map((weight, at) => Math.abs(weight - data[at]!)));
-        expect(worst).toBeLessThanOrEqual(0.5 * largestScale * (1 + 1e-5));
-        expect(largestScale).toBeLessThanOrEqual((magnitude / 8 / 127) * (1 + 1e-6));
-      }
-    }
-  });
-
-  it('keeps zeros, and passes weights on that are not finite', () => {
-    const shape = { inputs: 70, outputs: 1, order: 'out-in' } as const;
-    expect(dequantized(new Float32Array(70), shape).all.every((weight) => weight === 0)).toBe(true);
-    for (const broken of [Number.NaN, Number.POSITIVE_INFINITY]) {
-      const { scales } = quantizeMatrix(new Float32Array(70).fill(1).fill(broken, 66, 67), shape);
-      expect(scales[0]).toBeCloseTo(1 / 127);
-      expect(scales[1]).toBeNaN();
-    }
-  });
-});
 
 const prompts = ['once', 'upon a time there was', 'q'].map((text) => tinyTokenizer.encode(text));
 
@@ -103,7 +64,7 @@ const fusable = (Object.keys(tinyConfigs) as Kind[]).filter(
 function rounded(model: LanguageModel): LanguageModel {
   const layers = linearLayers(model.config).map((layer) => {
     const { shape, data } = model.weights.get(layer.weight)!;
-    return [layer.weight, { shape, data: dequantized(data, layer).all }] as const;
+    return [layer.weight, { shape, data: dequantized(data, layer) }] as const;
   });
   return { ...model, weights: new Map([...model.weights, ...layers]) };
 }

@@ -218,6 +218,7 @@ class OnnxSampler implements InferenceBackend {
 
   /** What has to be copied into the store, or `undefined` if it is there already. */
   async #publishedWeights(publication: WeightPublication): Promise<Weights | undefined> {
+    if (publication.kind !== 'shared') await this.#requireFloats(publication);
     if (publication.kind === 'adapter') return this.#corrected(publication.path);
     this.#base = undefined;
     if (publication.kind === 'checkpoint') return readCheckpoint(this.#config, publication.path);
@@ -227,6 +228,14 @@ class OnnxSampler implements InferenceBackend {
       engine === this.#engine
         ? `updateWeights: weights were published in store "${store}", but this sampler reads "${this.#store}"; give both the same store`
         : "updateWeights: weights were published in another engine; create sampler and backend in one, or publish as 'checkpoint'",
+    );
+  }
+
+  /** Weights of a trainer that stores them in 8 bits come from that trainer only. */
+  async #requireFloats({ kind }: WeightPublication): Promise<void> {
+    if ((await this.#program.call('base', undefined)) === 'float32') return;
+    throw new SamplerError(
+      `updateWeights: store "${this.#store}" holds the linear layers in 8 bits, so an '${kind}' cannot be written to it; publish as 'shared'`,
     );
   }
 

@@ -17,5 +17,21 @@ export {
   linearLayers,
   parameterSpecs,
 } from './decoder/parameters.ts';
+export {
+  correctionNames,
+  dequantizeMatrix,
+  isQuantizedBytes,
+  type QuantizedMatrix,
+  quantizedNames,
+  quantizedProduct,
+  quantizeMatrix,
+  quantizeWeights,
+  storedMatrix,
+} from './decoder/quantized.ts';
 export { type RopeTables, ropeTables } from './decoder/rope.ts';
-export { linearLayer, type TrainingBlocksOptions, trainingBlocks } from './decoder/training-blocks.ts';
+export {
+  linearLayer,
+  type TrainingBlocksOptions,
+  trainingBlocks,
+  withBias,
+} from './decoder/training-blocks.ts';

@@ -16,5 +16,6 @@ export {
   type TokenLayout,
 } from './composites/packed-attention.ts';
 export * from './composites/picked-rows.ts';
+export * from './composites/quantized-linear.ts';
 export * from './composites/rotary.ts';
 export type { OperatorSet } from './composites/variant.ts';

@@ -7,6 +7,7 @@ export { Tensor } from 'onnxruntime-common';
 export type { EngineOptions, EngineTimeouts } from './runtime/options.ts';
 export { programUrl } from './runtime/program-url.ts';
 export type * from './runtime/protocol.ts';
+export { packedBytes } from './runtime/stores/packed-bytes.ts';
 
 /**
  * Starts an engine: a thread with ONNX Runtime, parameter stores and programs.

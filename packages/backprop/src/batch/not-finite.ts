@@ -8,12 +8,18 @@ export function lossError(loss: number): TrainingError {
   );
 }
 
+/** Bits of the exponent, which are all set in NaN and infinite numbers only. */
+const exponentBits = 0x7f800000;
+
 /**
- * Index of the first element that is NaN or infinite, or −1. A loop, because a callback takes eight times as
- * long.
+ * Index of the first element that is NaN or infinite, or −1. A loop over bits, because one over numbers takes twice and a callback
+ * many times as long.
  */
-export function firstNonFinite(values: Float32Array): number {
-  for (let index = 0; index < values.length; index++) if (!Number.isFinite(values[index])) return index;
+export function firstNonFinite({ buffer, byteOffset, length }: Float32Array): number {
+  const bits = new Int32Array(buffer, byteOffset, length);
+  for (let index = 0; index < length; index++) {
+    if ((bits[index]! & exponentBits) === exponentBits) return index;
+  }
   return -1;
 }
 

@@ -1,9 +1,17 @@
 import type { ModelConfig } from '@rlp/models';
-import { decoderHidden, headParameter, parameterSpecs, trainingBlocks } from '@rlp/models/decoder';
+import {
+  decoderHidden,
+  headParameter,
+  linearLayers,
+  parameterSpecs,
+  quantizedProduct,
+  trainingBlocks,
+} from '@rlp/models/decoder';
 import type { Graph, Value } from '@rlp/onnx';
 import type { OperatorSet, TableGradient, TokenLayout } from '@rlp/onnx/layers';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
-import { corrected, type LoraTarget } from '../weights/lora.ts';
+import { corrected } from '../weights/lora.ts';
+import type { LoraTarget } from '../weights/merge-plan.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
 
 /** Options of {@link decoderBuilder}. */
@@ -12,7 +20,9 @@ export interface DecoderBuilderOptions {
   readonly activations: 'keep' | 'recompute';
   readonly ops: OperatorSet;
   /** Low-rank corrections and their common factor. */
-  readonly lora?: { readonly targets: readonly LoraTarget[]; readonly scale: number } | undefined;
+  readonly lora?:
+    | { readonly targets: readonly LoraTarget[]; readonly scale: number; readonly base: 'float32' | 'int8' }
+    | undefined;
   /** Row of the value head, if there is one. */
   readonly valueHead?: ParameterSpec | undefined;
 }
@@ -21,10 +31,16 @@ export interface DecoderBuilderOptions {
 export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
   const { config, activations, ops, lora, valueHead } = options;
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
+  const quantized = new Set(lora?.base === 'int8' ? linearLayers(config).map(({ weight }) => weight) : []);
   const shapes = shapesOf(config, lora?.targets ?? [], valueHead);
   return (graph: Graph, tokens: Value, layout: TokenLayout, tables: TableGradient) => {
     const parameters = new Map<string, Value>();
-    const parameter = (name: string) => inputOf(graph, shapes, parameters, name);
+    const input = (name: string, type: 'float32' | 'uint8', shape: readonly number[]) => {
+      const value = parameters.get(name) ?? graph.input(name, type, shape);
+      parameters.set(name, value);
+      return value;
+    };
+    const parameter = (name: string) => input(name, 'float32', shapes.get(name)!);
     let embedding: TableLookup | undefined;
     const blocks = trainingBlocks({
       graph,
@@ -37,6 +53,7 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       onEmbedding: (table, rows) => {
         embedding = { parameter: table, rows };
       },
+      product: (x, layer) => (quantized.has(layer.weight) ? quantizedProduct(x, layer, input) : undefined),
       adapt: (layer, x, y) => {
         const target = targets.get(layer.weight);
         if (!target || !lora) return y;
@@ -64,16 +81,4 @@ function shapesOf(
   const factors = targets.flatMap(({ down, up }) => [down, up]);
   const own = valueHead ? [valueHead] : [];
   return new Map([...parameterSpecs(config), ...factors, ...own].map(({ name, shape }) => [name, shape]));
-}
-
-/** Input for a parameter, created on first use. */
-function inputOf(
-  graph: Graph,
-  shapes: ReadonlyMap<string, readonly number[]>,
-  inputs: Map<string, Value>,
-  name: string,
-): Value {
-  const input = inputs.get(name) ?? graph.input(name, 'float32', shapes.get(name)!);
-  inputs.set(name, input);
-  return input;
 }

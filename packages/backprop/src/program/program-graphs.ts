@@ -1,8 +1,11 @@
 import { EngineError } from '@rlp/core';
+import { isQuantizedBytes } from '@rlp/models/decoder';
+import { quantizedBlock } from '@rlp/onnx/layers';
 import {
   type EngineHost,
   type EngineSession,
   type ParameterStore,
+  packedBytes,
   Tensor,
   type Tensors,
 } from '@rlp/onnx/runtime';
@@ -140,7 +143,7 @@ export function parameterFeeds(
       const store = homes.get(name);
       if (!store)
         throw new EngineError(`training program: expected a store with the parameter "${name}", none has it`);
-      return [name, store.tensor(name)];
+      return [name, isQuantizedBytes(name) ? packedBytes(store, name, quantizedBlock) : store.tensor(name)];
     }),
   );
 }

@@ -22,13 +22,15 @@ import type {
   TrainingProgramOptions,
   UpdateSettings,
 } from '../program-protocol.ts';
+import type { MergePlan } from '../weights/merge-plan.ts';
 import { valueHeadName } from '../weights/value-head.ts';
 import type { GradientAccumulator } from './gradients.ts';
 import type { ParameterOptimizer } from './kernel-optimizer.ts';
 import { driversOf } from './parameter-drivers.ts';
 import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
+import { QuantizedMerger } from './quantized-merger.ts';
 import { clearParameters, copyIn, copyOut, mixStores } from './store-copies.ts';
-import { WeightMerger } from './weight-merger.ts';
+import { type Merger, WeightMerger } from './weight-merger.ts';
 
 /** Training inside the engine's thread. Calls run one at a time, in order. */
 export class TrainingProgram {
@@ -38,7 +40,7 @@ export class TrainingProgram {
   readonly #graphs: CompiledGraphs;
   readonly #gradient: GradientAccumulator;
   readonly #optimizer: ParameterOptimizer;
-  readonly #merger: WeightMerger | undefined;
+  readonly #merger: Merger | undefined;
   readonly #sequence = new Sequence();
   #reference: ParameterStore | undefined;
   #updates = 0;
@@ -53,7 +55,7 @@ export class TrainingProgram {
     const { gradient, optimizer } = driversOf(host, this.#store, options);
     this.#gradient = gradient;
     this.#optimizer = optimizer;
-    this.#merger = options.merge && new WeightMerger(host, options.merge);
+    this.#merger = options.merge && mergerOf(host, options.merge);
   }
 
   readonly forwardBackward = (request: ComputeRequest, call: CallContext): Promise<GradientResult> =>
@@ -247,6 +249,10 @@ export class TrainingProgram {
     this.#reference ??= this.#host.createStore({ name, parameters });
     return this.#reference;
   }
+}
+
+function mergerOf(host: EngineHost, plan: MergePlan): Merger {
+  return plan.kind === 'graph' ? new WeightMerger(host, plan) : new QuantizedMerger(host, plan);
 }
 
 /** Collects scores over micro-batches. */

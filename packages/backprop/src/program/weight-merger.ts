@@ -1,14 +1,24 @@
 import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
-import type { MergePlan, NamedTensor } from '../program-protocol.ts';
+import type { NamedTensor } from '../program-protocol.ts';
+import type { MergeGraphPlan } from '../weights/merge-plan.ts';
 import { parameterFeeds } from './program-graphs.ts';
 
-/** Adds a low-rank correction to frozen weights, in the engine. */
-export class WeightMerger {
+/** Makes published weights from frozen ones and a low-rank correction, in the engine. */
+export interface Merger {
+  /** Brings the published store up to date. */
+  mergeInto(stores: readonly ParameterStore[]): Promise<void>;
+  /** Copies of all weights, merged. */
+  merge(stores: readonly ParameterStore[]): Promise<NamedTensor[]>;
+  close(): Promise<void>;
+}
+
+/** Adds a low-rank correction to frozen weights by one graph. */
+export class WeightMerger implements Merger {
   readonly #host: EngineHost;
-  readonly #plan: MergePlan;
+  readonly #plan: MergeGraphPlan;
   readonly #sessions = new Map<'device' | 'host', EngineSession>();
 
-  constructor(host: EngineHost, plan: MergePlan) {
+  constructor(host: EngineHost, plan: MergeGraphPlan) {
     this.#host = host;
     this.#plan = plan;
   }

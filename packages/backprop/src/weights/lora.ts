@@ -13,25 +13,17 @@ import {
 import { type LinearLayer, linearLayers } from '@rlp/models/decoder';
 import { Graph, serialize, type Value } from '@rlp/onnx';
 import { add, gemm, mul } from '@rlp/onnx/ops';
-import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { LoraOptions } from '../backend-options.ts';
-import type { MergePlan } from '../program-protocol.ts';
+import type { LoraTarget, MergeGraphPlan } from './merge-plan.ts';
 
 /** A low-rank correction with everything decided: by options, or by the files of an adapter. */
 export interface LoraPlan extends LoraSettings {
   readonly scale: number;
+  /** How the frozen linear layers are stored. */
+  readonly base: 'float32' | 'int8';
   readonly targets: readonly LoraTarget[];
   /** Where training starts. */
   readonly factors: Weights;
-}
-
-/** A frozen linear layer and the two factors of its correction `(alpha/rank) · B · A`. */
-export interface LoraTarget {
-  readonly layer: LinearLayer;
-  /** `A`, `[rank, inputs]`. */
-  readonly down: ParameterSpec;
-  /** `B`, `[outputs, rank]`. */
-  readonly up: ParameterSpec;
 }
 
 const peftPrefix = 'base_model.model.';
@@ -52,17 +44,18 @@ export async function planCorrection(
   options: LoraOptions,
 ): Promise<LoraPlan> {
   const name = folder === undefined ? undefined : (hubNameOf(folder) ?? folder);
-  const { rank = 8, alpha = 16, scaling = 'rank', targets: names, seed, adapter, baseModel } = options;
+  const { rank = 8, alpha = 16, scaling = 'rank', targets: names, seed, adapter, baseModel, base } = options;
   if (adapter === undefined) {
     const targets = loraTargets(config, { rank, targets: names });
     const factors = initialFactors(targets, seed);
     const settings = { rank, alpha, scaling, baseModel: baseModel ?? name };
-    return { ...settings, scale: loraScale(settings), targets, factors };
+    return { ...settings, base, scale: loraScale(settings), targets, factors };
   }
   const read = await readLoraAdapter(adapter, config);
   if (baseModel === undefined) await checkBaseModel(read.baseModel, folder);
   return {
     ...read,
+    base,
     baseModel: baseModel ?? name ?? read.baseModel,
     targets: targetsOf(read, config, adapter),
     factors: factorsOf(read),
@@ -166,22 +159,41 @@ export function corrected(
 }
 
 /** Graph that computes the corrected weight of every target, `W + scale · B · A`. */
-export function mergePlan(targets: readonly LoraTarget[], scale: number, store: string): MergePlan {
+export function mergePlan(targets: readonly LoraTarget[], scale: number, store: string): MergeGraphPlan {
   const graph = new Graph();
   for (const { layer, down, up } of targets) {
     const stored = layer.order === 'out-in' ? [layer.outputs, layer.inputs] : [layer.inputs, layer.outputs];
     const base = graph.input(layer.weight, 'float32', stored);
     const [a, b] = [down, up].map(({ name, shape }) => graph.input(name, 'float32', shape));
-    const merged =
-      layer.order === 'out-in'
-        ? gemm(b!, a!, { alpha: scale, bias: base })
-        : gemm(a!, b!, { transposeA: 'yes', transposeB: 'yes', alpha: scale, bias: base });
-    graph.output(`merged:${layer.weight}`, merged);
+    graph.output(`merged:${layer.weight}`, mergedWeight(base, { down: a!, up: b! }, layer.order, scale));
   }
   return {
+    kind: 'graph',
     model: serialize(graph),
     store,
     parameters: targets.flatMap(({ layer, down, up }) => [layer.weight, down.name, up.name]),
     merged: targets.map(({ layer }) => layer.weight),
   };
+}
+
+function mergedWeight(
+  base: Value,
+  { down, up }: { down: Value; up: Value },
+  order: LinearLayer['order'],
+  scale: number,
+): Value {
+  return order === 'out-in'
+    ? gemm(up, down, { alpha: scale, bias: base })
+    : gemm(down, up, { transposeA: 'yes', transposeB: 'yes', alpha: scale, bias: base });
+}
+
+/** Graph that corrects any one weight: inputs `base`, `down` and `up`, output `merged`. */
+export function mergeGraph(order: LinearLayer['order'], scale: number): Uint8Array {
+  const graph = new Graph();
+  const stored = order === 'out-in' ? ['outputs', 'inputs'] : ['inputs', 'outputs'];
+  const down = graph.input('down', 'float32', ['rank', 'inputs']);
+  const up = graph.input('up', 'float32', ['outputs', 'rank']);
+  const base = graph.input('base', 'float32', stored);
+  graph.output('merged', mergedWeight(base, { down, up }, order, scale));
+  return serialize(graph);
 }

@@ -42,6 +42,8 @@ export type PublishedFiles = (directory: string) => Promise<void>;
 /** Weights of a policy from the user's side, for full training and low-rank adaptation. */
 export interface PolicyWeights {
   readonly adaptation: 'full' | 'lora';
+  /** How frozen weights are stored. Those in 8 bits cannot be replaced. Absent if every weight is trained. */
+  readonly base?: 'float32' | 'int8';
   /**
    * A critic's row that is trained with the policy. It does not belong to the weights, and the methods below
    * ignore it.

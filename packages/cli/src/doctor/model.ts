@@ -96,14 +96,17 @@ function templateFinding({ chat, tokenizer }: LanguageModel): Finding {
 }
 
 function memoryFinding({ config }: LanguageModel, { rows, length }: StepShape): Finding {
-  const { total } = estimateMemory({ config, rows, length, reference: 'none' });
+  const question = { config, rows, length, reference: 'none' } as const;
+  const { total } = estimateMemory(question);
+  const least = estimateMemory({ ...question, lora: { base: 'int8' } });
+  const lower = Math.max(least.loading, least.total - least.model);
   const free = process.availableMemory?.() ?? freemem();
-  const text = `a step of ${rows} × ${length} tokens needs about ${bytes(total)}, ${bytes(free)} are free`;
+  const text = `a step of ${rows} × ${length} tokens needs about ${bytes(total)}, or ${bytes(lower)} with lora: { base: 'int8' }; ${bytes(free)} are free`;
   return {
     name: 'memory of a training step',
     state: total > free ? 'problem' : 'fine',
     text,
-    values: { needed: total, free },
+    values: { needed: total, leastNeeded: lower, free },
   };
 }
 

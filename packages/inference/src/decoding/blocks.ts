@@ -5,16 +5,17 @@ import {
   linearLayer,
   positionOf,
   ropeTables,
+  withBias,
 } from '@rlp/models/decoder';
 import { type Dimension, type Graph, productDimension, type Value } from '@rlp/onnx';
 import { embedding, type OperatorSet, rotaryEmbedding, splitHeads } from '@rlp/onnx/layers';
-import { add, gemm, reshape, transpose } from '@rlp/onnx/ops';
+import { gemm, reshape, transpose } from '@rlp/onnx/ops';
 
 /** How a linear layer is computed: `x Wᵀ`, or `(W xᵀ)ᵀ`, for which few rows need no repacking of the weight. */
 export type LinearOrder = 'plain' | 'swapped';
 
-/** A linear layer applied to `x` `[tokens, inputs]`, without its bias. */
-export type LayerProduct = (x: Value, layer: LinearLayer) => Value;
+/** A linear layer applied to `x` `[tokens, inputs]`, without its bias. `undefined` for one that is computed from its parameters. */
+export type LayerProduct = (x: Value, layer: LinearLayer) => Value | undefined;
 
 /** Options of {@link inferenceBlocks}. */
 export interface InferenceBlocksOptions {
@@ -49,7 +50,8 @@ export function inferenceBlocks(options: InferenceBlocksOptions): DecoderBlocks 
     embedTokens: lookUp,
     embedPositions: (table) => lookUp(table, positions()),
     linear: (x, layer) => {
-      if (product) return withBias(product(x, layer), layer, parameter);
+      const own = product?.(x, layer);
+      if (own) return withBias(own, layer, parameter);
       return linear === 'plain' ? linearLayer(x, layer, parameter) : swappedLinear(x, layer, parameter);
     },
     attend,
@@ -60,10 +62,6 @@ function swappedLinear(x: Value, layer: LinearLayer, parameter: (name: string) =
   const transposeA = layer.order === 'out-in' ? 'no' : 'yes';
   const y = transpose(gemm(parameter(layer.weight), x, { transposeA, transposeB: 'yes' }));
   return withBias(y, layer, parameter);
-}
-
-function withBias(y: Value, layer: LinearLayer, parameter: (name: string) => Value): Value {
-  return layer.bias === undefined ? y : add(y, parameter(layer.bias));
 }
 
 /** Logits `[n, V]` of hidden states `[n, d]` under the output matrix `[V, d]`. */

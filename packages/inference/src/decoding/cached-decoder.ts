@@ -1,5 +1,6 @@
 import type { TokenId } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
+import type { OperatorSet } from '@rlp/onnx/layers';
 import type { WeightPlacement } from './weights.ts';
 
 /** Distributions of the next token of some rows. The arrays belong to the decoder and hold until its next call. */
@@ -76,6 +77,7 @@ export interface DecoderOptions {
   readonly contextLength: number;
   readonly maxSequences: number;
   readonly weights: WeightPlacement;
+  readonly operators: OperatorSet;
 }
 
 /** A decoder that owns sessions. */

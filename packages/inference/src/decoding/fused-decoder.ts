@@ -174,7 +174,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   }
 
   get #quantized(): boolean {
-    return this.options.weights === 'int8';
+    return this.options.weights === 'int8' || this.inBytes;
   }
 
   #step(wanted: 'prompts' | 'tokens', count: number): Promise<Step> {
@@ -191,7 +191,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
 
   #linear(kind: 'prompts' | 'tokens', count: number): LinearOrder {
     const { weights, maxSequences } = this.options;
-    if (weights === 'int8') return maxSequences <= SWAP_LIMIT ? 'swapped' : 'plain';
+    if (this.#quantized) return maxSequences <= SWAP_LIMIT ? 'swapped' : 'plain';
     return kind === 'tokens' && weights === 'shared' && count <= SWAP_LIMIT ? 'swapped' : 'plain';
   }
 

@@ -58,9 +58,21 @@ export abstract class HostDecoder {
   }
 
   async refresh(): Promise<void> {
-    if (this.options.weights === 'shared') return;
+    const { weights } = this.options;
+    if (weights === 'shared' || (weights === 'int8' && this.inBytes)) return;
     await this.close();
     await this.prepare();
+  }
+
+  /** Whether the store holds the linear layers in 8 bits. */
+  protected get inBytes(): boolean {
+    return this.#weights.inBytes;
+  }
+
+  #product(): LayerProduct {
+    const { weights, operators } = this.options;
+    if (weights === 'int8') return this.#weights.roundedProduct;
+    return operators === 'fused' ? this.#weights.bakedProduct : this.#weights.storedProduct;
   }
 
   /** Compiles a graph whose parameters are inputs or initialisers, whichever the options ask for. */
@@ -68,12 +80,9 @@ export abstract class HostDecoder {
     build: (parameter: (graph: Graph, name: string) => Value, product?: LayerProduct) => Graph,
     options: SessionOptions = {},
   ): Promise<Step> {
-    const { input, initializer, quantized } = this.#weights;
+    const { input, initializer } = this.#weights;
     const { weights } = this.options;
-    const graph = build(
-      weights === 'packed' ? initializer : input,
-      weights === 'int8' ? quantized : undefined,
-    );
+    const graph = build(weights === 'packed' ? initializer : input, this.#product());
     const session = await this.#host.createSession(serialize(graph), options);
     return { session, parameters: this.#weights.feeds(session.inputNames) };
   }

@@ -97,7 +97,9 @@ export class StandardDecoder extends HostDecoder implements ManagedDecoder {
 
   #ready(): Promise<Step> {
     const { config, contextLength } = this.options;
-    this.#step ??= this.open((parameter) => standardGraph({ config, contextLength, parameter }));
+    this.#step ??= this.open((parameter, product) =>
+      standardGraph({ config, contextLength, parameter, product }),
+    );
     this.#step.catch(() => {
       this.#step = undefined;
     });

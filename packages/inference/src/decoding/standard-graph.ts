@@ -3,7 +3,7 @@ import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/mod
 import { Graph, sumDimension, type Value } from '@rlp/onnx';
 import { attention, embedding, splitHeads, windowMask } from '@rlp/onnx/layers';
 import { add, concat, expand, mul, range, reshape, softmax } from '@rlp/onnx/ops';
-import { inferenceBlocks, outputLogits, turnedHeads } from './blocks.ts';
+import { inferenceBlocks, type LayerProduct, outputLogits, turnedHeads } from './blocks.ts';
 import { cacheNames } from './fused-graph.ts';
 
 /** Options of {@link standardGraph}. */
@@ -12,6 +12,8 @@ export interface StandardGraphOptions {
   /** Positions of a cache row. */
   readonly contextLength: number;
   readonly parameter: (graph: Graph, name: string) => Value;
+  /** Products of linear layers. Default: from their parameters. */
+  readonly product?: LayerProduct | undefined;
 }
 
 /**
@@ -37,6 +39,7 @@ export function standardGraph(options: StandardGraphOptions): Graph {
     parameter: (name) => options.parameter(graph, name),
     ops: 'standard',
     linear: 'plain',
+    product: options.product,
     positions: () => positions,
     attend: concatenatedAttention(graph, options, positions),
   });

@@ -1,9 +1,22 @@
 import { ArgumentError } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import { type LinearLayer, parameterSpecs } from '@rlp/models/decoder';
+import {
+  correctionNames,
+  isQuantizedBytes,
+  type LinearLayer,
+  linearLayers,
+  parameterSpecs,
+  quantizedNames,
+  quantizedProduct,
+  quantizeMatrix,
+  storedMatrix,
+} from '@rlp/models/decoder';
 import type { Graph, Value } from '@rlp/onnx';
-import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
-import { quantizedProduct, quantizeMatrix } from './quantized.ts';
+import { quantizedBlock } from '@rlp/onnx/layers';
+import { add, gemm } from '@rlp/onnx/ops';
+import { type EngineHost, type ParameterStore, packedBytes } from '@rlp/onnx/runtime';
+import type { LayerProduct } from './blocks.ts';
+import { bakedProduct } from './quantized-product.ts';
 
 /**
  * How sessions get their weights. `'shared'` reads the store in place, so a trainer's update is seen by the next run.
@@ -12,16 +25,26 @@ import { quantizedProduct, quantizeMatrix } from './quantized.ts';
  */
 export type WeightPlacement = 'shared' | 'packed' | 'int8';
 
-/** A model's parameters in a store, as seen by graphs. */
+/**
+ * A model's parameters in a store, as seen by graphs.
+ *
+ * A trainer of a low-rank correction may store the linear layers in 8 bits and the factors of its correction beside them.
+ */
 export class StoredWeights {
   readonly #store: ParameterStore;
   readonly #shapes: ReadonlyMap<string, readonly number[]>;
+  /** Whether the store holds the linear layers in 8 bits. */
+  readonly inBytes: boolean;
 
   /** @throws ArgumentError if the store does not hold the model's parameters. */
   constructor(host: EngineHost, config: ModelConfig, store: string) {
     this.#store = host.store(store);
     this.#shapes = new Map(this.#store.parameters.map(({ name, shape }) => [name, shape]));
+    const layers = linearLayers(config).filter((layer) => this.#holdsBytes(layer));
+    const quantized = new Set(layers.map(({ weight }) => weight));
+    this.inBytes = layers.length > 0;
     for (const { name, shape } of parameterSpecs(config)) {
+      if (quantized.has(name)) continue;
       const stored = this.#shapes.get(name);
       if (stored?.join() === shape.join()) continue;
       throw new ArgumentError(
@@ -43,14 +66,43 @@ export class StoredWeights {
     );
   };
 
-  /** A linear layer's product with its weight in 8 bits as part of the graph: a copy of its present value. */
-  quantized = (x: Value, layer: LinearLayer): Value =>
-    quantizedProduct(x, layer.weight, quantizeMatrix(this.#store.data(layer.weight), layer));
+  /** Products of layers that the store holds in 8 bits. They read it in place. */
+  storedProduct: LayerProduct = (x, layer) => {
+    if (!this.#holdsBytes(layer)) return undefined;
+    const y = quantizedProduct(x, layer, (name, type, shape) => x.graph.input(name, type, shape));
+    return this.#corrected(y, x, layer);
+  };
+
+  /** The same, with a copy of the bytes as part of the graph. */
+  bakedProduct: LayerProduct = (x, layer) => {
+    if (!this.#holdsBytes(layer)) return undefined;
+    const matrix = storedMatrix((name) => this.#store.data(name), layer);
+    return this.#corrected(bakedProduct(x, layer.weight, matrix), x, layer);
+  };
+
+  /** Products with weights in 8 bits as part of the graph, rounded if the store holds them in float32. */
+  roundedProduct: LayerProduct = (x, layer) =>
+    this.bakedProduct(x, layer) ??
+    bakedProduct(x, layer.weight, quantizeMatrix(this.#store.data(layer.weight), layer));
 
   /** Tensors to feed for the inputs among these names that are parameters. */
   feeds(inputs: readonly string[]) {
     const names = inputs.filter((name) => this.#shapes.has(name));
-    return Object.fromEntries(names.map((name) => [name, this.#store.tensor(name)]));
+    const tensor = (name: string) =>
+      isQuantizedBytes(name) ? packedBytes(this.#store, name, quantizedBlock) : this.#store.tensor(name);
+    return Object.fromEntries(names.map((name) => [name, tensor(name)]));
+  }
+
+  #holdsBytes({ weight }: LinearLayer): boolean {
+    return this.#shapes.has(quantizedNames(weight).bytes);
+  }
+
+  /** The output of a layer with its published correction, if it has one. */
+  #corrected(y: Value, x: Value, { weight }: LinearLayer): Value {
+    const names = correctionNames(weight);
+    if (!this.#shapes.has(names.down)) return y;
+    const narrow = gemm(x, this.input(x.graph, names.down), { transposeB: 'yes' });
+    return add(y, gemm(narrow, this.input(x.graph, names.up), { transposeB: 'yes' }));
   }
 
   #shape(name: string): readonly number[] {

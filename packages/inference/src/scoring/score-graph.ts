@@ -11,7 +11,7 @@ import {
   windowMask,
 } from '@rlp/onnx/layers';
 import { add, range, reshape } from '@rlp/onnx/ops';
-import { inferenceBlocks, turnedHeads } from '../decoding/blocks.ts';
+import { inferenceBlocks, type LayerProduct, turnedHeads } from '../decoding/blocks.ts';
 
 /** Options of {@link scoreGraph}. */
 export interface ScoreGraphOptions {
@@ -21,6 +21,8 @@ export interface ScoreGraphOptions {
   /** What is computed of each position. */
   readonly output: 'scores' | 'logits';
   readonly parameter: (graph: Graph, name: string) => Value;
+  /** Products of linear layers. Default: from their parameters. */
+  readonly product?: LayerProduct | undefined;
 }
 
 /**
@@ -44,6 +46,7 @@ export function scoreGraph(options: ScoreGraphOptions): Graph {
     parameter: (name) => options.parameter(graph, name),
     ops,
     linear: 'plain',
+    product: options.product,
     positions: () => positions,
     attend: fullAttention(graph, options, positions),
   });

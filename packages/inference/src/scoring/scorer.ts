@@ -33,6 +33,11 @@ export class Scorer {
     this.#weights = new StoredWeights(host, options.config, options.store);
   }
 
+  /** Whether the store holds the linear layers in 8 bits. */
+  get inBytes(): boolean {
+    return this.#weights.inBytes;
+  }
+
   /**
    * Logprobs and entropies at `temperature`, by request.
    *
@@ -104,7 +109,8 @@ export class Scorer {
     const known = this.#sessions.get(output);
     if (known !== undefined) return known;
     const { config, contextLength, operators: ops } = this.#options;
-    const graph = scoreGraph({ config, contextLength, ops, output, parameter: this.#weights.input });
+    const { input: parameter, storedProduct: product } = this.#weights;
+    const graph = scoreGraph({ config, contextLength, ops, output, parameter, product });
     const session = this.#host.createSession(serialize(graph));
     this.#sessions.set(output, session);
     session.catch(() => this.#sessions.delete(output));

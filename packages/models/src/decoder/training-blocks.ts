@@ -11,7 +11,7 @@ import {
   type TableGradient,
   type TokenLayout,
 } from '@rlp/onnx/layers';
-import { gather, gemm, reshape } from '@rlp/onnx/ops';
+import { add, gather, gemm, reshape } from '@rlp/onnx/ops';
 
 import {
   attentionScale,
@@ -42,6 +42,8 @@ export interface TrainingBlocksOptions {
   readonly embeddingGradient?: TableGradient;
   /** Callback for the rows looked up in the token table. `embeddingGradient: 'rows'` needs it. Default none. */
   readonly onEmbedding?: (table: string, rows: Value) => void;
+  /** Products of linear layers without their biases. `undefined` for a layer that is computed from its parameters. Default: all are. */
+  readonly product?: ((x: Value, layer: LinearLayer) => Value | undefined) | undefined;
   /** Function that changes a linear layer's output `y` for the input `x`, as a LoRA adapter does. Default returns `y`. */
   readonly adapt?: (layer: LinearLayer, x: Value, y: Value) => Value;
 }
@@ -52,7 +54,7 @@ export interface TrainingBlocksOptions {
  * @throws ArgumentError if the length of the layout's rows is a number beyond the model's context.
  */
 export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
-  const { layout, config, ops = 'fused', adapt = (_layer, _x, y) => y } = options;
+  const { layout, config, ops = 'fused', adapt = (_layer, _x, y) => y, product } = options;
   const { contextLength } = config;
   const length = layout.slots.shape[1]!;
   if (Number(length) > contextLength) {
@@ -75,7 +77,11 @@ export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
       return rows;
     },
     embedPositions: (table) => gather(parameter(table), layout.positions),
-    linear: (x, layer) => adapt(layer, x, linearLayer(x, layer, parameter)),
+    linear: (x, layer) => {
+      const own = product?.(x, layer);
+      const y = own ? withBias(own, layer, parameter) : linearLayer(x, layer, parameter);
+      return adapt(layer, x, y);
+    },
     attend: fullAttention(options, ops),
     ...(options.recompute === 'layer' && {
       aroundLayer: (_layer, x, build) => recompute([x], ([input]) => [build(input!)])[0],
@@ -88,6 +94,11 @@ export function linearLayer(x: Value, layer: LinearLayer, parameter: (name: stri
   const bias = layer.bias === undefined ? undefined : parameter(layer.bias);
   const transposeB = layer.order === 'out-in' ? 'yes' : 'no';
   return gemm(x, parameter(layer.weight), { transposeB, bias });
+}
+
+/** The output of a linear layer from its product. */
+export function withBias(y: Value, layer: LinearLayer, parameter: (name: string) => Value): Value {
+  return layer.bias === undefined ? y : add(y, parameter(layer.bias));
 }
 
 function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): DecoderBlocks['attend'] {

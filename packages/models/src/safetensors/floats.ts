@@ -64,10 +64,11 @@ export function decodeFloats(type: FloatType, bytes: Uint8Array, target: Float32
     new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(bytes);
     return;
   }
-  const halves = new Uint16Array(bytes.slice().buffer);
-  const bits = new Uint32Array(target.buffer, target.byteOffset, target.length);
-  const convert = type === 'BF16' ? (half: number) => half << 16 : floatBitsOfHalf;
-  for (let i = 0; i < bits.length; i++) bits[i] = convert(halves[i]!);
+  const { buffer, byteOffset } = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
+  const halves = new Uint16Array(buffer, byteOffset, target.length);
+  const bits = new Int32Array(target.buffer, target.byteOffset, target.length);
+  if (type === 'BF16') for (let i = 0; i < bits.length; i++) bits[i] = halves[i]! << 16;
+  else for (let i = 0; i < bits.length; i++) bits[i] = floatBitsOfHalf(halves[i]!);
 }
 
 /** Encodes float32 values as `type`, little-endian, rounding to nearest with ties to even. */

@@ -106,8 +106,10 @@ export interface Engine {
    * Contents are copied in pieces. This needs less memory and blocks the event loop less than
    * {@link Engine.writeStore}. Rejects with an `EngineError` if the name is taken, and with an `ArgumentError` if
    * the contents do not fit.
+   *
+   * @param origin - Tensors that the contents were made from, which {@link Engine.wasCreatedWith} compares. Default: the contents.
    */
-  createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void>;
+  createStore(spec: StoreSpec, contents?: StoreTensors, origin?: StoreTensors): Promise<void>;
   /** Whether a store of this name exists or is being created. */
   hasStore(name: string): boolean;
   /**

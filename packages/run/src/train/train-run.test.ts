@@ -100,6 +100,18 @@ describe('trainRun', () => {
     expect(text()).toContain('30 rows to imitate, 20 to practise, 10 held out');
   }, 240_000);
 
+  it('practises with a correction of frozen weights in 8 bits', async () => {
+    const output = join(directory, 'bytes');
+    const { stream } = recorded();
+    const backend = { learningRate: 1e-2, lora: { rank: 2, base: 'int8' as const } };
+    const { sft: _, ...practice } = tiny;
+    const result = await trainRun({ ...practice, backend, output }, { stream });
+    expect(result.status).toBe('finished');
+    const rows = metricRowsFromJsonl(await readFile(join(output, 'metrics.jsonl'), 'utf8'));
+    expect(rows.map(({ step }) => step)).toEqual([0, 1, 2]);
+    await loadModel(result.model!);
+  });
+
   it('stops at the signal, and the next call ends where an uninterrupted run does', async () => {
     const output = join(directory, 'stopped');
     const controller = new AbortController();

@@ -74,11 +74,11 @@ export class RemoteEngine implements Engine {
     this.#hooks = hooks;
   }
 
-  async createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void> {
+  async createStore(spec: StoreSpec, contents?: StoreTensors, origin = contents): Promise<void> {
     if (contents) checkTensors('createStore', spec, contents);
     const { name } = spec;
     if (this.hasStore(name)) return this.#create(spec, contents);
-    if (contents) this.#origins.remember(name, contents);
+    if (origin) this.#origins.remember(name, origin);
     const creation = this.#create(spec, contents);
     this.#creations.set(name, creation);
     try {

@@ -1,0 +1,144 @@
+import { type HostTensor, RandomStream } from '@rlp/core';
+import type { LanguageModel } from '@rlp/models';
+import {
+  correctionNames,
+  dequantizeMatrix,
+  linearLayers,
+  quantizeMatrix,
+  quantizeWeights,
+} from '@rlp/models/decoder';
+import { createEngine, type Engine } from '@rlp/onnx/runtime';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { InferenceBackend } from './backend.ts';
+import { createOnnxSampler } from './onnx-sampler.ts';
+import { tinyModel, tinyTokenizer } from './testing/tiny-models.ts';
+
+const rank = 2;
+let engine: Engine;
+beforeAll(async () => {
+  engine = await createEngine({ thread: 'inline', threads: 1 });
+});
+afterAll(() => engine.close());
+
+/** Published factors of every second layer, of which half are corrected. */
+function factorsOf(model: LanguageModel, size: number): Map<string, HostTensor> {
+  const random = RandomStream.named('factors');
+  const draw = (shape: readonly number[]) => ({
+    shape,
+    data: Float32Array.from({ length: shape[0]! * shape[1]! }, () => size * (random.uniform() - 0.5)),
+  });
+  return new Map(
+    linearLayers(model.config)
+      .filter((_, at) => at % 2 === 0)
+      .flatMap(({ weight, inputs, outputs }) => {
+        const names = correctionNames(weight);
+        return [
+          [names.down, draw([rank, inputs])],
+          [names.up, draw([outputs, rank])],
+        ] as const;
+      }),
+  );
+}
+
+/** The model that bytes and factors stand for. */
+function merged(model: LanguageModel, factors: ReadonlyMap<string, HostTensor>): LanguageModel {
+  const weights = new Map(model.weights);
+  for (const layer of linearLayers(model.config)) {
+    const { shape, data } = model.weights.get(layer.weight)!;
+    const values = dequantizeMatrix(quantizeMatrix(data, layer), layer);
+    const names = correctionNames(layer.weight);
+    const [down, up] = [factors.get(names.down)?.data, factors.get(names.up)?.data];
+    const { inputs, outputs, order } = layer;
+    for (let o = 0; down && up && o < outputs; o++) {
+      for (let i = 0; i < inputs; i++) {
+        for (let r = 0; r < rank; r++) {
+          values[order === 'out-in' ? o * inputs + i : i * outputs + o]! +=
+            up[o * rank + r]! * down[r * inputs + i]!;
+        }
+      }
+    }
+    weights.set(layer.weight, { shape, data: values });
+  }
+  return { ...model, weights };
+}
+
+/** Puts a model into a store as a trainer of a correction does. */
+async function publish(store: string, model: LanguageModel, factors: ReadonlyMap<string, HostTensor>) {
+  const contents = new Map([...quantizeWeights(model.weights, linearLayers(model.config)), ...factors]);
+  const parameters = [...contents].map(([name, { shape }]) => ({ name, shape }));
+  await engine.createStore({ name: store, parameters }, contents, model.weights);
+}
+
+const requests = ['once upon a time', 'qu'].map((text) => {
+  const tokens = tinyTokenizer.encode(text);
+  return { prompt: tokens.slice(0, 1), completion: tokens.slice(1) };
+});
+
+async function logprobsOf(sampler: InferenceBackend): Promise<number[]> {
+  return (await sampler.scoreTokens(requests)).flatMap(({ logprobs }) => [...logprobs]);
+}
+
+function largestGap(a: readonly number[], b: readonly number[]): number {
+  expect(a).toHaveLength(b.length);
+  return Math.max(...a.map((value, at) => Math.abs(value - b[at]!)));
+}
+
+function meanGap(a: readonly number[], b: readonly number[]): number {
+  expect(a).toHaveLength(b.length);
+  return a.reduce((sum, value, at) => sum + Math.abs(value - b[at]!), 0) / a.length;
+}
+
+describe.each(['llama', 'gpt2'] as const)('frozen weights in 8 bits of a tiny %s', (kind) => {
+  it('are scored as the weights that they stand for, and sampled nearly so', async () => {
+    const model = tinyModel(kind);
+    const factors = factorsOf(model, 0.2);
+    const store = `bytes ${kind}`;
+    await publish(store, model, factors);
+    const sampler = await createOnnxSampler({ engine, model, store });
+    const plain = await createOnnxSampler({ engine, model: merged(model, factors), store: `floats ${kind}` });
+    const standard = await createOnnxSampler({ engine, model, store, operators: 'standard' });
+    expect(largestGap(await logprobsOf(sampler), await logprobsOf(plain))).toBeLessThan(2e-5);
+
+    const prompt = tinyTokenizer.encode('once');
+    // As for weights that the sampler rounds itself, what is left is the rounding of activations within the product.
+    for (const [subject, limit] of [
+      [sampler, 0.05],
+      [standard, 2e-5],
+    ] as const) {
+      const answers = await subject.sample({ prompt, count: 4, maxTokens: 8, seed: 'bytes' });
+      const scores = await subject.scoreTokens(answers.map(({ tokens }) => ({ prompt, completion: tokens })));
+      const drawn = answers.flatMap(({ behaviorLogprobs }) => [...behaviorLogprobs]);
+      expect(
+        meanGap(
+          drawn,
+          scores.flatMap(({ logprobs }) => [...logprobs]),
+        ),
+      ).toBeLessThan(limit);
+    }
+    await Promise.all([sampler.close(), plain.close(), standard.close()]);
+  });
+});
+
+it('samples with factors as they are published, and takes no other publication', async () => {
+  const model = tinyModel('llama');
+  await publish('published', model, factorsOf(model, 0));
+  const sampler = await createOnnxSampler({ engine, model, store: 'published' });
+  const prompt = tinyTokenizer.encode('once');
+  const sample = async () =>
+    (await sampler.sample({ prompt, count: 1, maxTokens: 4, seed: 'published' }))[0]!.behaviorLogprobs[0]!;
+  const before = await sample();
+  const factors = factorsOf(model, 2);
+  await engine.writeStore('published', factors);
+  await sampler.updateWeights({ kind: 'shared', version: 1, engine, store: 'published' });
+  const after = await sampler.sample({ prompt, count: 1, maxTokens: 4, seed: 'published' });
+  const { tokens, behaviorLogprobs } = after[0]!;
+  const plain = await createOnnxSampler({ engine, model: merged(model, factors), store: 'published floats' });
+  const [score] = await plain.scoreTokens([{ prompt, completion: tokens }]);
+  expect(meanGap([...behaviorLogprobs], [...score!.logprobs])).toBeLessThan(0.05);
+  expect(Math.abs(before - behaviorLogprobs[0]!)).toBeGreaterThan(1e-3);
+  await expect(sampler.updateWeights({ kind: 'checkpoint', version: 2, path: 'none' })).rejects.toThrow(
+    `updateWeights: store "published" holds the linear layers in 8 bits`,
+  );
+  await Promise.all([sampler.close(), plain.close()]);
+});
