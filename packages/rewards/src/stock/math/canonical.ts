@@ -15,8 +15,7 @@ export function canonical(expression: Expression): Expression {
     if (expression.name === 'emptyset') return collection('set', []);
     return expression.name === 'R' ? reals : expression;
   }
-  if (expression.type === 'words')
-    return /^(?:all )?real(?: number)?s?$/.test(expression.text) ? reals : expression;
+  if (expression.type === 'words') return ofWords(expression);
   if (expression.type === 'relation') return ofRelation(expression);
   if (expression.type === 'apply' && expression.name === 'without')
     return realsWithout(expression) ?? expression;
@@ -27,7 +26,7 @@ export function canonical(expression: Expression): Expression {
     : expression.kind === 'all'
       ? 'list'
       : expression.kind;
-  if (kind !== 'union') return collection(kind, parts);
+  if (kind !== 'union') return collection(vectorKind(kind), parts);
   const members = parts.flatMap((part) => (isCollection(part, 'union') ? part.parts : [part]));
   const isSet = members.every((part) => part.type !== 'collection' || part.kind === 'set');
   return isSet
@@ -36,6 +35,19 @@ export function canonical(expression: Expression): Expression {
         members.flatMap((part) => (part.type === 'collection' ? part.parts : [part])),
       )
     : collection('union', members);
+}
+
+const nothing =
+  /^(?:(?:there (?:is|are) )?no (?:(?:real|integer|positive|valid) )*(?:solution|root|value|number)s?(?: exists?)?|(?:the )?empty set)$/;
+
+function ofWords(words: Extract<Expression, { type: 'words' }>): Expression {
+  if (/^(?:all )?real(?: number)?s?$/.test(words.text)) return reals;
+  return nothing.test(words.text) ? collection('set', []) : words;
+}
+
+/** A vector in angle brackets, or as a column, is a tuple. */
+function vectorKind(kind: string): string {
+  return kind === '<>' || /^matrix 1(?:,1)+$/.test(kind) ? '()' : kind;
 }
 
 function isCollection(part: Expression, kind: string): part is Extract<Expression, { type: 'collection' }> {

@@ -1,3 +1,5 @@
+import { numberInWords } from './number-words.ts';
+
 /** A piece of an answer. Words are what `\text{…}` holds, and plain runs of letters that are not a product. */
 export interface Token {
   readonly kind: 'number' | 'letter' | 'command' | 'word' | 'sign';
@@ -105,12 +107,36 @@ export function decimalDigit(digit: string): string {
   return String(before % 10);
 }
 
+/** Whole phrases of mathematics as what they mean. */
+const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => string)])[] = [
+  // {}^7C_3, _7C_3 and their permutations
+  [/(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{C\}|C)\s*_\{?(\d+)\}?/g, '\\binom{$1}{$2}'],
+  [/(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{P\}|P)\s*_\{?(\d+)\}?/g, '\\frac{$1!}{($1-$2)!}'],
+  // 3rd, 3^{rd}, 3^{\text{rd}}
+  [
+    /(?<=\d)\s*(?:\^\s*)?(?:\{\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?(?:st|nd|rd|th)(?![a-z])(?:\s*\}){0,2}/gi,
+    '',
+  ],
+  // 3:45 p.m.
+  [
+    /(?<=\d:\d\d)(?:[\s~]|\\[ ,])*(?:\\(?:text|mathrm)\s*\{\s*)?([ap])\.?\s?m\.?(?![a-z])(?:\s*\})?/gi,
+    (_, half) => `\\text{${half.toLowerCase()}m}`,
+  ],
+];
+
+function withoutPhrases(text: string): string {
+  const words = /^\s*(?:\\text\s*\{)?([a-z][a-z\s-]*?)\s*\}?\s*$/i.exec(text)?.[1];
+  const number = words && numberInWords(words.toLowerCase());
+  if (number !== undefined && number !== '') return String(number);
+  return phrases.reduce((rest, [phrase, meaning]) => rest.replaceAll(phrase, meaning as string), text);
+}
+
 /**
  * Takes a LaTeX or plain answer apart. Dollar signs around formulas, sizes, type and what only spaces are left out, and commands of one
  * meaning get one name. Linear in the text. Empty for a text that becomes longer than 10,000 characters by that.
  */
 export function latexTokens(text: string, { commas, units }: TokenOptions): Token[] {
-  const source = plainCharacters(text.replace(/[.,;]\s*$/, ''))
+  const source = withoutPhrases(plainCharacters(text.replace(/[.,;]\s*$/, '')))
     .replaceAll(/\\mathbb\s*\{?\s*([A-Z])\s*\}?/g, '\\$1 ')
     .replaceAll(/\\over(?:line|rightarrow)\s*\{([A-Z]+)\}/g, '$1')
     .replaceAll(/\\(?:begin|end)\{([bpvBV]?)matrix\}/g, (whole) => ` ${whole.replaceAll(/[{}]/g, '')} `);

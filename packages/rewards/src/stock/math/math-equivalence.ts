@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { functionSchema } from '../../shared/schemas.ts';
 import { canonical, withoutLabel } from './canonical.ts';
-import { apply, constant, type Expression, writtenNumber } from './expression.ts';
+import { apply, collection, constant, type Expression, variablesOf, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
 import {
@@ -81,6 +81,8 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
   const choice = choiceOf(right);
   if (choice !== undefined && choice === choiceOf(left)) return true;
   if (areSameWords(left, right)) return true;
+  const chosen = choice === undefined ? chosenValue.exec(given)?.[1] : undefined;
+  if (chosen !== undefined && agreeAs(reading, chosen, expected, comparison)) return true;
   const [a, b] = readBoth([given, expected], [left, right], reading);
   return a !== undefined && b !== undefined && agree(canonical(a), canonical(b), comparison, maximumDepth);
 }
@@ -132,6 +134,9 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   if (given.type === 'words' || expected.type === 'words') {
     return given.type === 'words' && expected.type === 'words' && given.text === expected.text;
   }
+  if (given.type === 'apply' && given.name === 'binomial' && expected.type === 'collection') {
+    return agree(collection('()', given.args), expected, comparison, depth);
+  }
   if (given.type === 'collection' || expected.type === 'collection') {
     return (
       given.type === 'collection' &&
@@ -139,7 +144,29 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
       agreeCollections(given, expected, again)
     );
   }
-  return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(given, expected, comparison);
+  const value = withConstantOf(given, expected);
+  return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(value, expected, comparison);
+}
+
+/** The constant of an integral may have another name: `x^2 + c` for `x^2 + C`. */
+function withConstantOf(given: Expression, expected: Expression): Expression {
+  const [named, wanted] = [constantTerm(given), constantTerm(expected)];
+  if (named === undefined || wanted === undefined || named === wanted) return given;
+  const isOther = (name: string, side: Expression) => !variablesOf(side).has(name);
+  return isOther(named, expected) && isOther(wanted, given) ? renamed(given, named, wanted) : given;
+}
+
+/** The letter c, C, k or K that is the last term of a sum. */
+function constantTerm(sum: Expression): string | undefined {
+  const last = sum.type === 'apply' && sum.name === 'add' ? sum.args[1]! : undefined;
+  return last?.type === 'symbol' && /^[cCkK]$/.test(last.name) ? last.name : undefined;
+}
+
+function renamed(expression: Expression, from: string, to: string): Expression {
+  if (expression.type === 'symbol')
+    return expression.name === from ? { ...expression, name: to } : expression;
+  if (expression.type !== 'apply') return expression;
+  return { ...expression, args: expression.args.map((arg) => renamed(arg, from, to)) };
 }
 
 type Agree = (given: Expression, expected: Expression) => boolean;
@@ -216,6 +243,9 @@ function hasForm(given: Expression, expected: Expression): boolean {
   if (written.notation === 'decimal' || written.notation === 'integer') return true;
   return right.value.d !== 1n && (written.notation === 'mixed' || !written.isReducible);
 }
+
+/** `B. 12` and `(B) 12` say 12 as well. */
+const chosenValue = /^\s*(?:\\text(?:bf)?\s*\{\s*)?\(?[A-J](?:[.:]|\))\s*\}?\s*(?![A-J][.:)])(\S.*)$/s;
 
 const choice =
   /^(?:(?:the )?(?:correct )?(?:option|choice|answer) (?:is )?)?(?:\( )?([A-J])(?: [).:](?<text> .*)?)?$/i;

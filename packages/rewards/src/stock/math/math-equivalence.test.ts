@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mathAnswersAgree } from './math-equivalence.ts';
+
+describe('mathAnswersAgree', () => {
+  it.each([
+    ['$\\frac12$', '\\frac{1}{2}'],
+    ['0.5', '\\frac{1}{2}'],
+    ['3/2', '1.5'],
+    ['1\\frac{1}{2}', '\\frac{3}{2}'],
+    ['1 1/2', '3/2'],
+    ['10{,}000', '10000'],
+    ['1,234,567.', '1234567'],
+    ['1e3', '1000'],
+    ['x = 5', '5'],
+    ['x \\in [1, 2]', '[1,2]'],
+    ['12\\text{ cm}^2', '12'],
+    ['\\text{(A)}', 'a'],
+    ['( 1 , \\frac12 )', '(1,0.5)'],
+    ['\\{2, 1\\}', '\\{1,2\\}'],
+    ['6\\text{ and }7', '6,7'],
+    ['\\begin{pmatrix} 1 \\\\ 0.5 \\end{pmatrix}', '\\begin{pmatrix}1\\\\\\frac{1}{2}\\end{pmatrix}'],
+    ['\\boxed{\\text{June 20}}', '\\text{June 20}'],
+    ['\u22125', '-5'],
+    ['70^\\circ', '70'],
+    ['\\langle 2, -1 \\rangle', '(2,-1)'],
+    ['\\binom{4}{-1}', '\\begin{pmatrix}4\\\\-1\\end{pmatrix}'],
+    ['(1,2,3)', '\\begin{bmatrix}1\\\\2\\\\3\\end{bmatrix}'],
+    ['{}_{6}C_2', '15'],
+    ['^5P_2', '20'],
+    ['21st', '21'],
+    ['4^{\\text{th}}', '4'],
+    ['forty-two', '42'],
+    ['\\text{one hundred and five}', '105'],
+    ['\\text{no real roots}', '\\emptyset'],
+    ['there are no solutions', '\\{\\}'],
+    ['11:05 a.m.', '11:05\\text{ AM}'],
+    ['\\sin x + k', '\\sin x + C'],
+    ['(C) 3.5', '\\frac72'],
+    ['D. \\sqrt{12}', '2\\sqrt3'],
+  ])('takes %j for %j', (given, expected) => {
+    expect(mathAnswersAgree(given, expected)).toBe(true);
+  });
+
+  it.each([
+    ['0.333', '\\frac{1}{3}'],
+    ['[0,1)', '(0,1)'],
+    ['1,2', '1,2,3'],
+    ['100_8', '100'],
+    ['-5', '5'],
+    ['', '5'],
+    ['5', ''],
+    ['1/0', '1/0.0'],
+    ['\\begin{pmatrix}1&2\\end{pmatrix}', '\\begin{pmatrix}1\\\\2\\end{pmatrix}'],
+    ['apple', 'apples'],
+    ['30^\\circ', '30\\pi'],
+    ['30^\\circ', '\\frac{\\pi}{3}'],
+    ['(2,1)', '\\begin{pmatrix}1\\\\2\\end{pmatrix}'],
+    ['{}_{6}C_2', '30'],
+    ['twelve', '13'],
+    ['no', '\\emptyset'],
+    ['11:05 am', '11:05 pm'],
+    ['x + k', 'x'],
+    ['c + 2x + k', 'C + 2x + C'],
+    ['B. 12', '13'],
+    ['A. 12 B. 13', '13'],
+    ['x=3, y=4', '(3,4)'],
+  ])('does not take %j for %j', (given, expected) => {
+    expect(mathAnswersAgree(given, expected)).toBe(false);
+  });
+
+  it.each([
+    ['\\frac{26}{12}', '\\frac{13}{6}'],
+    ['\\frac{128}{2}', '64'],
+    ['2 + 2', '4'],
+  ])('takes %j for %j, unless the form counts', (given, expected) => {
+    expect(mathAnswersAgree(given, expected)).toBe(true);
+    expect(mathAnswersAgree(given, expected, { form: 'simplified' })).toBe(false);
+  });
+
+  it('takes simplified numbers where the form counts', () => {
+    for (const given of ['13/6', '2\\frac{1}{6}', '\\frac{13}{6}']) {
+      expect(mathAnswersAgree(given, '\\frac{13}{6}', { form: 'simplified' })).toBe(true);
+    }
+  });
+
+  it.each([
+    ['4 r^2 \\pi', '4\\pi r^2'],
+    ['\\sin x', '\\sin(x)'],
+    ['\\ln(x)+C', '\\ln x+C'],
+    ['x(\\ln x-1)', 'x\\ln x-x'],
+    ['2\\sin x\\cos x', '\\sin 2x'],
+    ['\\frac{(n+1)!}{n!}', 'n+1'],
+    ['\\binom{n}{2}', 'n(n-1)/2'],
+    ['\\log_2 8', '3'],
+    ['0.\\overline{6}', '\\frac{2}{3}'],
+    ['x > 2', '(2,\\infty)'],
+    ['x<-2 \\text{ or } x>2', '(2,\\infty)\\cup(-\\infty,-2)'],
+    ['\\mathbb{R}\\setminus\\{3\\}', '(3,\\infty)\\cup(-\\infty,3)'],
+    ['3, 1, 2', '\\{1,2,3\\}'],
+    ['{1} \u222a {2}', '\\{1,2\\}'],
+    ['\\{0,\\pm 2\\}', '-2,0,2'],
+    ['6x - 2y = 4', 'y = 3x-2'],
+    ['2x+1 > y', 'y < 1+2x'],
+    ["f'(x) = 2x", '2x'],
+    ['x = 2 + 3 = 5', '5'],
+    ['5 m', '5\\text{ m}'],
+    ['60 miles per hour', '60\\text{ mph}'],
+    ['\\$1{,}200', '1200 dollars'],
+    ['3 million', '3{,}000{,}000'],
+    ['50', '50\\%'],
+    ['0.5', '50\\%'],
+    ['50\\%', '50'],
+    ['2\u221a5 x\u00b2', '\\sqrt{20}x^2'],
+    ['2\u00bd', '\\frac{5}{2}'],
+    ['\uff13\uff0e\uff15', '3.5'],
+    ['\u0664\u0662', '42'],
+    ['-inf', '-\\infty'],
+    ['|x| < 2', '(-2,2)'],
+    ['|x| \\ge 2', '(-\\infty,-2]\\cup[2,\\infty)'],
+    ['\\{x \\mid x > 2\\}', '(2,\\infty)'],
+    ['(-1)^n', '\\cos(n\\pi)'],
+    ['\u00b9\u2044\u2082', '0.5'],
+    ["1'234", '1234'],
+    ['$5', '5 dollars'],
+    ['B. 42', '\\text{(B)}'],
+    ['The answer is B', 'B'],
+  ])('reads %j as %j', (given, expected) => {
+    expect(mathAnswersAgree(given, expected)).toBe(true);
+  });
+
+  it.each([
+    ['3\\text{ g}', '3\\text{ kg}'],
+    ['\u20ac5', '$5'],
+    ['|x| < 2', '[-2,2]'],
+    ['|x| < 2', '(2,\\infty)'],
+    ['5\\%', '50\\%'],
+    ['15\\%', '1.5'],
+    ['17 or 18', '18'],
+    ['x = 17 = 18', '18'],
+    ['17 = 18', '18'],
+    ['18 not', '18'],
+    ['18 \\pm 0', '18'],
+    ['18 is wrong', '18'],
+    ['1,2', '(1,2)'],
+    ['(5,1)', '(1,5)'],
+    ['x=3', 'y=3'],
+    ['0=0', 'y=x'],
+    ['y=3x-2', 'y=3x+2'],
+    ['x<1', 'x>1'],
+    ['\\infty-\\infty', '0'],
+    ['\u0410', 'A'],
+    ['B or C', 'B'],
+    ['B) 5, C) 6', 'B'],
+    ['1,50', '150'],
+    ['\\begin{pmatrix} or \\end{pmatrix}', '1'],
+  ])('does not read %j as %j', (given, expected) => {
+    expect(mathAnswersAgree(given, expected)).toBe(false);
+  });
+
+  it('asks a further opinion about what would be wrong, and survives its errors', () => {
+    const asked: string[] = [];
+    const equivalence = (given: string, expected: string) => {
+      asked.push(`${given} for ${expected}`);
+      if (given === 'bad') throw new Error('fault');
+      return true;
+    };
+    const verdicts = ['1', 'good', 'bad'].map((given) => mathAnswersAgree(given, '1', { equivalence }));
+    expect(verdicts).toEqual([true, true, false]);
+    expect(asked).toEqual(['good for 1', 'bad for 1']);
+  });
+
+  it('is reflexive and symmetric on numbers, and exact', () => {
+    fc.assert(
+      fc.property(
+        fc.integer(),
+        fc.integer({ min: 1, max: 999 }),
+        fc.integer({ min: 1, max: 9 }),
+        (n, d, k) => {
+          const plain = `${n}/${d}`;
+          const latex = `\\frac{${n * k}}{${d * k}}`;
+          expect(mathAnswersAgree(plain, latex)).toBe(true);
+          expect(mathAnswersAgree(latex, plain)).toBe(true);
+          expect(mathAnswersAgree(plain, `${n + 1}/${d}`)).toBe(false);
+        },
+      ),
+    );
+  });
+});
