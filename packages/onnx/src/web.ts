@@ -1,7 +1,6 @@
 /**
  * The engine in a browser, on the WebAssembly build of ONNX Runtime. Bundlers for browsers take it in place of `@rlp/onnx/runtime`.
  */
-
 import type { Engine } from './runtime/protocol.ts';
 import { openWebEngine, type WebEngineOptions } from './runtime/web/open-web-engine.ts';
 
@@ -9,6 +8,7 @@ export { Tensor } from 'onnxruntime-common';
 export type { EngineTimeouts } from './runtime/options.ts';
 export { programUrl } from './runtime/program-url.ts';
 export type * from './runtime/protocol.ts';
+export { packedBytes } from './runtime/stores/packed-bytes.ts';
 export type { WebEngineOptions } from './runtime/web/open-web-engine.ts';
 
 /**
