@@ -2,6 +2,9 @@ import { ArgumentError, type State, type Task, type Trajectory } from '@rlp/core
 import type { CollectOptions, EpisodeState } from './collect-options.ts';
 import type { GroupStart } from './episode/group-context.ts';
 
+/** Largest place in a group that is not a mistake. */
+const mostMembers = 65_535;
+
 /** Which collection a group belongs to. */
 interface Collection {
   readonly iteration: number;
@@ -71,6 +74,16 @@ function byGroup<Metadata, Outcome>(trajectories: readonly Trajectory<Metadata, 
     if (trajectory.group === undefined) continue;
     const { id, member } = trajectory.group;
     const members = groups.get(id) ?? new Map<number, Trajectory<Metadata, Outcome>>();
+    if (!Number.isInteger(member) || member < 0 || member > mostMembers) {
+      throw new ArgumentError(
+        `resume: trajectory "${trajectory.id}" is member ${member} of its group, expected a whole number from 0 to ${mostMembers}`,
+      );
+    }
+    if (members.has(member)) {
+      throw new ArgumentError(
+        `resume: two trajectories are member ${member} of the group "${id}"; pass the one that continues`,
+      );
+    }
     groups.set(id, members.set(member, trajectory));
   }
   return groups;

@@ -186,7 +186,7 @@ describe('an unfinished episode that does not fit', () => {
     expect(group!.trajectories.map(({ status }) => status)).toEqual(['failed', 'completed', 'completed']);
   });
 
-  it('is refused without a group', () => {
+  it('is refused without a group, and without a place in it that is its own', () => {
     const manager = manage(counting('messages'), () => 0);
     const nameless = {
       id: 'x',
@@ -198,6 +198,15 @@ describe('an unfinished episode that does not fit', () => {
       policyVersion: 0,
     } as const;
     expect(() => manager.resume([nameless])).toThrow('trajectory "x" has no group');
+    const placed = (member: number) => ({ ...nameless, group: { id: 'g', member } });
+    for (const member of [-1, 0.5, 1e9]) {
+      expect(() => manager.resume([placed(member)])).toThrow(
+        `is member ${member} of its group, expected a whole`,
+      );
+    }
+    expect(() => manager.resume([placed(1), placed(1)])).toThrow(
+      'two trajectories are member 1 of the group "g"',
+    );
   });
 
   it('is carried on untouched if the next collection is stopped before it begins', async () => {
