@@ -59,6 +59,18 @@ describe('samplesFromTrajectory', () => {
     ]);
   });
 
+  it('makes a sample of each turn on request, with what the policy saw before it', () => {
+    const steps = [step([1, 2], [3, 4]), { ...step([1, 2, 3, 4, 5, 6], [7]), use: 'context' as const }];
+    const samples = samplesFromTrajectory(
+      { trajectory: trajectory(steps), reward: 1 },
+      { split: 'turn', index: 3 },
+    );
+    expect(samples).toMatchObject([
+      { index: 3, response: '3 4', tokens: [1, 2, 3, 4], lossMask: [0, 0, 1, 1] },
+      { index: 4, response: '7', tokens: [1, 2, 3, 4, 5, 6, 7], lossMask: [0, 0, 0, 0, 0, 0, 0] },
+    ]);
+  });
+
   it('opens a new sequence where the history was rewritten', () => {
     const steps = [step([1, 2], [3, 4]), step([1, 2, 4, 5], [6]), step([1, 2, 4, 5, 6, 7], [8])];
     const samples = samplesFromTrajectory(

@@ -92,26 +92,44 @@ export const rolloutBatchSchema: z.ZodType<RolloutBatch> = z.object({
  *
  * Sequences are those of {@link tokenSequences}. Each carries the trajectory's reward.
  *
+ * @param options.split - `'conversation'` keeps turns that extend their conversation in one sample. `'turn'` makes a sample of each
+ *   turn, with what the policy saw before it. Default `'conversation'`.
  * @param options.index - Place of the first sample in the run; the others count on from it.
  * @param options.groupIndex - Place of the trajectory's group.
  */
 export function samplesFromTrajectory(
   { trajectory, reward }: Pick<ScoredTrajectory, 'trajectory' | 'reward'>,
-  options: { readonly index?: number; readonly groupIndex?: number } = {},
+  options: {
+    readonly split?: 'conversation' | 'turn';
+    readonly index?: number;
+    readonly groupIndex?: number;
+  } = {},
 ): Sample[] {
   const { metadata } = trajectory.task;
-  return tokenSequences(trajectory.steps).map(({ tokens, mask, behaviorLogprobs, steps }, order) => ({
-    prompt: trajectory.task.prompt,
-    response: trajectory.steps[steps.reduce((last, step) => Math.max(last, step), -1)]?.text ?? '',
-    tokens,
-    lossMask: Array.from(mask, (trained): 0 | 1 => (trained === 1 ? 1 : 0)),
-    behaviorLogprobs: [...behaviorLogprobs],
-    reward,
-    ...(options.index !== undefined && { index: options.index + order }),
-    ...(options.groupIndex !== undefined && { groupIndex: options.groupIndex }),
-    metadata: isRecord(metadata) ? metadata : { metadata },
-    status: trajectory.status,
-  }));
+  return sequencesOf(trajectory.steps, options.split).map(
+    ({ tokens, mask, behaviorLogprobs, steps }, order) => ({
+      prompt: trajectory.task.prompt,
+      response: trajectory.steps[steps.reduce((last, step) => Math.max(last, step), -1)]?.text ?? '',
+      tokens,
+      lossMask: Array.from(mask, (trained): 0 | 1 => (trained === 1 ? 1 : 0)),
+      behaviorLogprobs: [...behaviorLogprobs],
+      reward,
+      ...(options.index !== undefined && { index: options.index + order }),
+      ...(options.groupIndex !== undefined && { groupIndex: options.groupIndex }),
+      metadata: isRecord(metadata) ? metadata : { metadata },
+      status: trajectory.status,
+    }),
+  );
+}
+
+function sequencesOf(turns: readonly Step[], split: 'conversation' | 'turn' = 'conversation') {
+  if (split === 'conversation') return tokenSequences(turns);
+  return turns.flatMap((turn, step) =>
+    tokenSequences([turn]).map((sequence) => ({
+      ...sequence,
+      steps: sequence.steps.map((own) => (own < 0 ? own : step)),
+    })),
+  );
 }
 
 /** What a {@link Sample} does not say about the trajectory it stands for. */
