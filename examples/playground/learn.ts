@@ -38,7 +38,7 @@ export interface LearnOptions {
   readonly imitations: number;
   /** Updates by rewards. */
   readonly iterations: number;
-  /** Ends the training. The model is what it has become. */
+  /** Ends the training after the update under way. The model is what it has become. */
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +46,7 @@ export interface LearnOptions {
 const heldOut = 64;
 const measureEvery = 10;
 
-/** A transformer of some 60 000 weights with random numbers. */
+/** A transformer of 85 000 weights with random numbers. */
 export function newModel(seed: string): LanguageModel {
   const tokenizer = characterTokenizer('abcdefghijklmnopqrstuvwxyz0123456789+=>', {
     begin: '<s>',
@@ -86,8 +86,9 @@ export async function* learn(
     yield { phase: 'imitate', done: 0, total, ...(await measured(0)) };
     const sequences = tasks.flatMap((task) => demonstrationSequences(carelessly(task, seed), model));
     const imitating = { updates: imitations, sequencesPerBatch: 32, seed };
-    for await (const { iteration } of runSftTraining({ backend, sequences, signal }, imitating)) {
+    for await (const { iteration } of runSftTraining({ backend, sequences }, imitating)) {
       yield { phase: 'imitate', done: iteration + 1, total, ...(await measured(iteration + 1)) };
+      if (signal.aborted) break;
     }
     const algorithm = new GRPOAlgorithm(
       {
@@ -100,10 +101,11 @@ export async function* learn(
       },
       { seed, tasksPerIteration: 16, rollout: { groupSize: 8, sampling: { maxTokens: 8 } } },
     );
-    const practice = signal.aborted ? [] : algorithm.run({ iterations, signal });
+    const practice = signal.aborted ? [] : algorithm.run({ iterations });
     for await (const { iteration, metrics } of practice) {
       const done = imitations + iteration + 1;
       yield { phase: 'practise', done, total, reward: metrics['reward/mean'], ...(await measured(done)) };
+      if (signal.aborted) break;
     }
     return { ...model, weights: await backend.getWeights() };
   } finally {

@@ -45,6 +45,19 @@ async function learnedHere() {
   return { rows, weights: step.value.weights };
 }
 
+it('keeps what the model has learned when it is stopped during its first update', async () => {
+  const engine = await createEngine({ thread: 'inline', threads: 1 });
+  const stop = new AbortController();
+  const training = learn(engine, newModel('0'), { game: 'sort', seed: '0', signal: stop.signal, ...short });
+  await training.next();
+  setTimeout(() => stop.abort(), 30);
+  const [first, end] = [await training.next(), await training.next()];
+  await engine.close();
+  expect(first.value).toMatchObject({ phase: 'imitate', done: 1 });
+  if (!end.done) throw new Error('went on after the stop');
+  expect(end.value.weights).not.toEqual(newModel('0').weights);
+});
+
 describe.skipIf(!hasBrowser)('the playground', () => {
   let folder: string;
   let browser: Browser;
