@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { characterTokenizer, createModel, loadModel, parseModelConfig, saveModel } from '../index.ts';
 import { modelBlobs, modelBlobsAt, readModel } from './blobs.ts';
 
@@ -66,6 +66,51 @@ describe('a model as blobs', () => {
     const read = await readModel(modelBlobsAt('https://example.org/models/tiny', { fetch }));
     expect(read.weights).toEqual(model.weights);
     expect(new Set(asked).size).toBe(asked.length);
+  });
+
+  it('is read from an address with a signature, of a server that sends a page for what it lacks', async () => {
+    const blobs = modelBlobs(model);
+    const fetch = async (input: string | URL | Request) => {
+      const { pathname, search } = new URL(String(input));
+      expect(search).toBe('?signature=a%2Fb');
+      const blob = blobs.get(pathname.replace('/models/tiny/', ''));
+      return blob
+        ? new Response(blob)
+        : new Response('<!doctype html>', { headers: { 'content-type': 'text/html; charset=utf-8' } });
+    };
+    const at = (url: string) => readModel(modelBlobsAt(url, { fetch }));
+    const read = await at('https://example.org/models/tiny?signature=a%2Fb');
+    expect(read.weights).toEqual(model.weights);
+    await expect(at('https://example.org/other/?signature=a%2Fb')).rejects.toThrow(
+      /config\.json: no such file/,
+    );
+  });
+
+  it('says what is wrong with an address', async () => {
+    expect(() => modelBlobsAt('/models/tiny/')).toThrow(
+      "modelBlobsAt: expected an address such as 'https://example.org/models/tiny/', not '/models/tiny/'",
+    );
+    const fetch = async () => {
+      throw new TypeError('Failed to fetch');
+    };
+    await expect(readModel(modelBlobsAt('https://example.org/m', { fetch }))).rejects.toThrow(
+      'https://example.org/m/config.json: no answer (Failed to fetch)',
+    );
+    const stopped = AbortSignal.abort(new Error('stop'));
+    const asked = readModel(modelBlobsAt('https://example.org/m', { fetch, signal: stopped }));
+    await expect(asked).rejects.toThrow('stop');
+  });
+
+  it('is read from an address relative to the page', async () => {
+    vi.stubGlobal('location', { href: 'https://example.org/app/index.html' });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const asked: string[] = [];
+    const fetch = async (input: string | URL | Request) => {
+      asked.push(String(input));
+      return new Response('none', { status: 404 });
+    };
+    await expect(readModel(modelBlobsAt('models/tiny', { fetch }))).rejects.toThrow(/no such file/);
+    expect(asked[0]).toBe('https://example.org/app/models/tiny/config.json');
   });
 
   it('says which file is missing or broken', async () => {

@@ -1,4 +1,4 @@
-import { FormatError, type HostTensor } from '@rlp/core';
+import { ArgumentError, FormatError, type HostTensor, messageOf } from '@rlp/core';
 import { parameterSpecs } from '../decoder/parameters.ts';
 import type { StoredTensor } from '../safetensors/header.ts';
 import { joinShards, parseHeader, type ReadBytes, readFloats } from '../safetensors/read.ts';
@@ -26,28 +26,57 @@ export interface ModelBlobsAtOptions {
 }
 
 /**
- * Files of a model below an address.
+ * Files of a model below an address. A page may give an address relative to its own. A query, such as a signature, goes with each file.
  *
  *     const model = await readModel(modelBlobsAt('https://example.org/models/tiny/'));
  *
- * @throws FormatError for an answer that is neither the file nor 404.
+ * An HTML page counts as no file, because many servers send one instead of 404.
+ *
+ * @throws ArgumentError for what is not an address.
+ * @throws FormatError for an answer that is neither the file nor 404, and if there is no answer.
  */
 export function modelBlobsAt(
   url: string | URL,
   { fetch = globalThis.fetch, signal }: ModelBlobsAtOptions = {},
 ): ModelBlobs {
-  const folder = String(url).replace(/\/?$/, '/');
+  const folder = addressOf(url);
   return {
     async get(name) {
-      const address = new URL(name, folder);
-      const answer = await fetch(address, signal === undefined ? {} : { signal });
-      if (answer.ok) return answer.blob();
-      if (answer.status === 404) return undefined;
-      throw new FormatError(
-        `${address.origin}${address.pathname}: the server answers ${answer.status}; try again`,
-      );
+      const address = new URL(folder);
+      address.pathname = `${folder.pathname.replace(/\/?$/, '/')}${encodeURIComponent(name)}`;
+      const place = `${address.origin}${address.pathname}`;
+      const failed = (said: string, cause?: unknown) => new FormatError(`${place}: ${said}`, { cause });
+      try {
+        const answer = await fetch(address, signal === undefined ? {} : { signal });
+        if (answer.status === 404 || isPage(answer)) return undefined;
+        if (answer.ok) return await answer.blob();
+        throw failed(`the server answers ${answer.status}; try again`);
+      } catch (cause) {
+        if (cause instanceof FormatError) throw cause;
+        signal?.throwIfAborted();
+        throw failed(
+          `no answer (${messageOf(cause)}); check the address, and that it allows other origins`,
+          cause,
+        );
+      }
     },
   };
+}
+
+/** @throws ArgumentError for what is not an address. */
+function addressOf(url: string | URL): URL {
+  const { location } = globalThis as { readonly location?: { readonly href: string } };
+  try {
+    return new URL(url, location?.href);
+  } catch {
+    throw new ArgumentError(
+      `modelBlobsAt: expected an address such as 'https://example.org/models/tiny/', not '${url}'; only a page may leave out the server`,
+    );
+  }
+}
+
+function isPage({ ok, headers }: Response): boolean {
+  return ok && (headers.get('content-type') ?? '').startsWith('text/html');
 }
 
 /**
