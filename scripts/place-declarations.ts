@@ -88,5 +88,5 @@ const { problems, counts } = undocumentedInSource(compilation);
 console.log(counts.join('\n'));
 conclude(
   [...problems, ...undescribedFields],
-  `${placed.reduce((sum, count) => sum + count, 0)} declaration files and ${schemas.length} schemas placed; every option of the packages that are complete has its sentence and its default`,
+  `${placed.reduce((sum, count) => sum + count, 0)} declaration files and ${schemas.length} schemas placed; every option has its sentence and its default`,
 );

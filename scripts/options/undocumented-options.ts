@@ -11,26 +11,6 @@ import { states } from './field-defaults.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { foreignTargets } from './foreign-targets.ts';
 
-/** Packages of which every field is documented. Grows until it is all of them. */
-const complete = [
-  '@rlp/algorithms',
-  '@rlp/backprop',
-  '@rlp/core',
-  '@rlp/data',
-  '@rlp/env',
-  '@rlp/http',
-  '@rlp/inference',
-  '@rlp/models',
-  '@rlp/onnx',
-  '@rlp/page',
-  '@rlp/quality-monitor',
-  '@rlp/rewards',
-  '@rlp/rollout',
-  '@rlp/sandbox',
-  '@rlp/tensor',
-  '@rlp/tracking',
-];
-
 const packages = packagesIn('packages');
 
 function optionTypes({ checker, exportsOf }: Compilation, path: string): ts.Symbol[] {
@@ -67,8 +47,7 @@ function documented(found: readonly Map<string, Field>[], where: string): Undocu
   const counts = packages.map(({ manifest: { name } }, k) => {
     const fields = [...found[k]!.values()];
     const silent = fields.filter(({ text }) => text === '');
-    if (complete.includes(name))
-      problems.push(...silent.map(({ path }) => `${name}: ${path} has no sentence in ${where}`));
+    problems.push(...silent.map(({ path }) => `${name}: ${path} has no sentence in ${where}`));
     return `${name.padEnd(22)} documented in ${where} ${fields.length - silent.length} of ${fields.length}`;
   });
   return { problems, counts };
@@ -79,7 +58,7 @@ export function undocumentedInSource(source: Compilation): Undocumented {
   const found = fieldsIn(source, (entry) => entry.source);
   const { problems, counts } = documented(found, 'the source');
   const unsaid = packages.flatMap(({ manifest: { name } }, k) =>
-    [...(complete.includes(name) ? found[k]!.values() : [])]
+    [...found[k]!.values()]
       .filter(({ text, fallback }) => text !== '' && fallback !== undefined && !states(text, fallback))
       .map(({ path, fallback }) => `${name}: ${path} does not say "Default ${fallback}."`),
   );

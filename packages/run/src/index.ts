@@ -1,4 +1,5 @@
 /** A run in one folder: its configuration, its training, its files. Needs Node. */
+export type { RunSchedule } from './config/backend-schema.ts';
 export { defineRun, runJsonSchema } from './config/check-run.ts';
 export type { RunMode } from './config/modes.ts';
 export { type Override, withOverrides } from './config/overrides.ts';

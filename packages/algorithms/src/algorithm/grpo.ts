@@ -16,6 +16,7 @@ export interface GrpoDependencies<S extends State = State, Metadata = unknown, O
 const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
   preset: presetSchema('grpo').optional(),
+  /** Any other estimator. Default `groupRelativeAdvantages` with the options' `advantage`. */
   advantages: estimatorSchema.optional(),
 };
 

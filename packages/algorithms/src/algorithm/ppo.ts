@@ -32,6 +32,7 @@ const shape = {
   preset: presetSchema('ppo').optional(),
   /** How values become advantages: discount 1, λ 0.95, whitened. See `estimators.gae`. Default `{}`. */
   gae: gaeEstimatorSchema.optional(),
+  /** Another estimator that needs the critic. Default `estimators.gae` with `gae`. */
   advantages: estimatorSchema.optional(),
 };
 

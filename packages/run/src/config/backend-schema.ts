@@ -10,7 +10,7 @@ type WithoutUpdates<Schedule> = Schedule extends { readonly updates: number }
   : Schedule;
 
 /** A schedule of the learning rate. `updates` defaults to the optimizer steps of the stage. */
-type RunSchedule = WithoutUpdates<ScheduleOptions>;
+export type RunSchedule = WithoutUpdates<ScheduleOptions>;
 
 /** The schedules of the backend. Their `updates` are those of the run if they are left out. */
 const openSchedule = z.discriminatedUnion(

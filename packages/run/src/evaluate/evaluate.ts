@@ -27,6 +27,7 @@ export type EvaluationRewards<Metadata, Outcome> =
 export interface EvaluateOptions<Metadata = unknown, Outcome = unknown> extends EvaluateSettings {
   /** Policy that answers: a sampler, a tokenizer and, for conversations, a chat renderer. */
   readonly policy: Omit<RolloutPolicy, 'close'>;
+  /** What the policy is asked. Required. */
   readonly tasks: readonly Task<Metadata>[];
   /** World that the policy acts in. By default each task is one question, text or messages. */
   readonly environment?: Environment<State, Metadata, Outcome> | undefined;

@@ -11,8 +11,11 @@ import { type ScoredPlace, scorePrompt } from './score-prompt.ts';
 
 /** What an {@link Answerer} works with. */
 export interface AnswererOptions {
+  /** What answers. Required. */
   readonly policy: ServedPolicy;
+  /** Weights in force, and turns of those who change them. Required. */
   readonly weights: ServedWeights;
+  /** Lets requests in, up to a limit. Required. */
   readonly admission: Admission;
   /** Milliseconds that a request may wait, and that its answer may take. */
   readonly timeoutMs: number;

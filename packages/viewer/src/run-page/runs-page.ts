@@ -10,9 +10,14 @@ const schema = z.strictObject({
   /** Title of the page. Default `'Runs'`. */
   title: z.string().default('Runs'),
   /**
-   * Random text that allows the script of a page that asks the server for its data. Default: the page has its data and asks nothing.
+   * Allows the script of a page that asks the server for its data, by random text. Default: the page has its data and asks nothing.
    */
-  live: z.strictObject({ nonce: z.string().min(16) }).optional(),
+  live: z
+    .strictObject({
+      /** The text, at least 16 characters. A new one for each page. Required. */
+      nonce: z.string().min(16),
+    })
+    .optional(),
 });
 
 /** Options of {@link runsPage}. */
