@@ -45,7 +45,18 @@ const shapes = {
   '1.5': { hidden_size: 1536, intermediate_size: 8960, num_hidden_layers: 28, num_attention_heads: 12 },
 } as const;
 
-const letters = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).join('');
+/** More than half as many characters as the model has tokens, so that the loop takes the tokenizer for the model's. */
+const letters = [
+  [0x20, 95],
+  [0x3400, 6_592],
+  [0x4e00, 20_992],
+  [0xac00, 11_172],
+  [0x20000, 42_720],
+]
+  .flatMap(([first, count]) => Array.from({ length: count! }, (_, at) => String.fromCodePoint(first! + at)))
+  .join('');
+
+const chatTemplate = '{% for message in messages %}{{ message.content }}{% endfor %}';
 
 function shapeOf(size: keyof typeof shapes) {
   const tokens = { bos_token_id: 0, eos_token_id: 1, tie_word_embeddings: true, vocab_size: 151_936 };
@@ -82,7 +93,7 @@ async function make(folder: string): Promise<void> {
   const model = {
     config,
     weights,
-    tokenizer: characterTokenizer(letters),
+    tokenizer: characterTokenizer(letters, {}, { chatTemplate }),
     chat: undefined,
     files: new Map(),
   };
