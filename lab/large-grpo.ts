@@ -26,18 +26,18 @@ const peakMiB = () =>
 const begun = performance.now();
 const seconds = () => Number(((performance.now() - begun) / 1000).toFixed(1));
 
-let model: LanguageModel | undefined = await loadModel(folder, { checksums: 'skip' });
+let model: LanguageModel = await loadModel(folder, { checksums: 'skip' });
 const { tokenizer, chat } = model;
 const engine = await createEngine({ threads: 2 });
 const lora = { rank: 8, base: values.base as 'float32' | 'int8' };
 const backend = await createOnnxBackend({ engine, model, learningRate: 1e-4, reference: 'none', lora });
 const loadPeak = peakMiB();
 const loadSeconds = seconds();
+// The backend has copied the weights, and the sampler shares its store.
+model = { ...model, weights: new Map() };
 const sampler = await InferenceModule.create({
   backend: createOnnxSampler({ engine, model, maxSequences: 8, contextLength: 128 }),
 });
-// Nothing below needs the weights, which the backend has copied.
-model = undefined;
 const samplerPeak = peakMiB();
 const samplerSeconds = seconds();
 const grpo = new GRPOAlgorithm(

@@ -21,6 +21,17 @@ it('gives V8 one reason to collect what was copied into stores, if it is much', 
   expect(allocated).toEqual([128 * mebibyte]);
 });
 
+it('gives another one while the caller may still need the contents', () => {
+  const allocated: number[] = [];
+  const copies = new CallerCopies((bytes) => allocated.push(bytes));
+  copies.copied(contents(64));
+  copies.suggestCollection('again');
+  copies.suggestCollection('again');
+  copies.suggestCollection();
+  copies.suggestCollection();
+  expect(allocated).toHaveLength(3);
+});
+
 it('does without where there is no memory for it', () => {
   const copies = new CallerCopies(() => {
     throw new RangeError('Array buffer allocation failed');

@@ -26,10 +26,12 @@ export class CallerCopies {
    * Makes V8 look for garbage, once for the contents copied so far.
    *
    * It allocates memory that is never touched, so nothing is taken up. Arrays that are still referenced stay.
+   *
+   * @param then - `'again'` if the caller may still need the contents, so that the next call looks once more. Default `'done'`.
    */
-  suggestCollection(): void {
+  suggestCollection(then: 'done' | 'again' = 'done'): void {
     if (this.#bytes < noticedBytes) return;
-    this.#bytes = 0;
+    if (then === 'done') this.#bytes = 0;
     try {
       this.#allocate(2 * noticedBytes);
     } catch {

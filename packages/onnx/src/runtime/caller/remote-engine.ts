@@ -120,6 +120,7 @@ export class RemoteEngine implements Engine {
     // A program finds the stores that were requested before it, with their contents.
     if (this.#creations.size > 0) await Promise.allSettled(this.#creations.values());
     this.#hooks.starting?.(program);
+    this.#copies.suggestCollection('again');
     const url = program.url.href;
     const id = await this.#client.request('start', { url, options }, this.#timeouts.requestMs);
     return new RemoteProgram<Methods>(this.#client, id, this.#timeouts, this.#copies);
