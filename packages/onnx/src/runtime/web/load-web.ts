@@ -34,7 +34,16 @@ export async function loadWeb({ assets, threads, note }: WebRuntimeOptions): Pro
   return {
     ...runtime,
     note,
-    createSession: (...session) => located(assets, () => runtime.createSession(...session)),
+    async createSession(...asked) {
+      const session = await located(assets, () => withinMemory(() => runtime.createSession(...asked)));
+      return {
+        inputNames: session.inputNames,
+        outputNames: session.outputNames,
+        run: (...given) => withinMemory(() => session.run(...given)),
+        endProfiling: () => session.endProfiling(),
+        release: () => session.release(),
+      };
+    },
   };
 }
 
@@ -54,6 +63,20 @@ async function located<Result>(assets: string | undefined, work: () => Promise<R
     throw new EngineError(
       `onnxruntime-web could not load its files from ${assets ?? 'its own folder'}: serve ort-wasm-simd-threaded.mjs and .wasm of ` +
         `onnxruntime-web/dist, and name their folder in the option \`assets\` (${said})`,
+      { cause },
+    );
+  }
+}
+
+/** A model that is too large shows only when ONNX Runtime asks for more. Says so. */
+async function withinMemory<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    if (!/bad_alloc|out of memory|allocation failed/i.test(said)) throw cause;
+    throw new EngineError(
+      `the memory of this tab is full, of which WebAssembly has at most 4 GB: take a smaller model or fewer tokens at once (${said})`,
       { cause },
     );
   }
