@@ -86,6 +86,7 @@ function enable(state: 'running' | 'idle'): void {
 
 function receive(message: FromWorker): void {
   if (message.kind === 'progress') show(message.progress);
+  else if (message.kind === 'paused') status.textContent = `Paused. ${status.textContent}`;
   else if (message.kind === 'failed') failed(message.reason);
   else finished(message.files);
 }

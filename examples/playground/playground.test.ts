@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await page.click('#start');
     await status(/practises/);
     await page.click('#pause');
-    await page.waitForTimeout(500);
+    await status(/^Paused/);
     const paused = await page.textContent('#status');
     await page.waitForTimeout(500);
     expect(await page.textContent('#status')).toBe(paused);

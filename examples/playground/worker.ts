@@ -20,6 +20,7 @@ export type ToWorker =
 /** Messages of the worker. */
 export type FromWorker =
   | { readonly kind: 'progress'; readonly progress: Progress }
+  | { readonly kind: 'paused' }
   | { readonly kind: 'finished'; readonly files: readonly (readonly [name: string, content: Blob])[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -51,6 +52,7 @@ async function train({ assets, ...asked }: ToWorker & { readonly kind: 'start' }
     let step = await training.next();
     while (!step.done) {
       scope.postMessage({ kind: 'progress', progress: step.value });
+      if (paused !== undefined) scope.postMessage({ kind: 'paused' });
       await paused;
       step = await training.next();
     }

@@ -45,7 +45,7 @@ export function modelBlobsAt(
       const address = new URL(folder);
       address.pathname = `${folder.pathname.replace(/\/?$/, '/')}${encodeURIComponent(name)}`;
       const place = `${address.origin}${address.pathname}`;
-      const failed = (said: string, cause?: unknown) => new FormatError(`${place}: ${said}`, { cause });
+      const failed = (problem: string, cause?: unknown) => new FormatError(`${place}: ${problem}`, { cause });
       try {
         const answer = await fetch(address, signal === undefined ? {} : { signal });
         if (answer.status === 404 || isPage(answer)) return undefined;
