@@ -182,6 +182,16 @@ const verl = {
   gpu_memory_utilization: anotherSampler,
 };
 
+/** PEFT: LoraConfig. */
+const peft = {
+  r: 'OnnxBackendOptions.lora.rank',
+  use_rslora: 'OnnxBackendOptions.lora.scaling',
+  target_modules: 'OnnxBackendOptions.lora.targets',
+  use_dora: 'rlp trains corrections without the magnitudes of DoRA; leave it out',
+  lora_dropout: 'rlp trains without dropout; leave it out',
+  modules_to_save: 'rlp trains either the correction or, without `lora`, all weights; leave it out',
+};
+
 const openRlhf = {
   n_samples_per_prompt: 'RolloutOptions.groupSize',
   rollout_batch_size: 'RlOptions.tasksPerIteration',
@@ -237,7 +247,7 @@ const rollouts = {
 };
 
 /**
- * Options of TRL, verl, OpenRLHF and tinker-cookbook, and what they are called in rlp.
+ * Options of TRL, PEFT, verl, OpenRLHF and tinker-cookbook, and what they are called in rlp.
  *
  * A value without spaces is a place, `Interface.path`. Several are joined by `+`. A value with spaces is advice.
  */
@@ -245,6 +255,7 @@ export const foreignNames: Readonly<Record<string, string>> = {
   ...rollouts,
   ...tinker,
   ...openRlhf,
+  ...peft,
   ...verl,
   ...trl,
 };

@@ -108,6 +108,8 @@ describe('a name of another library', () => {
     ['n_samples_per_prompt', 'in rlp this is rollout.groupSize'],
     ['groups_per_batch', 'in rlp this is tasksPerIteration'],
     ['learning_rate', 'in rlp this is learningRate of OnnxBackendOptions'],
+    ['use_rslora', 'in rlp this is lora.scaling of OnnxBackendOptions'],
+    ['use_dora', 'rlp trains corrections without the magnitudes of DoRA; leave it out'],
   ])('%s', (name, expected) => {
     expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
   });
