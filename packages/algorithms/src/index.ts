@@ -19,7 +19,12 @@ export {
   type TrainOptions,
   type TrainResult,
 } from './algorithm/policy-algorithm.ts';
-export { PPOAlgorithm, type PpoDependencies, type PpoOptions } from './algorithm/ppo.ts';
+export {
+  PPOAlgorithm,
+  type PpoCollectedDependencies,
+  type PpoDependencies,
+  type PpoOptions,
+} from './algorithm/ppo.ts';
 export type { PresetName } from './algorithm/presets.ts';
 export { REINFORCEAlgorithm, type ReinforceOptions } from './algorithm/reinforce.ts';
 export { RLOOAlgorithm, type RlooOptions } from './algorithm/rloo.ts';

@@ -117,6 +117,31 @@ describe('an algorithm that is given its collector', () => {
     expect(() => algorithm.rollouts).toThrow('GRPOAlgorithm: groups come from the `rollouts`');
   });
 
+  it('is PPO with its critic, and GiGPO by the keys of the steps', async () => {
+    const { sampling } = short.rollout;
+    const makers = [
+      [
+        (setup: Setup) => new PPOAlgorithm(withCritic(setup), short),
+        (setup: Setup) =>
+          new PPOAlgorithm({ ...collected(setup, { sampling, groupSize: 1 }), critic: setup.backend }),
+      ],
+      [
+        (setup: Setup) => new GiGPOAlgorithm(setup, short),
+        (setup: Setup) => new GiGPOAlgorithm(collected(setup)),
+      ],
+    ] as const;
+    for (const [withEnvironment, withCollector] of makers) {
+      const [one, other] = [setUp(), setUp()];
+      const own = await withEnvironment(one).train({ iterations: 2, print: 'none' });
+      expect(await withCollector(other).train({ iterations: 2, print: 'none' })).toEqual(own);
+      expect(await logitsOf(other)).toEqual(await logitsOf(one));
+    }
+    const uncritical = collected(setUp()) as never;
+    expect(() => new PPOAlgorithm(uncritical)).toThrow(
+      'dependencies.critic: must be a backend with a value head',
+    );
+  });
+
   it.each([
     [{ environment: setUp().environment }, {}, /environment/],
     [{ rollouts: 7 }, {}, /rollouts: must be a collector of groups/],

@@ -1,7 +1,7 @@
 import { ArgumentError, type State } from '@rlp/core';
 import type * as z from 'zod';
 import { gigpoEstimator, gigpoEstimatorSchema } from '../estimator/group-estimators.ts';
-import type { AlgorithmDependencies } from './dependencies.ts';
+import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -23,7 +23,8 @@ const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions
 /**
  * Group-in-Group Policy Optimization, for agents of several steps: credit for single steps without a critic.
  *
- * Trajectories are compared with their group. Steps are compared with the group's steps from the same state (`stateKey`).
+ * Trajectories are compared with their group. Steps are compared with the group's steps from the same state (`stateKey`). With
+ * `rollouts` the steps that the collector makes have to carry their `stateKey`.
  *
  * @see Feng et al. 2025, https://arxiv.org/abs/2505.10978
  */
@@ -36,8 +37,12 @@ export class GiGPOAlgorithm<
    * @throws OptionsError for options outside their ranges, ArgumentError for something missing (an environment's `stateKey`
    *   too) and for groups of one.
    */
-  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: GigpoAlgorithmOptions = {}) {
-    if (dependencies.environment !== undefined && dependencies.environment.stateKey === undefined) {
+  constructor(
+    dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
+    given: GigpoAlgorithmOptions = {},
+  ) {
+    const { environment } = dependencies as Partial<AlgorithmDependencies<S, Metadata, Outcome>>;
+    if (environment !== undefined && environment.stateKey === undefined) {
       throw new ArgumentError(
         'GiGPOAlgorithm: the environment has no `stateKey`, so no two states could be told to be the same; give it one',
       );

@@ -93,6 +93,8 @@ export interface AlgorithmPlan<Metadata = unknown> {
   readonly schema?: z.ZodObject | undefined;
   /** Checks the dependencies: `dependencySchema`, extended by what the algorithm adds. Default `dependencySchema`. */
   readonly dependencySchema?: z.ZodObject | undefined;
+  /** The same for an algorithm that is given its collector. Default `collectedSchema`. */
+  readonly collectedSchema?: z.ZodObject | undefined;
   /** Makes the estimator. Called once the options are valid. */
   readonly estimator: () => AdvantageEstimator<Metadata>;
   readonly critic?: CriticBackend | undefined;
@@ -105,7 +107,9 @@ export interface AlgorithmPlan<Metadata = unknown> {
 /** @throws OptionsError naming every problem of the options and the dependencies. */
 function requireValid<Metadata>(dependencies: object, plan: AlgorithmPlan<Metadata>): void {
   const { name, optionsType = 'AlgorithmOptions', schema = algorithmSchema, options } = plan;
-  const needed = isCollected(dependencies) ? collectedSchema : (plan.dependencySchema ?? dependencySchema);
+  const needed = isCollected(dependencies)
+    ? (plan.collectedSchema ?? collectedSchema)
+    : (plan.dependencySchema ?? dependencySchema);
   const all = schema.safeExtend({ dependencies: needed });
   parseOptions(name, all, { ...options, dependencies }, optionsType);
   resolvePolicyLoss(options.loss ?? {});

@@ -4,15 +4,19 @@ import { gaeEstimator, gaeEstimatorSchema } from '../estimator/critic-estimators
 import { estimatorSchema } from '../loop/dependencies.ts';
 import { having } from '../loop/having.ts';
 import type { TokenEstimator } from '../loop/protocol.ts';
-import { type AlgorithmDependencies, dependencySchema } from './dependencies.ts';
+import {
+  type AlgorithmDependencies,
+  type CollectedDependencies,
+  collectedSchema,
+  dependencySchema,
+} from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
-/** What {@link PPOAlgorithm} works with. */
-export interface PpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
-  extends AlgorithmDependencies<S, Metadata, Outcome> {
+/** What PPO needs besides. */
+interface Criticized {
   /**
    * Learns values. If it is the same object as `backend`, they share one trunk and one loss, weighted by `critic.coefficient`.
    * Otherwise it is a separate model, updated before the policy.
@@ -20,12 +24,20 @@ export interface PpoDependencies<S extends State = State, Metadata = unknown, Ou
   readonly critic: CriticBackend;
 }
 
-const ppoDependencySchema = dependencySchema.extend({
-  critic: having<CriticBackend>(
-    'values',
-    'a backend with a value head; pass `critic: backend` if policy and critic share a model, or use GRPOAlgorithm, which needs none',
-  ),
-});
+/** What {@link PPOAlgorithm} works with. */
+export interface PpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
+  extends AlgorithmDependencies<S, Metadata, Outcome>,
+    Criticized {}
+
+/** What {@link PPOAlgorithm} works with if groups come from a collector. */
+export interface PpoCollectedDependencies<Metadata = unknown, Outcome = unknown>
+  extends CollectedDependencies<Metadata, Outcome>,
+    Criticized {}
+
+const critic = having<CriticBackend>(
+  'values',
+  'a backend with a value head; pass `critic: backend` if policy and critic share a model, or use GRPOAlgorithm, which needs none',
+);
 
 const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
@@ -68,13 +80,19 @@ export class PPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing, a critic above all. */
-  constructor(dependencies: PpoDependencies<S, Metadata, Outcome>, given: PpoOptions<Metadata> = {}) {
-    const options = layered<PpoOptions<Metadata>>(own, presetOf('ppo', given.preset), given);
+  constructor(
+    dependencies: PpoDependencies<S, Metadata, Outcome> | PpoCollectedDependencies<Metadata, Outcome>,
+    given: PpoOptions<Metadata> = {},
+  ) {
+    const { rollout, ...others } = own;
+    const defaults: AlgorithmOptions = 'rollouts' in dependencies ? others : { ...others, rollout };
+    const options = layered<PpoOptions<Metadata>>(defaults, presetOf('ppo', given.preset), given);
     super(dependencies, {
       name: 'PPOAlgorithm',
       optionsType: 'PpoOptions',
       schema: ppoSchema,
-      dependencySchema: ppoDependencySchema,
+      dependencySchema: dependencySchema.extend({ critic }),
+      collectedSchema: collectedSchema.extend({ critic }),
       estimator: () => given.advantages ?? gaeEstimator(options.gae),
       critic: dependencies.critic,
       groups: 'any-size',
