@@ -64,7 +64,7 @@ start.addEventListener('click', () => {
     iterations: updates('iterations', 200),
     assets: new URL('onnx/', location.href).href,
   });
-  Object.assign(files, { innerHTML: '' });
+  files.innerHTML = '';
   status.textContent = 'Loading…';
   enable('running');
 });

@@ -76,12 +76,12 @@ function byGroup<Metadata, Outcome>(trajectories: readonly Trajectory<Metadata, 
     const members = groups.get(id) ?? new Map<number, Trajectory<Metadata, Outcome>>();
     if (!Number.isInteger(member) || member < 0 || member > mostMembers) {
       throw new ArgumentError(
-        `resume: trajectory "${trajectory.id}" is member ${member} of its group, expected a whole number from 0 to ${mostMembers}`,
+        `unfinished episodes: trajectory "${trajectory.id}" is member ${member} of its group, expected a whole number from 0 to ${mostMembers}`,
       );
     }
     if (members.has(member)) {
       throw new ArgumentError(
-        `resume: two trajectories are member ${member} of the group "${id}"; pass the one that continues`,
+        `unfinished episodes: two trajectories are member ${member} of the group "${id}"; pass the one that continues`,
       );
     }
     groups.set(id, members.set(member, trajectory));

@@ -13,7 +13,7 @@ import { checkWeightShapes } from './weight-shapes.ts';
 
 /** Files of a model by name, such as `config.json`. A `Map` of blobs is one. */
 export interface ModelBlobs {
-  /** `undefined` if there is no such file. */
+  /** The file. `undefined` if it does not exist. */
   get(name: string): Blob | undefined | Promise<Blob | undefined>;
 }
 
@@ -33,7 +33,7 @@ export interface ModelBlobsAtOptions {
  * An HTML page counts as no file, because many servers send one instead of 404.
  *
  * @throws ArgumentError for what is not an address.
- * @throws FormatError for an answer that is neither the file nor 404, and if there is no answer.
+ * @throws FormatError if the server does not answer, or answers with another status than 200 or 404.
  */
 export function modelBlobsAt(
   url: string | URL,

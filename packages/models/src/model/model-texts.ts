@@ -7,7 +7,7 @@ export interface ModelTexts {
   readonly origin: string;
   /** Place of a file, for error messages. */
   pathOf(name: string): string;
-  /** `undefined` if there is no such file. */
+  /** The text of a file. `undefined` if it does not exist. */
   read(name: string): Promise<string | undefined>;
 }
 

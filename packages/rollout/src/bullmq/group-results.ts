@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError, type TrajectoryGroup } from '@rlp/core';
-import { writeTextFile } from '@rlp/data/store';
 import * as z from 'zod';
 
 const resultSchema = z.union([
@@ -17,7 +17,11 @@ export async function storeGroup(
 ): Promise<object> {
   if (folder === undefined) return { group };
   const file = `${id}.json`;
-  await writeTextFile(join(folder, file), JSON.stringify(group));
+  // Not by the store of saves, which lists the folder at each write: this one holds every group of a run.
+  const temporary = join(folder, `${file}.${randomUUID()}`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(temporary, JSON.stringify(group));
+  await rename(temporary, join(folder, file));
   return { file };
 }
 

@@ -109,9 +109,15 @@ export function decimalDigit(digit: string): string {
 
 /** Whole phrases of mathematics as what they mean. */
 const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => string)])[] = [
-  // {}^7C_3, _7C_3 and their permutations
-  [/(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{C\}|C)\s*_\{?(\d+)\}?/g, '\\binom{$1}{$2}'],
-  [/(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{P\}|P)\s*_\{?(\d+)\}?/g, '\\frac{$1!}{($1-$2)!}'],
+  // {}^7C_3, _7C_3 and their permutations, but not x^2 C_1
+  [
+    /(?<![\w)\]}])(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{C\}|C)\s*_\{?(\d+)\}?/g,
+    '\\binom{$1}{$2}',
+  ],
+  [
+    /(?<![\w)\]}])(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{P\}|P)\s*_\{?(\d+)\}?/g,
+    '\\frac{$1!}{($1-$2)!}',
+  ],
   // 3rd, 3^{rd}, 3^{\text{rd}}
   [
     /(?<=\d)\s*(?:\^\s*)?(?:\{\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?(?:st|nd|rd|th)(?![a-z])(?:\s*\}){0,2}/gi,
@@ -125,9 +131,9 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
 ];
 
 function withoutPhrases(text: string): string {
-  const words = /^\s*(?:\\text\s*\{)?([a-z][a-z\s-]*?)\s*\}?\s*$/i.exec(text)?.[1];
-  const number = words && numberInWords(words.toLowerCase());
-  if (number !== undefined && number !== '') return String(number);
+  const words = /^\\text\s*\{([^{}]*)\}$/.exec(text.trim())?.[1] ?? text;
+  const number = numberInWords(words.trim().toLowerCase());
+  if (number !== undefined) return String(number);
   return phrases.reduce((rest, [phrase, meaning]) => rest.replaceAll(phrase, meaning as string), text);
 }
 

@@ -31,6 +31,9 @@ describe('mathAnswersAgree', () => {
     ['21st', '21'],
     ['4^{\\text{th}}', '4'],
     ['forty-two', '42'],
+    ['twelve hundred', '1200'],
+    ['two million one hundred and five thousand and six', '2105006'],
+    ['x^2C_1', 'C_1x^2'],
     ['\\text{one hundred and five}', '105'],
     ['\\text{no real roots}', '\\emptyset'],
     ['there are no solutions', '\\{\\}'],
@@ -58,6 +61,11 @@ describe('mathAnswersAgree', () => {
     ['(2,1)', '\\begin{pmatrix}1\\\\2\\end{pmatrix}'],
     ['{}_{6}C_2', '30'],
     ['twelve', '13'],
+    ['one two', '3'],
+    ['twenty twenty', '40'],
+    ['five hundred hundred', '50000'],
+    ['one thousand million', '1000000000'],
+    ['x^2C_1', '2x'],
     ['no', '\\emptyset'],
     ['11:05 am', '11:05 pm'],
     ['x + k', 'x'],
@@ -185,5 +193,13 @@ describe('mathAnswersAgree', () => {
         },
       ),
     );
+  });
+
+  it('reads white space and words in linear time', () => {
+    const begun = process.cpuUsage().user;
+    for (const given of [`a${' '.repeat(990)}!`, `\\text{${'a '.repeat(450)}!`, `A.${' '.repeat(900)}`]) {
+      expect(mathAnswersAgree(given, '5')).toBe(false);
+    }
+    expect(process.cpuUsage().user - begun).toBeLessThan(250_000);
   });
 });

@@ -1,0 +1,13 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { inNextTurn, nextTurn } from './next-turn.ts';
+
+afterEach(() => vi.unstubAllGlobals());
+
+it.each(['Node', 'a page'])('waits for the turn under way, in %s', async (host) => {
+  if (host === 'a page') vi.stubGlobal('setImmediate', undefined);
+  const order: string[] = [];
+  inNextTurn(() => order.push('next turn'));
+  void Promise.resolve().then(() => order.push('this turn'));
+  await nextTurn();
+  expect(order).toEqual(['this turn', 'next turn']);
+});
