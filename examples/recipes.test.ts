@@ -1,7 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { loadModel } from '@rlp/models';
+import { trainRun } from '@rlp/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trainAgent } from './agent-with-tools.ts';
 import { trainProgrammer } from './code-with-tests.ts';
@@ -11,7 +13,7 @@ import { lastOf, trainWalker } from './self-verification.ts';
 import { trainWaiter } from './simulated-user.ts';
 import { trainStories } from './stories.ts';
 import { compareMethods } from './svrl-compare.ts';
-import { trainYourAgent } from './train-your-agent.ts';
+import { agentRun } from './train-your-agent.ts';
 
 const model = join(import.meta.dirname, 'models/stories260k');
 let out: string;
@@ -95,14 +97,13 @@ describe('code-with-tests', () => {
 
 describe('train-your-agent', () => {
   it('imitates, trains an agent of the AI SDK as it is, and measures', async () => {
-    const measured = [];
-    const length = { seed: '0', updates: 4, iterations: 1, every: 1, heldOutQuestions: 8 };
-    for await (const each of trainYourAgent(length)) measured.push(each);
-    expect(measured).toHaveLength(2);
-    for (const { accuracy, requests } of measured) {
-      expect(accuracy).toBeGreaterThanOrEqual(0);
-      expect(requests).toBeGreaterThanOrEqual(1);
-    }
+    const output = join(out, 'agent');
+    const run = agentRun({ seed: '0', updates: 4, iterations: 1, heldOutQuestions: 8 });
+    const stream = new Writable({ write: (_, __, done) => done() });
+    const { status, evaluation } = await trainRun({ ...run, output }, { stream });
+    expect(status).toBe('finished');
+    expect(evaluation!.tasks).toHaveLength(8);
+    expect(evaluation!.accuracy).toBeGreaterThanOrEqual(0);
   }, 120_000);
 });
 

@@ -15,8 +15,8 @@ const floors = [
   ['models', 'env', 'rewards', 'quality-monitor', 'tracking', 'viewer'],
   ['inference', 'backprop'],
   ['rollout'],
-  ['algorithms'],
-  ['run', 'serve', 'create-rlp'],
+  ['algorithms', 'serve'],
+  ['run', 'create-rlp'],
   ['cli'],
 ];
 

@@ -1,10 +1,12 @@
 /** A run in one folder: its configuration, its training, its files. Needs Node. */
+export type { RunAgentOptions } from './config/agent-schema.ts';
 export type { RunSchedule } from './config/backend-schema.ts';
 export { defineRun, runJsonSchema } from './config/check-run.ts';
 export type { RunMode } from './config/modes.ts';
 export { type Override, withOverrides } from './config/overrides.ts';
 export { readRunFile } from './config/read-run.ts';
-export { type ResolvedRunConfig, type RunConfig, runSchema } from './config/run-schema.ts';
+export type { DescribedReward, RunRewards } from './config/reward-schema.ts';
+export { type ResolvedRunConfig, type RowMetadata, type RunConfig, runSchema } from './config/run-schema.ts';
 export type { RewardName } from './config/stock-rewards.ts';
 export { type RunFiles, runFiles } from './folder/run-files.ts';
 export { isRunnable, type RunRecord, readRunRecord } from './folder/run-record.ts';

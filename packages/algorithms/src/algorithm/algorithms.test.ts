@@ -1,6 +1,6 @@
 import { TabularBackend } from '@rlp/backprop/tabular';
 import { type Loss, OptionsError } from '@rlp/core';
-import { RolloutManager } from '@rlp/rollout';
+import { RolloutManager, type RolloutOptions } from '@rlp/rollout';
 import { describe, expect, it } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
 import { algorithmSetup } from '../loop/bandit.fixture.ts';
@@ -129,6 +129,10 @@ describe('an algorithm that is given its collector', () => {
         (setup: Setup) => new GiGPOAlgorithm(setup, short),
         (setup: Setup) => new GiGPOAlgorithm(collected(setup)),
       ],
+      [
+        (setup: Setup) => new REINFORCEAlgorithm(setup, short),
+        (setup: Setup) => new REINFORCEAlgorithm(collected(setup, { sampling, groupSize: 1 })),
+      ],
     ] as const;
     for (const [withEnvironment, withCollector] of makers) {
       const [one, other] = [setUp(), setUp()];
@@ -140,6 +144,32 @@ describe('an algorithm that is given its collector', () => {
     expect(() => new PPOAlgorithm(uncritical)).toThrow(
       'dependencies.critic: must be a backend with a value head',
     );
+  });
+
+  it.each(Object.entries(algorithms))(
+    '%s hands its options to a function that makes one',
+    async (_, make) => {
+      const [one, other] = [setUp(), setUp()];
+      const own = await make(one, short).train({ iterations: 2, print: 'none' });
+      const { environment, tokenizer, ...rest } = other;
+      const rollouts = (options: RolloutOptions) =>
+        new RolloutManager({ environment, tokenizer, sampler: rest.sampler }, options);
+      const given = { ...rest, rollouts } as never;
+      expect(await make(given, short).train({ iterations: 2, print: 'none' })).toEqual(own);
+      expect(await logitsOf(other)).toEqual(await logitsOf(one));
+    },
+  );
+
+  it('tells Dr. GRPO its longest answer', async () => {
+    const logits = async (rollout: AlgorithmOptions['rollout'], given?: object) => {
+      const setup = setUp();
+      await new DrGRPOAlgorithm(collected(setup, rollout), given).train({ iterations: 1, print: 'none' });
+      return logitsOf(setup);
+    };
+    const { maxTokens } = short.rollout.sampling;
+    const told = await logits(short.rollout);
+    expect(told).toEqual(await logits(short.rollout, { aggregationConstant: maxTokens }));
+    expect(told).not.toEqual(await logits(short.rollout, { aggregationConstant: 2 * maxTokens }));
   });
 
   it.each([

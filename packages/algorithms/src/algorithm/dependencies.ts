@@ -14,7 +14,7 @@ import {
   type Tokenizer,
   type TrainingBackend,
 } from '@rlp/core';
-import type { Encoding } from '@rlp/rollout';
+import type { Encoding, RolloutOptions } from '@rlp/rollout';
 import * as z from 'zod';
 import { rlDependencySchema, sharedShape } from '../loop/dependencies.ts';
 import { having } from '../loop/having.ts';
@@ -60,16 +60,29 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
 /** What an algorithm works with if groups come from a collector, such as `captureRollouts` of `@rlp/serve/capture`. */
 export interface CollectedDependencies<Metadata = unknown, Outcome = unknown>
   extends LearningDependencies<Metadata, Outcome> {
-  /** Collects groups of the tasks. Its own options decide how. It samples from `sampler`. */
-  readonly rollouts: GroupCollector<NoInfer<Metadata>, Outcome>;
+  /**
+   * Collects groups of the tasks from `sampler`. The options of a collector are its own. A function is called once with the algorithm's
+   * `rollout`, and returns a collector that follows it.
+   */
+  readonly rollouts:
+    | GroupCollector<NoInfer<Metadata>, Outcome>
+    | ((options: RolloutOptions) => GroupCollector<NoInfer<Metadata>, Outcome>);
 }
 
 /** Schema of {@link CollectedDependencies}. */
 export const collectedSchema = z.strictObject({
   ...sharedShape,
-  rollouts: rlDependencySchema.shape.rollouts,
+  rollouts: z.custom<CollectedDependencies['rollouts']>(
+    (value) => typeof value === 'function' || rlDependencySchema.shape.rollouts.safeParse(value).success,
+    'must be a collector of groups, such as a RolloutManager, or a function that makes one',
+  ),
   sampler: having<Sampler>('sample', 'a sampler'),
 });
+
+/** Whether the groups come from a collector that has options of its own. */
+export function hasOwnCollector(dependencies: object): boolean {
+  return 'rollouts' in dependencies && typeof dependencies.rollouts !== 'function';
+}
 
 /** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
 export const dependencySchema = z.strictObject({

@@ -21,7 +21,7 @@ const defaultMaxTokens = 256;
  * GRPO done right. It divides neither by the group's deviation nor by the answer's length.
  *
  * The deviation would weigh easy and hard tasks more. The length would favour long wrong answers. The sum of token losses is
- * divided by a constant, `rollout.sampling.maxTokens`.
+ * divided by a constant: `maxTokens` of the rollout's sampling.
  *
  * @see Liu et al. 2025, https://arxiv.org/abs/2503.20783
  */
@@ -35,7 +35,9 @@ export class DrGRPOAlgorithm<
     dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
     given: DrGrpoOptions = {},
   ) {
-    const aggregationConstant = given.rollout?.sampling?.maxTokens ?? defaultMaxTokens;
+    const { rollouts } = dependencies as Partial<CollectedDependencies<Metadata, Outcome>>;
+    const sampling = typeof rollouts === 'object' ? rollouts.options?.sampling : given.rollout?.sampling;
+    const aggregationConstant = sampling?.maxTokens ?? defaultMaxTokens;
     const options = layered<AlgorithmOptions>({ ...own, aggregationConstant }, given);
     super(dependencies, {
       name: 'DrGRPOAlgorithm',

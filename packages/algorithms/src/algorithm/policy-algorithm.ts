@@ -25,6 +25,7 @@ import {
   type CollectedDependencies,
   collectedSchema,
   dependencySchema,
+  hasOwnCollector,
   requireOnePolicy,
 } from './dependencies.ts';
 import { lostCharacters } from './lost-characters.ts';
@@ -165,6 +166,13 @@ function managerOf<S extends State, Metadata, Outcome>(
   return new RolloutManager({ environment, sampler, tokenizer, chat, clock, onEvent }, options);
 }
 
+function collectorOf<Metadata, Outcome>(
+  { rollouts }: CollectedDependencies<Metadata, Outcome>,
+  options: AlgorithmOptions['rollout'] = {},
+): GroupCollector<Metadata, Outcome> {
+  return typeof rollouts === 'function' ? rollouts(options) : rollouts;
+}
+
 /** Collects one greedy trajectory per task. */
 function greedyOf<S extends State, Metadata, Outcome>(
   name: string,
@@ -197,13 +205,13 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { rollout } = options;
     requireOnePolicy(name, dependencies);
     this.#estimator = plan.estimator();
-    this.#manager = isCollected(dependencies) ? undefined : managerOf(dependencies, rollout);
-    this.#collector = isCollected(dependencies) ? dependencies.rollouts : this.#manager!;
-    if (isCollected(dependencies) && rollout !== undefined) {
+    if (hasOwnCollector(dependencies) && rollout !== undefined) {
       throw new ArgumentError(
         `${name}: \`rollout\` has no effect on \`rollouts\`; give its options to that collector`,
       );
     }
+    this.#manager = isCollected(dependencies) ? undefined : managerOf(dependencies, rollout);
+    this.#collector = isCollected(dependencies) ? collectorOf(dependencies, rollout) : this.#manager!;
     if (groups === 'at-least-two' && (this.#collector.options.groupSize ?? 2) < 2) {
       throw new ArgumentError(
         `${name}: rollout.groupSize must be at least 2: a completion alone in its group has advantage 0 and teaches nothing`,

@@ -9,6 +9,7 @@ import {
   type CollectedDependencies,
   collectedSchema,
   dependencySchema,
+  hasOwnCollector,
 } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
@@ -84,8 +85,8 @@ export class PPOAlgorithm<
     dependencies: PpoDependencies<S, Metadata, Outcome> | PpoCollectedDependencies<Metadata, Outcome>,
     given: PpoOptions<Metadata> = {},
   ) {
-    const { rollout, ...others } = own;
-    const defaults: AlgorithmOptions = 'rollouts' in dependencies ? others : { ...others, rollout };
+    const { rollout: _, ...others } = own;
+    const defaults: AlgorithmOptions = hasOwnCollector(dependencies) ? others : own;
     const options = layered<PpoOptions<Metadata>>(defaults, presetOf('ppo', given.preset), given);
     super(dependencies, {
       name: 'PPOAlgorithm',

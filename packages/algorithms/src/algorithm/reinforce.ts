@@ -5,7 +5,7 @@ import {
   reinforceEstimatorSchema,
   reinforcePlusPlusEstimator,
 } from '../estimator/return-estimators.ts';
-import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
+import { type AlgorithmDependencies, type CollectedDependencies, hasOwnCollector } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -59,7 +59,8 @@ export class REINFORCEAlgorithm<
     const defaults = presetOf('reinforce', given.preset);
     const variant = given.variant ?? defaults.variant ?? 'plain';
     const isGrouped = (given.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
-    const sizes: Layer = isGrouped ? {} : { tasksPerIteration: 64, rollout: { groupSize: 1 } };
+    const rollout = hasOwnCollector(dependencies) ? undefined : { groupSize: 1 };
+    const sizes: Layer = isGrouped ? {} : { tasksPerIteration: 64, rollout };
     const options = layered<ReinforceOptions>(sizes, variants[variant], defaults, given);
     const make = variant === 'plain' ? reinforceEstimator : reinforcePlusPlusEstimator;
     super(dependencies, {

@@ -25,7 +25,9 @@ import type { TokenRows } from '../statistics/token-rows.ts';
 /** What collects groups of trajectories. A `RolloutManager` does, and `captureRollouts` of `@rlp/serve/capture`. */
 export interface GroupCollector<Metadata = unknown, Outcome = unknown> {
   readonly options: {
-    readonly sampling: { readonly temperature: number };
+    readonly sampling: { readonly temperature: number; readonly maxTokens?: number | undefined };
+    /** Names its random streams, if it has any. */
+    readonly seed?: string | undefined;
     /** Trajectories per group, if all groups have as many. */
     readonly groupSize?: number | undefined;
   };

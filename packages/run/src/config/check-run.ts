@@ -1,7 +1,7 @@
 import { ArgumentError, isRecord, OptionsError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { contradictions } from './contradictions.ts';
-import { type ResolvedRunConfig, type RunConfig, runSchema } from './run-schema.ts';
+import { type ResolvedRunConfig, type RowMetadata, type RunConfig, runSchema } from './run-schema.ts';
 
 /**
  * Checks a configuration and fills in its defaults.
@@ -37,7 +37,9 @@ function shownKind(value: unknown): string {
  *
  * @throws OptionsError naming every problem at once.
  */
-export function defineRun(config: RunConfig): RunConfig {
+export function defineRun<Metadata = RowMetadata, Outcome = unknown>(
+  config: RunConfig<Metadata, Outcome>,
+): RunConfig<Metadata, Outcome> {
   checkRun(config, 'defineRun');
   return config;
 }

@@ -1,4 +1,6 @@
 import { isRecord, OptionsError } from '@rlp/core';
+import { rolloutSchema } from '@rlp/rollout';
+import { agentRollout } from './agent-schema.ts';
 import { type GameName, gameNames } from './environment-schema.ts';
 import { modeOf, modes, type RunMode, type StageName, sections, stagesAskedFor } from './modes.ts';
 import { createRunRewards } from './stock-rewards.ts';
@@ -13,7 +15,12 @@ function gameOf({ environment }: Given): GameName | undefined {
 
 /** What contradicts itself or is missing, whatever else is wrong: one line per problem. */
 export function contradictions(config: Given): string[] {
-  return [...modeProblems(config), ...dataProblems(config), ...rewardProblems(config)];
+  return [
+    ...modeProblems(config),
+    ...dataProblems(config),
+    ...agentProblems(config),
+    ...rewardProblems(config),
+  ];
 }
 
 function modeProblems(config: Given): string[] {
@@ -64,6 +71,25 @@ function dataProblems(config: Given): string[] {
     problems.push('evaluation.heldOut: must not be given together with evaluation.data');
   }
   return problems;
+}
+
+function agentProblems({ agent, environment, algorithm, ...config }: Given): string[] {
+  if (agent === undefined) return [];
+  const mode = modeOf({ agent, environment, algorithm, ...config });
+  const stages: readonly StageName[] = mode === undefined ? [] : modes[mode];
+  const deaf = stages.find((stage) => stage === 'distill' || stage === 'reward-model');
+  const rollout = isRecord(algorithm) && isRecord(algorithm.rollout) ? algorithm.rollout : {};
+  const unread = Object.keys(rolloutSchema.shape).filter(
+    (name) => rollout[name] !== undefined && !agentRollout.some((read) => read === name),
+  );
+  return [
+    ...(environment === undefined ? [] : ['environment: must not be given together with agent']),
+    ...(deaf === undefined ? [] : [`agent: mode '${mode}' does not run it; leave it out`]),
+    ...(isRecord(algorithm) && algorithm.name === 'gigpo' && !(isRecord(agent) && 'stateKey' in agent)
+      ? ['agent.stateKey: is missing; gigpo compares steps of equal states']
+      : []),
+    ...unread.map((name) => `algorithm.rollout.${name}: belongs to environments; leave it out for an agent`),
+  ];
 }
 
 function rewardProblems({ rewards, evaluation }: Given): string[] {

@@ -30,7 +30,7 @@ export const sections = {
 } as const satisfies Readonly<Record<StageName, readonly string[]>>;
 
 /** Options that imply practice if nothing else is asked for. */
-const implied = ['rewards', 'environment'] as const;
+const implied = ['rewards', 'environment', 'agent'] as const;
 
 type Given = Readonly<Record<string, unknown>>;
 

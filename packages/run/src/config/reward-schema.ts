@@ -1,4 +1,4 @@
-import type { RewardComputer, RewardFunction } from '@rlp/core';
+import type { RewardComputer, RewardFunction, RewardsFor } from '@rlp/core';
 import * as z from 'zod';
 
 const functionSchema = z.custom<RewardFunction>(
@@ -18,7 +18,17 @@ const describedSchema = z.strictObject({
 });
 
 /** One component of a reward. */
-export type DescribedReward = z.input<typeof describedSchema>;
+export interface DescribedReward<Metadata = unknown, Outcome = unknown>
+  extends Omit<z.input<typeof describedSchema>, 'reward'> {
+  /** Your own reward. */
+  readonly reward?: RewardFunction<Metadata, Outcome> | undefined;
+}
+
+/** Rewards of a run: names, descriptions or functions by component; one function; or a computer. */
+export type RunRewards<Metadata = unknown, Outcome = unknown> =
+  | Readonly<Record<string, string | DescribedReward<Metadata, Outcome> | RewardFunction<Metadata, Outcome>>>
+  | RewardFunction<Metadata, Outcome>
+  | RewardsFor<Metadata, Outcome>;
 
 /** Schema of the rewards of a run: names, descriptions or functions by component; one function; or a computer. */
 export const rewardsSchema = z.union([

@@ -1,7 +1,10 @@
 import { sftSchema } from '@rlp/algorithms';
 import { preferenceSchema, rewardModelSchema } from '@rlp/algorithms/preference';
+import type { Environment, State, Task } from '@rlp/core';
 import { onnxSamplerSchema } from '@rlp/inference';
+import type { RunAgent } from '@rlp/serve/capture';
 import * as z from 'zod';
+import { agentSchema, type RunAgentOptions } from './agent-schema.ts';
 import { algorithmSchema } from './algorithm-schema.ts';
 import { backendSchema } from './backend-schema.ts';
 import { dataSchema } from './data-schema.ts';
@@ -9,7 +12,7 @@ import { distillSchema } from './distill-schema.ts';
 import { environmentSchema } from './environment-schema.ts';
 import { modelSchema } from './model-schema.ts';
 import { modeNames } from './modes.ts';
-import { rewardsSchema } from './reward-schema.ts';
+import { type RunRewards, rewardsSchema } from './reward-schema.ts';
 
 const stage = sftSchema.safeExtend({
   /** Rows of the training data that are imitated. In a run that goes on with RL the others are practised. Default all, in both stages. */
@@ -30,7 +33,8 @@ const rewardModelStage = rewardModelSchema.safeExtend({
   backend: backendSchema.optional(),
 });
 
-const evaluationSchema = z.strictObject({
+/** Schema of how a run is evaluated. */
+export const evaluationSchema = z.strictObject({
   /** Other data to evaluate on. Default: `heldOut` rows of the run's `data`. */
   data: dataSchema.optional(),
   /** Rows of the run's `data` that are only evaluated on. Default: a tenth of them, at most 100. */
@@ -86,6 +90,8 @@ export const runSchema = z.strictObject({
   data: dataSchema.optional(),
   /** World that the policy acts in. Default: `'chat'` if the model has a chat template, else `'text'`. */
   environment: environmentSchema.optional(),
+  /** Your agent, in place of an environment: a function of a task and of the address that the policy answers. Default none. */
+  agent: agentSchema.optional(),
   /** What a response is worth, by component. Default: whether it has the right answer, or the score of the game. */
   rewards: rewardsSchema.optional(),
   /** Imitates the completions of the data. `{}` takes all defaults. Default: no such stage. */
@@ -114,8 +120,34 @@ export const runSchema = z.strictObject({
   sampler: onnxSamplerSchema.omit({ engine: true, model: true, store: true, policyVersion: true }).optional(),
 });
 
-/** A run: what `trainRun` takes, and what a configuration file holds. */
-export interface RunConfig extends z.input<typeof runSchema> {}
+/** Columns of a row of data. */
+export interface RowMetadata {
+  /** Right answer, if the row has one. */
+  readonly answer?: string | undefined;
+  readonly [column: string]: unknown;
+}
+
+type Input = z.input<typeof runSchema>;
+type Given = Omit<Input, 'data' | 'environment' | 'agent' | 'rewards'>;
+
+/**
+ * A run: what `trainRun` takes, and what a configuration file holds.
+ *
+ * `Metadata` are those of the tasks, and `Outcome` what the environment or the agent says of an episode. Rewards read both.
+ */
+export interface RunConfig<Metadata = RowMetadata, Outcome = unknown> extends Given {
+  /** Tasks, or rows to imitate: a file of JSON Lines, or what to make. Games bring their own. */
+  readonly data?: Exclude<Input['data'], readonly Task[]> | readonly Task<Metadata>[] | undefined;
+  /** World that the policy acts in. Default: `'chat'` if the model has a chat template, else `'text'`. */
+  readonly environment?:
+    | Exclude<Input['environment'], Environment>
+    | Environment<State, Metadata, Outcome>
+    | undefined;
+  /** Your agent, in place of an environment: a function of a task and of the address that the policy answers. Default none. */
+  readonly agent?: RunAgent<Metadata, Outcome> | RunAgentOptions<Metadata, Outcome> | undefined;
+  /** What a response is worth, by component. Default: whether it has the right answer, or the score of the game. */
+  readonly rewards?: RunRewards<Metadata, Outcome> | undefined;
+}
 
 /** {@link RunConfig} with every default filled in. */
 export type ResolvedRunConfig = z.output<typeof runSchema>;

@@ -1,4 +1,6 @@
 import { evaluationSchema, OptionsError, type Task } from '@rlp/core';
+import { SimpleTextEnvironment } from '@rlp/env';
+import { RolloutManager } from '@rlp/rollout';
 import { mockPolicy } from '@rlp/rollout/testing';
 import { describe, expect, it } from 'vitest';
 import { evaluate } from '../evaluate.ts';
@@ -74,6 +76,17 @@ describe('evaluate', () => {
     // Wrong answers have no vote, so one right answer wins.
     expect(record.majorityAt?.['8']?.value).toBe(record.passAt?.['8']?.value);
     expect(record.passAt?.['4']).toMatchObject({ tasks: 20, responses: 160 });
+  });
+
+  it('measures what a collector brings', async () => {
+    const settings = { rewards, k: [2], name: 'own' };
+    const environment = new SimpleTextEnvironment<Sum>();
+    const rollouts = new RolloutManager({ ...chancy, environment }, { groupSize: 4, seed: 'a' });
+    const collected = await evaluate({ ...settings, tasks, rollouts });
+    expect(collected).toEqual(await evaluate({ ...settings, tasks, policy: chancy, samples: 4, seed: 'a' }));
+    const unsized = { options: { sampling: { temperature: 1 } }, collectGroups: rollouts.collectGroups };
+    await expect(evaluate({ tasks, rollouts: unsized as never })).rejects.toThrow('have a groupSize');
+    await expect(evaluate({ tasks, rollouts, sampling: {} } as never)).rejects.toThrow('sampling');
   });
 
   it('is a function of seed and weights, whatever runs at once', async () => {

@@ -1,3 +1,4 @@
+import type { GroupCollector } from '@rlp/algorithms';
 import {
   ArgumentError,
   type Environment,
@@ -14,7 +15,13 @@ import {
 import { ConversationEnvironment, SimpleTextEnvironment } from '@rlp/env';
 import { type RewardPart, rewardFunctions } from '@rlp/rewards';
 import { RolloutManager, type RolloutPolicy } from '@rlp/rollout';
-import { type EvaluateSettings, type ResolvedSettings, resolveSettings } from './options.ts';
+import {
+  type EvaluateSettings,
+  type MeasuringSettings,
+  type ResolvedSettings,
+  resolveMeasuring,
+  resolveSettings,
+} from './options.ts';
 import type { ScoredGroup } from './scored-group.ts';
 import { summary } from './summary.ts';
 
@@ -23,14 +30,10 @@ export type EvaluationRewards<Metadata, Outcome> =
   | RewardsFor<Metadata, Outcome>
   | Readonly<Record<string, RewardFunction<Metadata, Outcome> | RewardPart<Metadata, Outcome>>>;
 
-/** Options of {@link evaluate}. */
-export interface EvaluateOptions<Metadata = unknown, Outcome = unknown> extends EvaluateSettings {
-  /** Policy that answers: a sampler, a tokenizer and, for conversations, a chat renderer. */
-  readonly policy: Omit<RolloutPolicy, 'close'>;
+/** What an evaluation scores, and how. */
+interface Scoring<Metadata, Outcome> {
   /** What the policy is asked. Required. */
   readonly tasks: readonly Task<Metadata>[];
-  /** World that the policy acts in. By default each task is one question, text or messages. */
-  readonly environment?: Environment<State, Metadata, Outcome> | undefined;
   /** Scores the responses. Default: the `score` of the environment's outcome, as the stock environments have it. */
   readonly rewards?: EvaluationRewards<Metadata, Outcome> | undefined;
   /** Answer of a response in comparable form, for maj@k. `undefined` if it has none. Default: no maj@k. */
@@ -41,8 +44,27 @@ export interface EvaluateOptions<Metadata = unknown, Outcome = unknown> extends 
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of {@link evaluate}. */
+export interface EvaluateOptions<Metadata = unknown, Outcome = unknown>
+  extends EvaluateSettings,
+    Scoring<Metadata, Outcome> {
+  /** Policy that answers: a sampler, a tokenizer and, for conversations, a chat renderer. */
+  readonly policy: Omit<RolloutPolicy, 'close'>;
+  /** World that the policy acts in. By default each task is one question, text or messages. */
+  readonly environment?: Environment<State, Metadata, Outcome> | undefined;
+}
+
+/** Options of {@link evaluate} if a collector runs the episodes. */
+export interface EvaluateCollectedOptions<Metadata = unknown, Outcome = unknown>
+  extends MeasuringSettings,
+    Scoring<Metadata, Outcome> {
+  /** Collects the responses, such as `captureRollouts` of `@rlp/serve/capture`. Its `groupSize` are the samples of a task. */
+  readonly rollouts: GroupCollector<Metadata, Outcome>;
+}
+
 /**
  * Evaluates a policy on tasks: accuracy with a confidence interval, mean reward and its parts, pass@k, maj@k, categories, lengths.
+ * Give a `policy` and perhaps an `environment`, or the collector of your agent as `rollouts`.
  *
  * Sampling is what training does, and scoring too: a `RolloutManager` runs the environment and a reward computer scores. Each
  * task counts the same, however many of its responses were scored. Responses without a score, because an episode or a reward
@@ -52,27 +74,27 @@ export interface EvaluateOptions<Metadata = unknown, Outcome = unknown> extends 
  * signal's reason.
  */
 export async function evaluate<Metadata, Outcome = unknown>(
-  options: EvaluateOptions<Metadata, Outcome>,
+  options: EvaluateOptions<Metadata, Outcome> | EvaluateCollectedOptions<Metadata, Outcome>,
 ): Promise<Evaluation> {
-  const { policy, tasks, environment, rewards, answer, onScored, signal, ...given } = options;
-  const settings = resolveSettings(given);
+  const { tasks, rewards, answer, onScored, signal, ...given } = options;
+  const { settings, collector, policyVersion } = collectionOf<Metadata, Outcome>(given, tasks);
   requireTasks(tasks);
   signal?.throwIfAborted();
   const computer = computerOf(rewards);
   const deadline = deadlineOf(settings.timeoutMs, signal);
   const pending: Promise<ScoredGroup>[] = [];
   try {
-    const manager = managerOf(policy, environment ?? questionsOf<Metadata, Outcome>(tasks), settings);
-    for await (const group of manager.collectGroups(tasks, { iteration: 0, signal: deadline.signal })) {
+    const rollouts = collector();
+    for await (const group of rollouts.collectGroups(tasks, { iteration: 0, signal: deadline.signal })) {
       pending.push(scored(group, computer, { signal: deadline.signal, onScored }));
     }
     const groups = await Promise.all(pending);
     signal?.throwIfAborted();
     return summary(groups, tasks, {
       settings,
-      policyVersion: policy.sampler.policyVersion,
+      policyVersion: policyVersion ?? versionOf(groups),
       answer,
-      notes: [...manager.takeNotes(), ...(deadline.isOver() ? [deadlineNote(settings)] : [])],
+      notes: [...(rollouts.takeNotes?.() ?? []), ...(deadline.isOver() ? [deadlineNote(settings)] : [])],
     });
   } finally {
     deadline.clear();
@@ -80,13 +102,50 @@ export async function evaluate<Metadata, Outcome = unknown>(
   }
 }
 
-function managerOf<Metadata, Outcome>(
-  { sampler, tokenizer, chat }: Omit<RolloutPolicy, 'close'>,
-  environment: Environment<State, Metadata, Outcome>,
-  settings: ResolvedSettings,
-): RolloutManager<State, Metadata, Outcome> {
+/** How the responses come. */
+interface Collection<Metadata, Outcome> {
+  readonly settings: ResolvedSettings;
+  readonly collector: () => GroupCollector<Metadata, Outcome>;
+  /** Absent if only the responses know it. */
+  readonly policyVersion?: number | undefined;
+}
+
+type Given<Metadata, Outcome> =
+  | Omit<EvaluateOptions<Metadata, Outcome>, keyof Scoring<Metadata, Outcome>>
+  | Omit<EvaluateCollectedOptions<Metadata, Outcome>, keyof Scoring<Metadata, Outcome>>;
+
+function collectionOf<Metadata, Outcome>(
+  given: Given<Metadata, Outcome>,
+  tasks: readonly Task<Metadata>[],
+): Collection<Metadata, Outcome> {
+  if ('rollouts' in given) {
+    const { rollouts, ...rest } = given;
+    const { groupSize, seed } = rollouts.options;
+    if (groupSize === undefined) {
+      throw new ArgumentError(
+        'evaluate: expected a collector whose options have a groupSize, the responses per task',
+      );
+    }
+    return { settings: resolveMeasuring({ ...rest, samples: groupSize, seed }), collector: () => rollouts };
+  }
+  const { policy, environment, ...rest } = given;
+  const settings = resolveSettings(rest);
+  const { sampler, tokenizer, chat } = policy;
   const { name, samples, k, confidence, metric, correctFrom, category, timeoutMs, ...rollout } = settings;
-  return new RolloutManager({ environment, sampler, tokenizer, chat }, { ...rollout, groupSize: samples });
+  const collector = () => {
+    const world = environment ?? questionsOf<Metadata, Outcome>(tasks);
+    const parts = { environment: world, sampler, tokenizer, chat };
+    return new RolloutManager(parts, { ...rollout, groupSize: samples });
+  };
+  return { settings, collector, policyVersion: sampler.policyVersion };
+}
+
+/** Version of the weights that gave the last response. */
+function versionOf(groups: readonly ScoredGroup[]): number {
+  const steps = groups.flatMap(({ trajectories }) =>
+    trajectories.flatMap(({ trajectory }) => trajectory.steps),
+  );
+  return steps.reduce((last, { policyVersion = 0 }) => Math.max(last, policyVersion), 0);
 }
 
 function requireTasks(tasks: readonly Task[]): void {
@@ -135,7 +194,7 @@ function outcomeScore({ outcome }: Trajectory<unknown, unknown>): number {
 async function scored<Metadata, Outcome>(
   group: TrajectoryGroup<Metadata, Outcome>,
   computer: RewardsFor<Metadata, Outcome>,
-  { signal, onScored }: Pick<EvaluateOptions, 'onScored'> & { readonly signal: AbortSignal },
+  { signal, onScored }: Pick<Scoring<Metadata, Outcome>, 'onScored'> & { readonly signal: AbortSignal },
 ): Promise<ScoredGroup> {
   const trajectories = await computer
     .computeRewards(group, { signal })

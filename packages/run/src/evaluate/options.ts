@@ -2,7 +2,7 @@ import { parseOptions } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
 
-const schema = rolloutSchema.omit({ groupSize: true, onFailure: true }).extend({
+const measuring = z.strictObject({
   /** Name of the evaluation in its record. Default `'evaluation'`. */
   name: z.string().min(1).default('evaluation'),
   /** Names the random streams. Equal seeds sample equal responses. Default `'evaluation'`. */
@@ -25,24 +25,38 @@ const schema = rolloutSchema.omit({ groupSize: true, onFailure: true }).extend({
   timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').optional(),
 });
 
-const fitting = schema.refine(({ k, samples }) => k.every((each) => each <= samples), {
-  path: ['k'],
-  message: 'must not be larger than samples',
-});
+const sampling = rolloutSchema.omit({ groupSize: true, onFailure: true }).extend(measuring.shape);
+
+const rule = { path: ['k'], message: 'must not be larger than samples' };
+const fits = ({ k, samples }: z.output<typeof measuring>) => k.every((each) => each <= samples);
+const measuringSchema = measuring.refine(fits, rule);
+const samplingSchema = sampling.refine(fits, rule);
+
+/** What is measured. */
+export interface MeasuringSettings extends Omit<z.input<typeof measuring>, 'samples' | 'seed'> {}
 
 /** Numbers and names among the options of `evaluate`. The temperature is 0 by default if `samples` is 1. */
-export interface EvaluateSettings extends z.input<typeof schema> {}
+export interface EvaluateSettings extends z.input<typeof sampling> {}
 
-/** The same with defaults. */
-export type ResolvedSettings = z.output<typeof schema>;
+/** What is measured, with defaults. */
+export type ResolvedSettings = z.output<typeof measuring>;
+
+/**
+ * Applies the defaults of an evaluation whose groups are collected already.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function resolveMeasuring(settings: z.input<typeof measuring>): ResolvedSettings {
+  return parseOptions('evaluate', measuringSchema, settings, 'EvaluateCollectedOptions');
+}
 
 /**
  * Applies the defaults.
  *
  * @throws `OptionsError` naming every problem at once.
  */
-export function resolveSettings(settings: EvaluateSettings): ResolvedSettings {
-  const resolved = parseOptions('evaluate', fitting, settings, 'EvaluateOptions');
+export function resolveSettings(settings: EvaluateSettings): z.output<typeof sampling> {
+  const resolved = parseOptions('evaluate', samplingSchema, settings, 'EvaluateOptions');
   const temperature = settings.sampling?.temperature ?? (resolved.samples === 1 ? 0 : 1);
   return { ...resolved, sampling: { ...resolved.sampling, temperature } };
 }

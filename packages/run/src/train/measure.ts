@@ -3,9 +3,14 @@ import { type Evaluation, promptText, type ScoredTrajectory } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import type { InferenceModule } from '@rlp/inference';
 import type { LanguageModel } from '@rlp/models';
-import { evaluate } from '../evaluate/evaluate.ts';
+import type { RolloutOptions } from '@rlp/rollout';
+import type * as z from 'zod';
+import type { evaluationSchema } from '../config/run-schema.ts';
+import type { AnswerMetadata } from '../config/stock-rewards.ts';
+import { type EvaluateCollectedOptions, evaluate } from '../evaluate/evaluate.ts';
 import { writeJson } from '../folder/write-json.ts';
 import type { PreparedRun } from './prepare.ts';
+import { collectAgent } from './run-agent.ts';
 
 /** One response to a held-out task, as a line of `evaluations/NAME.jsonl`. */
 export interface Answered {
@@ -42,20 +47,18 @@ export async function measure(
   prepared: PreparedRun,
   { name, limit, inference, model, signal, folder }: MeasureOptions,
 ): Promise<Measured | undefined> {
-  const { config, rows, environment, rewards, component } = prepared;
-  const { evaluation, seed } = config;
+  const { config, rows, rewards, component } = prepared;
+  const { evaluation } = config;
   const tasks = rows.heldOut.slice(0, limit);
   if (evaluation === 'none' || tasks.length === 0) return undefined;
   const answers = new Map<string, readonly Answered[]>();
-  const record = await evaluate({
-    policy: { sampler: inference, tokenizer: model.tokenizer, chat: model.chat },
-    ...{ tasks, environment, rewards, signal, name, seed },
-    samples: evaluation.samples,
-    concurrency: 256,
-    metric: component,
-    correctFrom: evaluation.correctFrom ?? (component === 'gameScore' ? 1 : undefined),
-    sampling: { ...samplingOf(prepared), temperature: evaluation.temperature },
-    onScored: (group) => void answers.set(group[0]?.trajectory.task.id ?? '', group.map(answered)),
+  const record = await evaluated(prepared, evaluation, {
+    ...{ inference, model },
+    scoring: {
+      ...{ tasks, rewards, signal, name, metric: component },
+      correctFrom: evaluation.correctFrom ?? (component === 'gameScore' ? 1 : undefined),
+      onScored: (group) => void answers.set(group[0]?.trajectory.task.id ?? '', group.map(answered)),
+    },
   });
   const ordered = tasks.flatMap(({ id }) => answers.get(id) ?? []);
   await writeTextFile(
@@ -66,22 +69,27 @@ export async function measure(
   return { record, answers: ordered };
 }
 
-/** Token limits of an evaluation: its own, or those of the training's rollout. */
-function samplingOf({ config: { evaluation }, given }: PreparedRun) {
-  const rollout = (given.algorithm?.rollout ?? given.distill?.rollout) as
-    | { readonly sampling?: Readonly<Record<string, unknown>> }
-    | undefined;
-  const {
-    maxTokens = 256,
-    stopStrings,
-    stopTokens,
-  } = (rollout?.sampling ?? {}) as {
-    readonly maxTokens?: number;
-    readonly stopStrings?: readonly string[];
-    readonly stopTokens?: readonly number[];
+type Scoring = Omit<EvaluateCollectedOptions<AnswerMetadata>, 'rollouts'>;
+
+/** Runs the agent, or the environment, as training does. */
+async function evaluated(
+  { config: { seed }, given, agent, environment }: PreparedRun,
+  { samples, temperature, maxTokens }: z.output<typeof evaluationSchema>,
+  { inference, model, scoring }: Pick<MeasureOptions, 'inference' | 'model'> & { readonly scoring: Scoring },
+): Promise<Evaluation> {
+  const trained: RolloutOptions = given.algorithm?.rollout ?? given.distill?.rollout ?? {};
+  const { maxTurns, contextLength, history, sampling = {} } = trained;
+  const { stopStrings, stopTokens } = sampling;
+  const rollout: RolloutOptions = {
+    ...{ seed, maxTurns, contextLength, history },
+    sampling: { maxTokens: maxTokens ?? sampling.maxTokens, stopStrings, stopTokens, temperature },
   };
-  const own = evaluation === 'none' ? undefined : evaluation.maxTokens;
-  return { maxTokens: own ?? maxTokens, stopStrings, stopTokens };
+  if (agent === undefined) {
+    const policy = { sampler: inference, tokenizer: model.tokenizer, chat: model.chat };
+    return evaluate({ ...scoring, ...rollout, policy, environment, samples, concurrency: 256 });
+  }
+  await using rollouts = collectAgent(agent, { inference, model }, { ...rollout, groupSize: samples });
+  return await evaluate({ ...scoring, rollouts });
 }
 
 function answered({ trajectory, reward, components }: ScoredTrajectory): Answered {

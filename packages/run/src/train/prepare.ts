@@ -1,5 +1,6 @@
 import { ArgumentError, type RewardComputer } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
+import type { RunAgentOptions } from '../config/agent-schema.ts';
 import { modeOf, modes, type RunMode, type StageName } from '../config/modes.ts';
 import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
@@ -20,6 +21,8 @@ export interface PreparedRun {
   readonly model: LanguageModel;
   readonly rows: RunRows;
   readonly environment: RunEnvironment;
+  /** What runs in place of the environment, to practise and to be measured. */
+  readonly agent: RunAgentOptions<AnswerMetadata> | undefined;
   readonly rewards: RewardComputer<AnswerMetadata>;
   /** Component of the reward that says whether a response is right. `undefined`: the reward itself. */
   readonly component: string | undefined;
@@ -49,8 +52,13 @@ export async function prepareRun(
   if (stages.includes('reward-model')) [...rows.practised, ...rows.heldOut].forEach(preferenceOf);
   return {
     ...{ config, given, mode, stages, model, rows, environment, component, close },
+    agent: agentOf(given.agent),
     rewards: computer,
   };
+}
+
+function agentOf(agent: RunConfig['agent']): PreparedRun['agent'] {
+  return (typeof agent === 'function' ? { run: agent } : agent) as PreparedRun['agent'];
 }
 
 async function rowsOf(

@@ -16,7 +16,7 @@ import { createEngine } from '@rlp/onnx/runtime';
 import { type ConsoleStream, metricRowsFromJsonl } from '@rlp/tracking';
 import { checkRun } from '../config/check-run.ts';
 import type { RunMode, StageName } from '../config/modes.ts';
-import type { RunConfig } from '../config/run-schema.ts';
+import type { RowMetadata, RunConfig } from '../config/run-schema.ts';
 import { openFolder, readFolder } from '../folder/open-folder.ts';
 import { type RunFiles, runFiles } from '../folder/run-files.ts';
 import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
@@ -68,7 +68,10 @@ export interface RunResult {
  * @throws OptionsError naming every problem of the configuration, ArgumentError for a folder of another run, FormatError for
  *   data or a model that cannot be read; what the training loops throw.
  */
-export async function trainRun(config: RunConfig, options: TrainRunOptions = {}): Promise<RunResult> {
+export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
+  config: RunConfig<Metadata, Outcome>,
+  options: TrainRunOptions = {},
+): Promise<RunResult> {
   const resolved = checkRun(config, 'trainRun');
   const { output } = resolved;
   if (output === undefined) {
@@ -87,7 +90,7 @@ export async function trainRun(config: RunConfig, options: TrainRunOptions = {})
   const folder = { directory: output, config: asData, existing };
   // To load a model takes long, so that a wrong folder is reported first.
   await readFolder(folder);
-  const prepared = await prepareRun(config, resolved, signal);
+  const prepared = await prepareRun(config as RunConfig, resolved, signal);
   const files = runFiles(output);
   const earlier = await openFolder(folder).catch(async (error: unknown) => {
     await prepared.close();

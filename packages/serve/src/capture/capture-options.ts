@@ -1,4 +1,4 @@
-import type { ChatRenderer, RewardsFor, RolloutSink, Task } from '@rlp/core';
+import type { ChatRenderer, RewardsFor, RolloutSink, Step, Task } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
 import type { ServedPolicy } from '../served-policy.ts';
@@ -31,6 +31,8 @@ export const captureSchema = rolloutSchema
         'must be a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
       )
       .optional(),
+    /** Names the state that a step answers, such as by its `observation`. GiGPO compares steps of one name. Default: no names. */
+    stateKey: callable<(step: Step) => string>().optional(),
     /** Renders conversations. Default: the chat format of the policy. */
     chat: object<ChatRenderer>('a chat renderer', 'render').optional(),
     /** Name of the model in requests. Other names are answered too. Default `'policy'`. */

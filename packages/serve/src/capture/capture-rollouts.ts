@@ -245,7 +245,8 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
     const end = await this.#run(agent, { episode, stop, signal });
     door.close();
     stop.abort(new Error('the episode is over'));
-    const recorded = recordOf(episode, { task, group }, { end, apiKey });
+    const { stateKey } = this.options;
+    const recorded = recordOf(episode, { task, group }, { end, apiKey, stateKey });
     const trajectory = recorded.trajectory as Trajectory<Metadata, Outcome>;
     episode.tell(trajectory);
     if (recorded.note !== undefined) this.#counter.note(recorded.note);

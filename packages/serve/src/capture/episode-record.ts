@@ -3,6 +3,7 @@ import {
   messageOf,
   type RlpError,
   SamplerError,
+  type Step,
   type Task,
   type Termination,
   type Trajectory,
@@ -26,6 +27,13 @@ export interface CapturedRecord {
   readonly note?: string | undefined;
 }
 
+/** How an episode ended, and how its steps are named. */
+interface RecordOptions {
+  readonly end: AgentEnd;
+  readonly apiKey: string;
+  readonly stateKey?: ((step: Step) => string) | undefined;
+}
+
 interface Verdict {
   readonly status: Exclude<TrajectoryStatus, 'pending'>;
   readonly termination: Termination;
@@ -36,11 +44,12 @@ interface Verdict {
 export function recordOf(
   episode: CapturedEpisode,
   place: { readonly task: Task; readonly group: { readonly id: string; readonly member: number } },
-  { end, apiKey }: { readonly end: AgentEnd; readonly apiKey: string },
+  { end, apiKey, stateKey }: RecordOptions,
 ): CapturedRecord {
   const { answers, splits } = episode;
   const { policy } = episode.answerer;
-  const { steps, messages, count } = conversationsOf(answers, policy.tokenizer);
+  const { steps: plain, messages, count } = conversationsOf(answers, policy.tokenizer);
+  const steps = stateKey === undefined ? plain : plain.map((step) => ({ ...step, stateKey: stateKey(step) }));
   const { status, termination, error } = verdictOf(episode, end, apiKey);
   const { value, note } = end.kind === 'returned' ? plainOutcome(end.value) : {};
   const { all, unanswered } = episode.requests;

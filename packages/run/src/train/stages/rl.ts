@@ -3,9 +3,11 @@ import {
   DrGRPOAlgorithm,
   GiGPOAlgorithm,
   GRPOAlgorithm,
+  type GroupCollector,
   GSPOAlgorithm,
   type PolicyAlgorithm,
   PPOAlgorithm,
+  type PpoCollectedDependencies,
   type PpoDependencies,
   REINFORCEAlgorithm,
   RLOOAlgorithm,
@@ -13,13 +15,16 @@ import {
 } from '@rlp/algorithms';
 import type { State } from '@rlp/core';
 import { createDefaultMonitor } from '@rlp/quality-monitor';
+import type { RolloutOptions } from '@rlp/rollout';
+import type { CapturedRollouts } from '@rlp/serve/capture';
 import type { AnswerMetadata } from '../../config/stock-rewards.ts';
 import { tasksOf } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
 import { responseTags } from '../response-tags.ts';
+import { collectAgent } from '../run-agent.ts';
 import type { Stage, StageContext } from './stage.ts';
 
-type Dependencies = PpoDependencies<State, AnswerMetadata>;
+type Dependencies = PpoDependencies<State, AnswerMetadata> | PpoCollectedDependencies<AnswerMetadata>;
 
 /** Makes an algorithm from its dependencies and options. */
 type Create = (dependencies: Dependencies, options: object) => PolicyAlgorithm<State, AnswerMetadata>;
@@ -44,24 +49,40 @@ function optionsOf({ given, config: { seed } }: PreparedRun) {
   return { name, iterations, options: { seed, ...options, rollout: { seed, ...options.rollout } } };
 }
 
-function dependenciesOf({
-  prepared,
-  policy: { backend, inference },
-  model,
-  clock,
-}: StageContext): Dependencies {
+function dependenciesOf(
+  { prepared, policy: { backend, inference }, model, clock }: StageContext,
+  rollouts: ((options: RolloutOptions) => GroupCollector<AnswerMetadata>) | undefined,
+): Dependencies {
   const { environment, rows, rewards, config } = prepared;
-  return {
-    ...{ environment, rewards, backend, clock },
+  const shared = {
+    ...{ rewards, backend, clock },
     tasks: tasksOf(rows.practised, config.seed),
     sampler: inference,
-    tokenizer: model.tokenizer,
-    chat: model.chat,
     critic: backend,
     ...(config.monitor === 'default' && {
       monitor: createDefaultMonitor({ console: 'off', assessor: { tags: responseTags(config.rewards) } }),
     }),
   };
+  if (rollouts !== undefined) return { ...shared, rollouts };
+  return { ...shared, environment, tokenizer: model.tokenizer, chat: model.chat };
+}
+
+async function* practised(context: StageContext, iterations: number) {
+  const { prepared, policy, model, clock, signal, resume, onInterrupted } = context;
+  const { agent } = prepared;
+  const { name, options } = optionsOf(prepared);
+  const create: Create = algorithms[name];
+  let collector: CapturedRollouts<AnswerMetadata> | undefined;
+  const collect = (rollout: RolloutOptions) => {
+    collector = collectAgent(agent!, { inference: policy.inference, model, clock }, rollout);
+    return collector;
+  };
+  try {
+    const algorithm = create(dependenciesOf(context, agent && collect), options);
+    yield* algorithm.run({ iterations, signal, onInterrupted, resume: resume as RlState | undefined });
+  } finally {
+    await collector?.close();
+  }
 }
 
 /** Practises on the rewards. */
@@ -81,11 +102,5 @@ export const rlStage: Stage = {
     const batch = { rows: Math.ceil((tasksPerIteration * groupSize) / minibatches), length };
     return { iterations, updates: iterations * epochs * minibatches, notes: [], batch };
   },
-  reports(context, { iterations }) {
-    const { name, options } = optionsOf(context.prepared);
-    const create: Create = algorithms[name];
-    const { signal, resume, onInterrupted } = context;
-    const algorithm = create(dependenciesOf(context), options);
-    return algorithm.run({ iterations, signal, onInterrupted, resume: resume as RlState | undefined });
-  },
+  reports: (context, { iterations }) => practised(context, iterations),
 };
