@@ -15,6 +15,8 @@ export interface ApiErrorFacts {
   readonly code?: string | undefined;
   /** Field of the request that is wrong. Default none. */
   readonly param?: string | undefined;
+  /** What programs read besides, in Anthropic's words. Default none. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
   /** Seconds after which the client may ask again. Default none. */
   readonly retryAfterSeconds?: number | undefined;
 }

@@ -1,11 +1,12 @@
 import { type SamplingOptions, settleWithin, type TokenId } from '@rlp/core';
 import type { Admission } from '../admission.ts';
+import { ApiError } from '../api-error.ts';
 import type { ServedPolicy } from '../served-policy.ts';
 import type { ServedWeights } from '../weights/served-weights.ts';
 import { askedRequest, type RenderConversation, renderByTemplate, requireFitting } from './asked-request.ts';
 import type { AnswerObserver, AskedRequest } from './observer.ts';
 import { Pieces } from './pieces.ts';
-import type { Answer, AnswerPiece, AnswerRequest } from './request.ts';
+import type { Answer, AnswerPiece, AnswerRequest, Unmet } from './request.ts';
 import { sampleAnswer } from './sample-answer.ts';
 import { type ScoredPlace, scorePrompt } from './score-prompt.ts';
 
@@ -27,6 +28,8 @@ export interface AnswererOptions {
   readonly sampling?: Partial<SamplingOptions> | undefined;
   /** Default: the chat template of the model. */
   readonly render?: RenderConversation | undefined;
+  /** Called with what a client asked for and cannot be done. The request is then answered without it. Default: it is refused. */
+  readonly onUnmet?: ((unmet: Unmet) => void) | undefined;
 }
 
 /** A prompt whose tokens are scored. */
@@ -139,7 +142,8 @@ export class Answerer {
   }
 
   #asked(request: AnswerRequest): AskedRequest {
-    const { seedOf, render = renderByTemplate, sampling } = this.#options;
+    const { seedOf, render = renderByTemplate, sampling, onUnmet = refuse } = this.#options;
+    request.unmet?.forEach(onUnmet);
     const model = this.weights.resolve(request.model);
     const index = this.#requests;
     const seed = request.seed ?? seedOf(index);
@@ -160,4 +164,8 @@ export class Answerer {
       throw error;
     }
   }
+}
+
+function refuse({ param, problem }: Unmet): never {
+  throw new ApiError(400, `${param}: ${problem}`, { param });
 }

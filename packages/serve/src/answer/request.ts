@@ -32,6 +32,16 @@ export interface AnswerRequest {
   readonly ends?: 'kept' | 'ignored' | undefined;
   /** Maximum calls of tools in an answer. Later ones are left out. Default: no limit. */
   readonly maxCalls?: number | undefined;
+  /** What else the client asked for, and cannot be done. Default nothing. */
+  readonly unmet?: readonly Unmet[] | undefined;
+}
+
+/** Something that a client asked for and that would change the answer, but cannot be done. */
+export interface Unmet {
+  /** Field of the request. */
+  readonly param: string;
+  /** What is wrong with it, as the end of a sentence. */
+  readonly problem: string;
 }
 
 /** A sampled token. */

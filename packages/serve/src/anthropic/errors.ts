@@ -2,8 +2,8 @@ import { type ApiError, apiErrorOf } from '../api-error.ts';
 import type { StreamEvent } from '../event-stream.ts';
 
 /** An error in the words of Anthropic's API. */
-export function anthropicError({ status, message }: ApiError): object {
-  return { type: 'error', error: { type: typeOf(status), message } };
+export function anthropicError({ status, message, facts: { details } }: ApiError): object {
+  return { type: 'error', error: { type: typeOf(status), message, ...(details && { details }) } };
 }
 
 /** An error after the first event of a stream. */

@@ -1,6 +1,8 @@
 import type { Message, ToolCall, ToolSchema } from '@rlp/core';
 import * as z from 'zod';
 import type { AnswerRequest, Conversation, ToolChoice } from '../answer/request.ts';
+import { ApiError } from '../api-error.ts';
+import { unmetFormat } from '../openai/sampling.ts';
 
 const text = z.looseObject({ type: z.literal('text'), text: z.string() });
 /** Thoughts of another model. They are left out. */
@@ -55,12 +57,16 @@ export const messagesSchema = z.looseObject({
     .refine(({ type, name }) => type !== 'tool' || name != null, 'expected the name of the tool')
     .nullish(),
   stream: z.boolean().nullish(),
+  output_config: z.looseObject({ format: z.looseObject({ type: z.string() }).nullish() }).nullish(),
+  output_format: z.looseObject({ type: z.string() }).nullish(),
+  thread: z.unknown().optional(),
 });
 
 type Body = z.output<typeof messagesSchema>;
 
-/** The request in the words of the answerer. */
+/** The request in the words of the answerer. @throws `ApiError` for what needs stored conversations, and for a begun answer. */
 export function requestOf(body: Body): AnswerRequest {
+  requireWhole(body);
   const { temperature, top_p: topP, top_k: topK, stop_sequences: stops } = body;
   const stopStrings = (stops ?? []).filter((stop) => stop !== '');
   return {
@@ -73,8 +79,32 @@ export function requestOf(body: Body): AnswerRequest {
       ...(topK != null && { topK }),
       ...(stopStrings.length > 0 && { stopStrings }),
     },
+    unmet: [
+      ...unmetFormat(body.output_config?.format?.type, 'output_config.format'),
+      ...unmetFormat(body.output_format?.type, 'output_format'),
+    ],
     ...(body.tool_choice?.disable_parallel_tool_use === true && { maxCalls: 1 }),
   };
+}
+
+function requireWhole({ thread, messages }: Body): void {
+  if (thread != null) {
+    throw new ApiError(
+      400,
+      'thread: this server stores no conversations; send all messages, without thread',
+      {
+        param: 'thread',
+        // Clients that see it send the whole conversation from then on.
+        details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+      },
+    );
+  }
+  if (messages.at(-1)?.role !== 'assistant') return;
+  throw new ApiError(
+    400,
+    "messages: the last one is the assistant's, and an answer that is begun is not continued here; end with a message of the user",
+    { param: 'messages' },
+  );
 }
 
 /** The conversation in core's words. */

@@ -249,7 +249,8 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
     const recorded = recordOf(episode, { task, group }, { end, apiKey, stateKey });
     const trajectory = recorded.trajectory as Trajectory<Metadata, Outcome>;
     episode.tell(trajectory);
-    if (recorded.note !== undefined) this.#counter.note(recorded.note);
+    for (const note of new Set([...episode.unmet, ...(recorded.note ? [recorded.note] : [])]))
+      this.#counter.note(note);
     if (recorded.error !== undefined) this.#lastError = recorded.error;
     const { splits } = episode;
     const outcome = { trajectory, splits: splits.length, splitReason: splits.at(-1) };

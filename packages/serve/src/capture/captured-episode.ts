@@ -56,6 +56,8 @@ export class CapturedEpisode {
   readonly answers: CapturedAnswer[] = [];
   /** Why a conversation could not be extended. */
   readonly splits: string[] = [];
+  /** What the agent asked for and did not get. */
+  readonly unmet: string[] = [];
   /** Aborts when the agent asks for more turns than it has. */
   readonly spent = new AbortController();
   readonly #setting: EpisodeSetting;
@@ -82,6 +84,10 @@ export class CapturedEpisode {
       ...{ policy: this.#policy, weights, admission, timeoutMs: samplerTimeoutMs },
       seedOf: (index) => `${path.join('/')}/${index}`,
       sampling: { temperature, topK, topP, minP, repetitionPenalty },
+      onUnmet: ({ param }) =>
+        this.unmet.push(
+          `an agent asked for ${param}, which no request gets here; its answers are sampled without it`,
+        ),
       render: (conversation, renderer) => this.#render(conversation, renderer),
       observer: {
         asked: () => this.#admit(),

@@ -6,7 +6,7 @@ import { eventStream, type StreamEvent } from '../event-stream.ts';
 import { readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from '../routes.ts';
 import { openaiFailure } from './errors.ts';
 import { chatMessageSchema, chatToolChoiceSchema, chatToolSchema } from './messages.ts';
-import { drawOf, requireTextFormat, samplingFields, samplingOf } from './sampling.ts';
+import { drawOf, samplingFields, samplingOf, unmetFormat } from './sampling.ts';
 import { wordsOf } from './token-text.ts';
 import { usageOf } from './usage.ts';
 
@@ -34,7 +34,6 @@ type Body = z.output<typeof bodySchema>;
 export function addChatRoutes(app: ServeApp): void {
   app.post('/v1/chat/completions', async (context) => {
     const body = await readJson(context, bodySchema);
-    requireTextFormat(body.response_format?.type, 'response_format');
     const answerer = context.get('answerer');
     const wanted = body.stream === true ? ('wanted' as const) : ('none' as const);
     const answering = await answerer.begin(requestOf(body), { signal: signalOf(context), pieces: wanted });
@@ -46,6 +45,7 @@ export function addChatRoutes(app: ServeApp): void {
 
 function requestOf(body: Body): AnswerRequest {
   const { messages, tools, tool_choice: toolChoice, chat_template_kwargs: templateVariables } = body;
+  const draw = drawOf(body);
   return {
     model: body.model ?? undefined,
     prompt: {
@@ -55,7 +55,8 @@ function requestOf(body: Body): AnswerRequest {
       ...(templateVariables != null && { templateVariables }),
     },
     sampling: samplingOf(body, body.max_completion_tokens ?? body.max_tokens),
-    ...drawOf(body),
+    ...draw,
+    unmet: [...draw.unmet, ...unmetFormat(body.response_format?.type, 'response_format')],
     topLogprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : 0,
     ...(body.parallel_tool_calls === false && { maxCalls: 1 }),
   };

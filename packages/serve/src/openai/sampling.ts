@@ -1,8 +1,8 @@
 import type { SamplingOptions } from '@rlp/core';
 import * as z from 'zod';
-import { ApiError } from '../api-error.ts';
+import type { Unmet } from '../answer/request.ts';
 
-/** Sampling options as OpenAI and vLLM name them. What would change the answer and cannot be done is refused. */
+/** Sampling options as OpenAI and vLLM name them. */
 export const samplingFields = {
   temperature: z.number().min(0).max(100).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
@@ -13,15 +13,12 @@ export const samplingFields = {
   stop_token_ids: z.array(z.int().nonnegative()).nullish(),
   seed: z.union([z.int(), z.string()]).nullish(),
   n: z.int().min(1).max(256).nullish(),
-  frequency_penalty: z.literal(0, 'is not supported; leave it out').nullish(),
-  presence_penalty: z.literal(0, 'is not supported; leave it out').nullish(),
-  logit_bias: z
-    .record(z.string(), z.number())
-    .refine((bias) => Object.keys(bias).length === 0, 'is not supported; leave it out')
-    .nullish(),
+  frequency_penalty: z.number().nullish(),
+  presence_penalty: z.number().nullish(),
+  logit_bias: z.record(z.string(), z.number()).nullish(),
   ignore_eos: z.boolean().nullish(),
   include_stop_str_in_output: z.literal(false, 'is not supported; leave it out').nullish(),
-  min_tokens: z.literal(0, 'is not supported; leave it out').nullish(),
+  min_tokens: z.int().nonnegative().nullish(),
 };
 
 /** What {@link samplingFields} read. */
@@ -45,21 +42,32 @@ export function samplingOf(
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
 }
 
-/** How the request is drawn: its number of answers, its seed, and what ends them. */
-export function drawOf({ n, seed, ignore_eos }: Pick<SamplingBody, 'n' | 'seed' | 'ignore_eos'>) {
+/** How the request is drawn: its number of answers, its seed, what ends them, and what cannot be done. */
+export function drawOf(body: SamplingBody) {
+  const { n, seed, ignore_eos } = body;
   return {
     count: n ?? 1,
     seed: seed == null ? undefined : String(seed),
     ends: ignore_eos === true ? ('ignored' as const) : ('kept' as const),
+    unmet: unmetSampling(body),
   };
 }
 
-/** @throws `ApiError` for options of an answer's form that no constrained decoding enforces here. */
-export function requireTextFormat(type: string | undefined, param: string): void {
-  if (type === undefined || type === 'text') return;
-  throw new ApiError(
-    400,
-    `${param}: "${type}" is not supported, because decoding is not constrained here; ask for the form in the prompt`,
-    { param },
+function unmetSampling(body: SamplingBody): Unmet[] {
+  const asked = {
+    frequency_penalty: (body.frequency_penalty ?? 0) !== 0,
+    presence_penalty: (body.presence_penalty ?? 0) !== 0,
+    logit_bias: Object.keys(body.logit_bias ?? {}).length > 0,
+    min_tokens: (body.min_tokens ?? 0) !== 0,
+  };
+  return Object.entries(asked).flatMap(([param, isAsked]) =>
+    isAsked ? [{ param, problem: 'is not supported; leave it out' }] : [],
   );
+}
+
+/** A form of the answer that no constrained decoding enforces here. */
+export function unmetFormat(type: string | undefined, param: string): Unmet[] {
+  if (type === undefined || type === 'text') return [];
+  const problem = `"${type}" is not supported, because decoding is not constrained here; ask for the form in the prompt`;
+  return [{ param, problem }];
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { AnswerRequest, ToolChoice } from '../../answer/request.ts';
 import { ApiError } from '../../api-error.ts';
 import { contentSchema, toolOf } from '../messages.ts';
-import { requireTextFormat, samplingOf } from '../sampling.ts';
+import { samplingOf, unmetFormat } from '../sampling.ts';
 
 const messageItem = z.looseObject({
   type: z.literal('message').optional(),
@@ -76,7 +76,6 @@ export function requestOf(body: ResponsesBody): AnswerRequest {
       param: 'previous_response_id',
     });
   }
-  requireTextFormat(body.text?.format?.type, 'text.format');
   const { instructions, tools, tool_choice: choice } = body;
   const opening: Message[] = instructions ? [{ role: 'system', content: instructions }] : [];
   return {
@@ -87,6 +86,7 @@ export function requestOf(body: ResponsesBody): AnswerRequest {
       ...(choice != null && { toolChoice: choiceOf(choice) }),
     },
     sampling: samplingOf({ temperature: body.temperature, top_p: body.top_p }, body.max_output_tokens),
+    unmet: unmetFormat(body.text?.format?.type, 'text.format'),
     topLogprobs: wantsLogprobs(body) ? (body.top_logprobs ?? 0) : 0,
     ...(body.parallel_tool_calls === false && { maxCalls: 1 }),
   };
