@@ -82,15 +82,20 @@ function compare(ours: readonly Float32Array[], theirs: PeftLogits['adapted']): 
   return Math.max(...differences);
 }
 
-it.skipIf(problem !== undefined).each(['llama', 'qwen2', 'qwen3', 'gpt2'])(
-  'PEFT loads the adapter of a %s and computes the same logits',
-  async (type) => {
+const types = ['llama', 'qwen2', 'qwen3', 'gpt2'];
+const variants = ['lora', 'dora'] as const;
+
+it
+  .skipIf(problem !== undefined)
+  .each(types.flatMap((type) => variants.map((variant) => [type, variant] as const)))(
+  'PEFT loads the adapter of a %s by %s and computes the same logits',
+  async (type, variant) => {
     const folder = await mkdtemp(join(tmpdir(), 'rlp-peft-'));
     const engine = await createEngine({ thread: 'inline', threads: 1 });
     try {
       const model = modelOf(type);
       await saveModel(join(folder, 'base'), model);
-      const lora = { rank: 3, alpha: 12, baseModel: join(folder, 'base') };
+      const lora = { variant, rank: 3, alpha: 12, baseModel: join(folder, 'base') };
       const backend = await createOnnxBackend({ engine, model, lora, learningRate: 0.02 });
       for (let update = 0; update < 3; update++) {
         await backend.forwardBackward({ sequences }, negativeLogLikelihood);
@@ -111,7 +116,7 @@ it.skipIf(problem !== undefined).each(['llama', 'qwen2', 'qwen3', 'gpt2'])(
       const worst = compare(logits, theirs.adapted);
       const change = compare(logits, theirs.plain);
       console.log(
-        `${type}: logits differ by at most ${worst.toExponential(1)} (${theirs.versions}); ` +
+        `${type} ${variant}: logits differ by at most ${worst.toExponential(1)} (${theirs.versions}); ` +
           `training moved them by up to ${change.toFixed(2)}`,
       );
       expect(worst).toBeLessThan(1e-4);

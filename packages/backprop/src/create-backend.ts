@@ -18,7 +18,7 @@ import { adamwSlots } from './program/kernel-optimizer.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
 import { type LoraPlan, mergePlan, planCorrection } from './weights/lora.ts';
-import type { MergePlan } from './weights/merge-plan.ts';
+import { type MergePlan, trainedOf } from './weights/merge-plan.ts';
 import { savingWith } from './weights/model-files.ts';
 import { checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
 import { initialHead, valueHeadSpec } from './weights/value-head.ts';
@@ -153,9 +153,9 @@ function correctionPlan(
   return {
     stores: [{ name: `${options.store}/adapter`, weights, slots: trainingSlots(options) }, ...frozen],
     trained: [
-      ...targets
-        .flatMap(({ down, up }) => [down, up])
-        .map((factor) => withRole(factor, new Set([factor.name]))),
+      ...targets.flatMap((target) =>
+        trainedOf(target).map((factor) => withRole(factor, new Set([target.down.name, target.up.name]))),
+      ),
       ...others(head),
     ],
     lora,
@@ -232,8 +232,13 @@ async function startBackend(
     },
     shares: { engine, store },
     reference: options.reference,
-    forecastMemory: memoryForecast(options, plan.lora && { rank: plan.lora.rank, base: plan.lora.base }),
+    forecastMemory: memoryForecast(options, plan.lora && kindOfCorrection(plan.lora)),
   });
+}
+
+/** What memory depends on. */
+function kindOfCorrection({ rank, base, variant }: LoraPlan): Pick<LoraPlan, 'rank' | 'base' | 'variant'> {
+  return { rank, base, variant };
 }
 
 /** A pair of attention has few operations, but most of them read and write memory. */

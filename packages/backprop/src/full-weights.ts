@@ -25,6 +25,8 @@ export interface FullWeightsParts {
 
 /** Full training: the published store is the trained store. */
 export class FullWeights extends ModelFiles implements PolicyWeights {
+  readonly isFixed = false;
+  readonly publishes = ['shared', 'checkpoint'] as const;
   readonly valueHead: ParameterSpec | undefined;
   readonly #engine: Engine;
   readonly #program: RunningProgram<TrainingMethods>;

@@ -1,9 +1,10 @@
-import { ArgumentError, type Weights } from '@rlp/core';
+import { ArgumentError, type PublicationForm, type Weights } from '@rlp/core';
 import { type ModelConfig, readLoraAdapter, writeLoraAdapter } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import { join } from './node-files.ts';
 import type { TrainingMethods } from './train.program.ts';
 import { factorsOf, type LoraPlan } from './weights/lora.ts';
+import { trainedOf } from './weights/merge-plan.ts';
 import type { SaveWeights } from './weights/model-files.ts';
 import {
   checkWeights,
@@ -35,7 +36,7 @@ export interface LoraWeightsParts {
 }
 
 /**
- * Frozen weights with a low-rank correction.
+ * Frozen weights with a low-rank correction, and with the lengths of their rows in the case of DoRA.
  *
  * Reading gives merged weights, `W + (alpha/rank)·B·A`, and publishing writes them to the shared store.
  * Loading weights replaces the frozen ones and resets the correction, including that of the reference policy.
@@ -58,14 +59,27 @@ export class LoraWeights implements PolicyWeights {
     return toWeights(await this.#parts.program.call('readMerged', undefined));
   }
 
-  get base(): 'float32' | 'int8' {
-    return this.#parts.plan.base;
+  get isFixed(): boolean {
+    const { base, variant } = this.#parts.plan;
+    return base === 'int8' || variant === 'dora';
+  }
+
+  /** Inference servers take no adapters of DoRA. */
+  get publishes(): readonly PublicationForm[] {
+    return this.#parts.plan.variant === 'dora'
+      ? ['shared', 'checkpoint']
+      : ['shared', 'adapter', 'checkpoint'];
   }
 
   async load(weights: Weights): Promise<void> {
-    if (this.base === 'int8') {
+    if (this.#parts.plan.base === 'int8') {
       throw new ArgumentError(
         "loadWeights: this backend stores the frozen weights in 8 bits (lora.base 'int8'), which would round the given ones; create a backend from a model with them",
+      );
+    }
+    if (this.#parts.plan.variant === 'dora') {
+      throw new ArgumentError(
+        "loadWeights: this backend trains the lengths of the frozen weights' rows (lora.variant 'dora'), which belong to the weights it was created with; create a backend from a model with the given ones",
       );
     }
     checkWeights('loadWeights', this.#parts.parameters, weights);
@@ -74,15 +88,16 @@ export class LoraWeights implements PolicyWeights {
   }
 
   check(owner: string, parameters: Weights): void {
-    const factors = this.#parts.plan.targets.flatMap(({ down, up }) => [down, up]);
+    const factors = this.#parts.plan.targets.flatMap(trainedOf);
     checkWeights(owner, factors, parameters);
   }
 
   async write(directory: string, parameters: Weights): Promise<void> {
     const { targets, ...settings } = this.#parts.plan;
-    const layers = targets.map(({ layer, down, up }) => {
-      return { layer, down: parameters.get(down.name)!, up: parameters.get(up.name)! };
-    });
+    const layers = targets.map(({ layer, down, up, magnitude }) => ({
+      ...{ layer, down: parameters.get(down.name)!, up: parameters.get(up.name)! },
+      ...(magnitude && { magnitude: parameters.get(magnitude.name)! }),
+    }));
     await writeLoraAdapter(directory, { ...settings, layers });
   }
 
@@ -90,9 +105,9 @@ export class LoraWeights implements PolicyWeights {
     const adapter = await readLoraAdapter(directory, this.#parts.config);
     const own = this.#parts.plan;
     // The factors do not contain their scale.
-    if (adapter.rank !== own.rank || adapter.scale !== own.scale) {
+    if (adapter.rank !== own.rank || adapter.scale !== own.scale || adapter.variant !== own.variant) {
       throw new ArgumentError(
-        `loadCheckpoint: ${directory} has rank ${adapter.rank} and alpha ${adapter.alpha}${rooted(adapter)}, this backend ${own.rank} and ${own.alpha}${rooted(own)}; create it with the same, or with ` +
+        `loadCheckpoint: ${directory} has rank ${adapter.rank} and alpha ${adapter.alpha}${kindOf(adapter)}, this backend ${own.rank} and ${own.alpha}${kindOf(own)}; create it with the same, or with ` +
           "`lora: { adapter: '…' }`, which reads them from the folder",
       );
     }
@@ -118,6 +133,7 @@ export class LoraWeights implements PolicyWeights {
   }
 }
 
-function rooted({ scaling }: Pick<LoraPlan, 'scaling'>): string {
-  return scaling === 'root-rank' ? ' (rsLoRA)' : '';
+function kindOf({ scaling, variant }: Pick<LoraPlan, 'scaling' | 'variant'>): string {
+  const kinds = [...(scaling === 'root-rank' ? ['rsLoRA'] : []), ...(variant === 'dora' ? ['DoRA'] : [])];
+  return kinds.length === 0 ? '' : ` (${kinds.join(', ')})`;
 }

@@ -2,6 +2,7 @@ import type { BatchSize, MemoryForecast } from '@rlp/core';
 import { availableMemory } from './available-memory.ts';
 import type { ResolvedOnnxBackendOptions } from './backend-options.ts';
 import { estimateMemory } from './memory.ts';
+import type { LoraPlan } from './weights/lora.ts';
 
 const remedy =
   "lower tokensPerMicroBatch, train a correction with `lora: { base: 'int8' }`, or set activations: 'recompute' or reference: 'none'";
@@ -11,11 +12,11 @@ const remedy =
  *
  * Keeps nothing of the model but its shape, and does not count the caller's copy, which may be freed.
  *
- * @param lora - Rank of the correction, and how what it corrects is stored. `undefined` if every weight is trained.
+ * @param lora - Rank and kind of the correction, and how what it corrects is stored. `undefined` if every weight is trained.
  */
 export function memoryForecast(
   { engine, model, tokensPerMicroBatch, activations, reference, optimizer }: ResolvedOnnxBackendOptions,
-  lora: { readonly rank: number; readonly base: 'float32' | 'int8' } | undefined,
+  lora: Pick<LoraPlan, 'rank' | 'base' | 'variant'> | undefined,
 ): (batch: BatchSize) => MemoryForecast | undefined {
   const { executionProvider } = engine;
   const { config } = model;

@@ -162,13 +162,13 @@ describe('memoryForecast', () => {
     num_attention_heads: 4,
     max_position_embeddings: 256,
   });
-  const forecastOn = (executionProvider: string, rank?: number) =>
+  const forecastOn = (executionProvider: string, rank?: number, variant: 'lora' | 'dora' = 'lora') =>
     memoryForecast(
       {
         ...{ engine: { executionProvider }, model: { config } },
         ...{ tokensPerMicroBatch: 512, activations: 'keep', reference: 'none' },
       } as never,
-      rank === undefined ? undefined : { rank, base: 'float32' },
+      rank === undefined ? undefined : { rank, base: 'float32', variant },
     );
 
   it('is the estimate of the largest micro-batch, without the copy of the model', () => {
@@ -191,6 +191,13 @@ describe('memoryForecast', () => {
     expect(forecastOn('cpu', 4)({ sequences: 1, tokens: 1 })!.bytes.gradients).toBeLessThan(
       bytes.gradients! / 8,
     );
+  });
+
+  it('counts the outputs that DoRA keeps', () => {
+    const activations = (variant: 'lora' | 'dora') =>
+      forecastOn('cpu', 4, variant)({ sequences: 1, tokens: 10 })!.bytes.activations!;
+    const outputs = 2 * (64 + 64 + 64 + 64 + 128 + 128 + 64);
+    expect(activations('dora') - activations('lora')).toBe(4 * (10 * outputs + 64 * 128));
   });
 
   it('is unknown on other devices', () => {

@@ -35,6 +35,8 @@ const schema = z.strictObject({
       rank: z.int().min(1).default(8),
       /** How the frozen weights are stored, as the option `lora.base` of the backend. Default `'float32'`. */
       base: z.enum(['float32', 'int8']).default('float32'),
+      /** Option `lora.variant` of the backend: `'dora'` keeps the outputs of the corrected layers. Default `'lora'`. */
+      variant: z.enum(['lora', 'dora']).default('lora'),
     })
     .optional(),
 });
@@ -121,7 +123,11 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     optimizer: float * optimizerNumbers(config, { lora, optimizer: optimizer ?? {} }),
     activations:
       float * tokens * activationsPerToken(config, length, question.activations ?? 'keep') +
-      (lora?.base === 'int8' ? float * largestLayer(config) : 0),
+      (lora?.variant === 'dora'
+        ? float * tokens * outputsPerToken(config, question.activations ?? 'keep')
+        : 0) +
+      // A weight is made from its bytes, or corrected to be measured.
+      (lora?.base === 'int8' || lora?.variant === 'dora' ? float * largestLayer(config) : 0),
     logits: critic ? 0 : float * scored * logitsPerToken(config),
     scoring:
       critic || question.reference === 'none'
@@ -161,7 +167,13 @@ function linearBytes(config: ModelConfig): number {
   return (quantizedBlock + float) * blocks.reduce((sum, count) => sum + count, 0);
 }
 
-/** Numbers of the largest linear layer, which is made from its bytes when it is needed. */
+/** Outputs of the linear layers that the backward pass reads. */
+function outputsPerToken(config: ModelConfig, mode: 'keep' | 'recompute'): number {
+  const outputs = linearLayers(config).reduce((sum, layer) => sum + layer.outputs, 0);
+  return mode === 'keep' ? outputs : outputs / config.layers;
+}
+
+/** Numbers of the largest linear layer. */
 function largestLayer(config: ModelConfig): number {
   return Math.max(...linearLayers(config).map(({ inputs, outputs }) => inputs * outputs));
 }

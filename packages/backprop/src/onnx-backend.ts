@@ -95,9 +95,7 @@ export class OnnxTrainingBackend implements FullBackend {
   }
 
   get publishes(): readonly PublicationForm[] {
-    return this.#parts.weights.adaptation === 'lora'
-      ? ['shared', 'adapter', 'checkpoint']
-      : ['shared', 'checkpoint'];
+    return this.#parts.weights.publishes;
   }
 
   get shares(): SharedWeights {
@@ -116,7 +114,7 @@ export class OnnxTrainingBackend implements FullBackend {
     const { weights, reference } = this.#parts;
     return [
       ...(reference === 'none' ? (['reference'] as const) : []),
-      ...(weights.base === 'int8' ? (['weights'] as const) : []),
+      ...(weights.isFixed ? (['weights'] as const) : []),
       ...(weights.valueHead ? [] : (['values'] as const)),
     ];
   }

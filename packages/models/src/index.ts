@@ -5,10 +5,16 @@ export {
   type LoraAdapter,
   type LoraScaling,
   type LoraSettings,
+  type LoraVariant,
   loraScale,
   readLoraAdapter,
 } from './adapter/lora-adapter.ts';
-export { adaptedLayers, type SavableAdapter, writeLoraAdapter } from './adapter/write-adapter.ts';
+export {
+  adaptedLayers,
+  outputNorms,
+  type SavableAdapter,
+  writeLoraAdapter,
+} from './adapter/write-adapter.ts';
 export {
   type ChatRendererOptions,
   chatRenderer,

@@ -10,8 +10,8 @@ import {
 import type { Graph, Value } from '@rlp/onnx';
 import type { OperatorSet, TableGradient, TokenLayout } from '@rlp/onnx/layers';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
-import { corrected } from '../weights/lora.ts';
-import type { LoraTarget } from '../weights/merge-plan.ts';
+import { corrected, relengthened } from '../weights/lora.ts';
+import { type LoraTarget, trainedOf } from '../weights/merge-plan.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
 
 /** Options of {@link decoderBuilder}. */
@@ -58,7 +58,14 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
         const target = targets.get(layer.weight);
         if (!target || !lora) return y;
         const factors = { down: parameter(target.down.name), up: parameter(target.up.name) };
-        return corrected(y, x, factors, lora.scale);
+        const low = corrected(y, x, factors, lora.scale);
+        if (target.magnitude === undefined) return low;
+        const own = {
+          magnitude: parameter(target.magnitude.name),
+          base: parameter(layer.weight),
+          ...(layer.bias !== undefined && { bias: parameter(layer.bias) }),
+        };
+        return relengthened(low, { ...factors, ...own }, layer.order, lora.scale);
       },
     });
     const hidden = decoderHidden(config, tokens, blocks);
@@ -78,7 +85,7 @@ function shapesOf(
   targets: readonly LoraTarget[],
   valueHead: ParameterSpec | undefined,
 ): Map<string, readonly number[]> {
-  const factors = targets.flatMap(({ down, up }) => [down, up]);
+  const factors = targets.flatMap(trainedOf);
   const own = valueHead ? [valueHead] : [];
   return new Map([...parameterSpecs(config), ...factors, ...own].map(({ name, shape }) => [name, shape]));
 }

@@ -8,13 +8,15 @@ import {
   type LoraSettings,
   loraScale,
   type ModelConfig,
+  outputNorms,
   readLoraAdapter,
 } from '@rlp/models';
 import { type LinearLayer, linearLayers } from '@rlp/models/decoder';
 import { Graph, serialize, type Value } from '@rlp/onnx';
-import { add, gemm, mul } from '@rlp/onnx/ops';
+import { add, div, gemm, mul, sqrt, square, stopGradient, sub, sum, unsqueeze } from '@rlp/onnx/ops';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { LoraOptions } from '../backend-options.ts';
-import type { LoraTarget, MergeGraphPlan } from './merge-plan.ts';
+import { type LoraTarget, type MergeGraphPlan, trainedOf } from './merge-plan.ts';
 
 /** A low-rank correction with everything decided: by options, or by the files of an adapter. */
 export interface LoraPlan extends LoraSettings {
@@ -29,9 +31,10 @@ export interface LoraPlan extends LoraSettings {
 const peftPrefix = 'base_model.model.';
 
 /** Names of a weight's factors. `….q_proj.weight` has `….q_proj.lora_A.weight`. */
-function factorNames(weight: string): { readonly down: string; readonly up: string } {
-  const { down, up } = adapterTensorNames(weight);
-  return { down: down.replace(peftPrefix, ''), up: up.replace(peftPrefix, '') };
+function factorNames(weight: string): ReturnType<typeof adapterTensorNames> {
+  const { down, up, magnitude } = adapterTensorNames(weight);
+  const own = (name: string) => name.replace(peftPrefix, '');
+  return { down: own(down), up: own(up), magnitude: own(magnitude) };
 }
 
 /**
@@ -40,18 +43,22 @@ function factorNames(weight: string): { readonly down: string; readonly up: stri
  * @throws ArgumentError for targets that are not linear layers. FormatError for an adapter of an unsupported kind.
  */
 export async function planCorrection(
-  { config, folder }: Pick<LanguageModel, 'config' | 'folder'>,
+  { config, folder, weights }: Pick<LanguageModel, 'config' | 'folder' | 'weights'>,
   options: LoraOptions,
 ): Promise<LoraPlan> {
   const name = folder === undefined ? undefined : (hubNameOf(folder) ?? folder);
-  const { rank = 8, alpha = 16, scaling = 'rank', targets: names, seed, adapter, baseModel, base } = options;
+  const { rank = 8, alpha = 16, scaling = 'rank', variant = 'lora', targets: names } = options;
+  const { seed, adapter, baseModel, base } = options;
   if (adapter === undefined) {
-    const targets = loraTargets(config, { rank, targets: names });
-    const factors = initialFactors(targets, seed);
-    const settings = { rank, alpha, scaling, baseModel: baseModel ?? name };
+    const targets = loraTargets(config, { rank, variant, targets: names });
+    const factors = initialFactors(targets, weights, seed);
+    const settings = { variant, rank, alpha, scaling, baseModel: baseModel ?? name };
     return { ...settings, base, scale: loraScale(settings), targets, factors };
   }
   const read = await readLoraAdapter(adapter, config);
+  if (read.variant === 'dora' && base === 'int8') {
+    throw new ArgumentError(`lora.adapter: ${adapter} is of DoRA, which needs lora.base 'float32'`);
+  }
   if (baseModel === undefined) await checkBaseModel(read.baseModel, folder);
   return {
     ...read,
@@ -65,16 +72,23 @@ export async function planCorrection(
 /** Factors of an adapter, by the names of the trained parameters. */
 export function factorsOf({ layers }: LoraAdapter): Weights {
   return new Map(
-    layers.flatMap(({ layer, down, up }) => {
+    layers.flatMap(({ layer, ...factors }) => {
       const names = factorNames(layer.weight);
-      return [[names.down, down] as const, [names.up, up] as const];
+      return (['down', 'up', 'magnitude'] as const).flatMap((kind) =>
+        factors[kind] === undefined ? [] : [[names[kind], factors[kind]] as const],
+      );
     }),
   );
 }
 
 /** @throws ArgumentError if the adapter corrects only some of the layers of a name. */
-function targetsOf({ rank, layers }: LoraAdapter, config: ModelConfig, folder: string): LoraTarget[] {
+function targetsOf(
+  { variant, rank, layers }: LoraAdapter,
+  config: ModelConfig,
+  folder: string,
+): LoraTarget[] {
   const targets = loraTargets(config, {
+    variant,
     rank,
     targets: [...new Set(layers.map(({ layer }) => moduleOf(layer)))],
   });
@@ -94,7 +108,11 @@ function targetsOf({ rank, layers }: LoraAdapter, config: ModelConfig, folder: s
  */
 function loraTargets(
   config: ModelConfig,
-  { rank, targets }: { readonly rank: number; readonly targets?: readonly string[] | undefined },
+  {
+    variant,
+    rank,
+    targets,
+  }: Pick<LoraSettings, 'variant' | 'rank'> & { readonly targets?: readonly string[] | undefined },
 ): LoraTarget[] {
   const layers = linearLayers(config);
   const known = new Set(layers.map(moduleOf));
@@ -109,11 +127,12 @@ function loraTargets(
   return layers
     .filter((layer) => chosen.has(moduleOf(layer)))
     .map((layer) => {
-      const { down, up } = factorNames(layer.weight);
+      const { down, up, magnitude } = factorNames(layer.weight);
       return {
         layer,
         down: { name: down, shape: [rank, layer.inputs] },
         up: { name: up, shape: [layer.outputs, rank] },
+        ...(variant === 'dora' && { magnitude: { name: magnitude, shape: [layer.outputs] } }),
       };
     });
 }
@@ -123,21 +142,26 @@ function moduleOf({ weight }: LinearLayer): string {
 }
 
 /**
- * Factors of a zero correction. B is zero. A is uniform in ±1/√in, drawn from the stream `(seed, name)`.
+ * Factors of a zero correction. B is zero. A is uniform in ±1/√in, drawn from the stream `(seed, name)`. DoRA's lengths are those of
+ * the rows of the weight.
  *
  * This is PEFT's Kaiming initialisation.
  *
  * @see Hu et al. 2021, https://arxiv.org/abs/2106.09685
  */
-function initialFactors(targets: readonly LoraTarget[], seed: string | number): Weights {
+function initialFactors(targets: readonly LoraTarget[], weights: Weights, seed: string | number): Weights {
   const factors = new Map<string, HostTensor>();
-  for (const { down, up } of targets) {
+  for (const { layer, down, up, magnitude } of targets) {
     const random = RandomStream.named('lora', seed, down.name);
     const [rank, inputs] = down.shape as [number, number];
     const bound = 1 / Math.sqrt(inputs);
     const data = Float32Array.from({ length: rank * inputs }, () => bound * (2 * random.uniform() - 1));
     factors.set(down.name, { shape: down.shape, data });
     factors.set(up.name, { shape: up.shape, data: new Float32Array(up.shape[0]! * rank) });
+    if (magnitude !== undefined) {
+      const lengths = outputNorms(weights.get(layer.weight)!.data as Float32Array, layer);
+      factors.set(magnitude.name, { shape: magnitude.shape, data: lengths });
+    }
   }
   return factors;
 }
@@ -158,22 +182,63 @@ export function corrected(
   return add(y, gemm(mul(narrow, scale), up, { transposeB: 'yes' }));
 }
 
-/** Graph that computes the corrected weight of every target, `W + scale · B · A`. */
+/** What DoRA computes an output from, besides its correction. */
+interface DoraValues {
+  readonly down: Value;
+  readonly up: Value;
+  readonly magnitude: Value;
+  readonly base: Value;
+  readonly bias?: Value | undefined;
+}
+
+/**
+ * Output of a layer of DoRA: `y` without its bias, in the lengths of the rows. As in PEFT no gradient flows through the norms.
+ *
+ * @param y - Output of the layer with its low-rank correction, `[N, outputs]`.
+ */
+export function relengthened(
+  y: Value,
+  { down, up, magnitude, base, bias }: DoraValues,
+  order: LinearLayer['order'],
+  scale: number,
+): Value {
+  const factors = rowFactors(stopGradient(mergedWeight(base, { down, up }, order, scale)), magnitude, order);
+  return bias === undefined ? mul(y, factors) : add(mul(sub(y, bias), factors), bias);
+}
+
+/** `m / ‖V‖`, `[outputs]`. */
+function rowFactors(weight: Value, magnitude: Value, order: LinearLayer['order']): Value {
+  const axes = order === 'out-in' ? 1 : 0;
+  return div(magnitude, sqrt(sum(square(weight), { axes })));
+}
+
+/** Graph that computes the corrected weight of every target, `W + scale · B · A`, in the lengths of DoRA. */
 export function mergePlan(targets: readonly LoraTarget[], scale: number, store: string): MergeGraphPlan {
   const graph = new Graph();
-  for (const { layer, down, up } of targets) {
+  for (const target of targets) {
+    const { layer, down, up, magnitude } = target;
     const stored = layer.order === 'out-in' ? [layer.outputs, layer.inputs] : [layer.inputs, layer.outputs];
     const base = graph.input(layer.weight, 'float32', stored);
-    const [a, b] = [down, up].map(({ name, shape }) => graph.input(name, 'float32', shape));
-    graph.output(`merged:${layer.weight}`, mergedWeight(base, { down: a!, up: b! }, layer.order, scale));
+    const input = ({ name, shape }: ParameterSpec) => graph.input(name, 'float32', shape);
+    const merged = mergedWeight(base, { down: input(down), up: input(up) }, layer.order, scale);
+    const whole = magnitude === undefined ? merged : inLengths(merged, input(magnitude), layer.order);
+    graph.output(`merged:${layer.weight}`, whole);
   }
   return {
     kind: 'graph',
     model: serialize(graph),
     store,
-    parameters: targets.flatMap(({ layer, down, up }) => [layer.weight, down.name, up.name]),
+    parameters: targets.flatMap((target) => [
+      target.layer.weight,
+      ...trainedOf(target).map(({ name }) => name),
+    ]),
     merged: targets.map(({ layer }) => layer.weight),
   };
+}
+
+function inLengths(weight: Value, magnitude: Value, order: LinearLayer['order']): Value {
+  const factors = rowFactors(weight, magnitude, order);
+  return mul(weight, order === 'out-in' ? unsqueeze(factors, 1) : factors);
 }
 
 function mergedWeight(

@@ -8,6 +8,13 @@ export interface LoraTarget {
   readonly down: ParameterSpec;
   /** `B`, `[outputs, rank]`. */
   readonly up: ParameterSpec;
+  /** DoRA's lengths of the rows, `[outputs]`. Absent for LoRA. */
+  readonly magnitude?: ParameterSpec | undefined;
+}
+
+/** All that is trained of a correction. */
+export function trainedOf({ down, up, magnitude }: LoraTarget): ParameterSpec[] {
+  return [down, up, ...(magnitude === undefined ? [] : [magnitude])];
 }
 
 /** Graph that adds a low-rank correction to frozen weights, and the store for the result. */

@@ -10,10 +10,14 @@ import { negativeLogLikelihood } from '../testing/tiny-model.ts';
 const pathOf = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 const fixtures = pathOf('packages/backprop/fixtures/testdata/peft');
 const folderOf = (name: string) => join(fixtures, name);
+type Variant = 'plain' | 'rslora' | 'dora';
+type Logprobs = readonly (readonly number[])[];
+
 /** What PEFT computed: `fixtures/peft_adapters.py`. */
 const golden = JSON.parse(readFileSync(join(fixtures, 'golden.json'), 'utf8')) as {
   readonly rows: readonly (readonly number[])[];
-} & Readonly<Record<'base' | 'plain' | 'rslora', readonly (readonly number[])[]>>;
+} & Readonly<Record<'base' | Variant, Logprobs>> &
+  Readonly<Record<`${Variant} trained`, readonly Logprobs[]>>;
 
 const basePath = pathOf('examples/models/stories260k');
 const model = await loadModel(basePath);
@@ -22,14 +26,15 @@ const { create } = inlineBackends();
 const options = {
   plain: { rank: 2, alpha: 6, targets: ['q_proj', 'v_proj'] },
   rslora: { rank: 3, alpha: 4, scaling: 'root-rank' as const },
+  dora: { rank: 2, alpha: 6, variant: 'dora' as const, targets: ['q_proj', 'down_proj'] },
 };
 
 type Backend = Awaited<ReturnType<typeof create>>['backend'];
 
 /** Largest difference from PEFT's logprobs. */
-async function distance(backend: Backend, name: 'base' | 'plain' | 'rslora', policy?: 'reference') {
+async function distance(backend: Backend, expected: 'base' | Variant | Logprobs, policy?: 'reference') {
   const scores = await backend.logprobs(golden.rows, policy && { policy });
-  const differences = golden[name].flatMap((row, b) =>
+  const differences = (typeof expected === 'string' ? golden[expected] : expected).flatMap((row, b) =>
     row.map((value, t) => Math.abs(value - scores[b]!.logprobs[t + 1]!)),
   );
   return Math.max(...differences);
@@ -47,7 +52,29 @@ async function trainOnce(backend: Backend) {
   await backend.optimStep();
 }
 
-describe.each(['plain', 'rslora'] as const)("PEFT's adapter %s", (name) => {
+describe.each(['plain', 'rslora', 'dora'] as const)("PEFT's adapter %s", (name) => {
+  it('trains as it does in PEFT', async () => {
+    const lora = { adapter: folderOf(name) };
+    const { backend } = await create({ model, lora, learningRate: 0.01, maxGradientNorm: 'off' });
+    for (const expected of golden[`${name} trained`]) {
+      await trainOnce(backend);
+      expect(await distance(backend, expected)).toBeLessThan(2e-4);
+    }
+    await backend.close();
+  });
+
+  it('is published as what is trained', async () => {
+    const { backend } = await create({ model, lora: { adapter: folderOf(name) } });
+    await trainOnce(backend);
+    const scores = await backend.logprobs(golden.rows);
+    const merged = await create({ model: { ...model, weights: await backend.getWeights() } });
+    const same = await merged.backend.logprobs(golden.rows);
+    for (const [row, { logprobs }] of scores.entries()) {
+      for (const [t, value] of logprobs.entries()) expect(same[row]!.logprobs[t]).toBeCloseTo(value, 4);
+    }
+    await Promise.all([backend.close(), merged.backend.close()]);
+  });
+
   it('is what a backend starts from', async () => {
     const { backend } = await create({ model, lora: { adapter: folderOf(name) } });
     expect(await distance(backend, name)).toBeLessThan(2e-5);
@@ -68,6 +95,7 @@ describe.each(['plain', 'rslora'] as const)("PEFT's adapter %s", (name) => {
     const config = JSON.parse(await readFile(join(directory, 'adapter_config.json'), 'utf8'));
     expect(config).toMatchObject({ base_model_name_or_path: basePath, r: options[name].rank });
     expect(config.use_rslora).toBe(name === 'rslora' ? true : undefined);
+    expect(config.use_dora).toBe(name === 'dora' ? true : undefined);
     const other = await create({ model, lora: { adapter: directory } });
     await other.backend.loadCheckpoint(directory);
     await Promise.all([trainOnce(backend), trainOnce(other.backend)]);

@@ -1,4 +1,4 @@
-import { ArgumentError, type Weights } from '@rlp/core';
+import { ArgumentError, type PublicationForm, type Weights } from '@rlp/core';
 import { checkWeightShapes } from '@rlp/models';
 import type { Engine, ParameterSpec } from '@rlp/onnx/runtime';
 import { firstNonFinite } from '../batch/not-finite.ts';
@@ -42,8 +42,10 @@ export type PublishedFiles = (directory: string) => Promise<void>;
 /** Weights of a policy from the user's side, for full training and low-rank adaptation. */
 export interface PolicyWeights {
   readonly adaptation: 'full' | 'lora';
-  /** How frozen weights are stored. Those in 8 bits cannot be replaced. Absent if every weight is trained. */
-  readonly base?: 'float32' | 'int8';
+  /** Whether frozen weights cannot be replaced. */
+  readonly isFixed: boolean;
+  /** Forms in which they can be published. */
+  readonly publishes: readonly PublicationForm[];
   /**
    * A critic's row that is trained with the policy. It does not belong to the weights, and the methods below
    * ignore it.

@@ -187,7 +187,7 @@ const peft = {
   r: 'OnnxBackendOptions.lora.rank',
   use_rslora: 'OnnxBackendOptions.lora.scaling',
   target_modules: 'OnnxBackendOptions.lora.targets',
-  use_dora: 'rlp trains corrections without the magnitudes of DoRA; leave it out',
+  use_dora: 'OnnxBackendOptions.lora.variant',
   lora_dropout: 'rlp trains without dropout; leave it out',
   modules_to_save: 'rlp trains either the correction or, without `lora`, all weights; leave it out',
 };

@@ -109,7 +109,7 @@ describe('a name of another library', () => {
     ['groups_per_batch', 'in rlp this is tasksPerIteration'],
     ['learning_rate', 'in rlp this is learningRate of OnnxBackendOptions'],
     ['use_rslora', 'in rlp this is lora.scaling of OnnxBackendOptions'],
-    ['use_dora', 'rlp trains corrections without the magnitudes of DoRA; leave it out'],
+    ['use_dora', 'in rlp this is lora.variant of OnnxBackendOptions'],
   ])('%s', (name, expected) => {
     expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
   });

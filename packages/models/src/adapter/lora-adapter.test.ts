@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { writeSafetensors } from '../safetensors/write.ts';
 import { adapterTensorNames, loraScale, parseAdapterConfig, readLoraAdapter } from './lora-adapter.ts';
+import { adaptedLayers, outputNorms } from './write-adapter.ts';
 
 const config = parseModelConfig({
   model_type: 'llama',
@@ -42,21 +43,31 @@ describe('settings of an adapter', () => {
       layers_to_transform: [],
     };
     expect(parseAdapterConfig(file, 'a')).toEqual({
+      variant: 'lora',
       rank: 2,
       alpha: 6,
       scaling: 'rank',
       baseModel: undefined,
     });
-    const named = { ...settings, r: 4, use_rslora: true, base_model_name_or_path: 'org/base' };
+    const named = {
+      ...settings,
+      r: 4,
+      use_rslora: true,
+      use_dora: true,
+      base_model_name_or_path: 'org/base',
+    };
     const read = parseAdapterConfig(named, 'a');
-    expect(read).toEqual({ rank: 4, alpha: 6, scaling: 'root-rank', baseModel: 'org/base' });
+    expect(read).toEqual({
+      ...{ variant: 'dora', rank: 4, alpha: 6 },
+      ...{ scaling: 'root-rank', baseModel: 'org/base' },
+    });
     expect(loraScale(read)).toBe(3);
   });
 
   it.each([
     [{ peft_type: 'IA3' }, 'a: peft_type: only LoRA adapters are supported'],
     [{ peft_type: 'PROMPT_TUNING' }, 'a: peft_type: only LoRA'],
-    [{ use_dora: true }, 'a: use_dora: not supported, got true: DoRA'],
+    [{ use_dora: 3 }, 'a: use_dora:'],
     [{ modules_to_save: ['lm_head'] }, 'modules_to_save: not supported, got ["lm_head"]'],
     [{ rank_pattern: { q_proj: 4 } }, 'layers have different ranks'],
     [{ alpha_pattern: { q_proj: 4 } }, 'layers have different scales'],
@@ -102,6 +113,22 @@ describe('files of an adapter', () => {
     ],
   ])('that do not fit the model are refused (%#)', async (tensors, message) => {
     await expect(readLoraAdapter(await folderWith(settings, tensors), config)).rejects.toThrow(message);
+  });
+
+  it('of DoRA give the rows of a merged weight their lengths', async () => {
+    const lengths = { data: Float32Array.of(1, 2, 3, 4), shape: [4] };
+    const factors = { [query.down]: tensor(2, 4), [query.up]: tensor(4, 2) };
+    const dora = { ...settings, use_dora: true };
+    const folder = await folderWith(dora, { ...factors, [query.magnitude]: lengths });
+    const adapter = await readLoraAdapter(folder, config);
+    const { layer } = adapter.layers[0]!;
+    const base = { shape: [4, 4], data: Float32Array.from({ length: 16 }, (_, i) => Math.sin(i)) };
+    const merged = adaptedLayers(new Map([[layer.weight, base]]), adapter).get(layer.weight)!;
+    const norms = outputNorms(merged.data as Float32Array, layer);
+    for (const [row, norm] of norms.entries()) expect(norm).toBeCloseTo(row + 1, 5);
+    await expect(readLoraAdapter(await folderWith(dora, factors), config)).rejects.toThrow(
+      'lora_magnitude_vector [4], because use_dora is true, got none',
+    );
   });
 
   it('are asked for where there are none', async () => {

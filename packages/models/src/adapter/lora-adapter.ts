@@ -11,8 +11,18 @@ import { readSafetensors } from '../safetensors/read.ts';
 /** Divisor of alpha: the rank, or its square root (rsLoRA). */
 export type LoraScaling = 'rank' | 'root-rank';
 
-/** A low-rank correction of some linear layers, `W + scale · B · A`. */
+/** `'dora'` also trains the length of each row of a corrected weight. */
+export type LoraVariant = 'lora' | 'dora';
+
+/**
+ * A low-rank correction of some linear layers, `V = W + scale · B · A`.
+ *
+ * With DoRA the weight is `m · V / ‖V‖`, where `m` and the norm have a number for each output.
+ *
+ * @see Liu et al. 2024 (DoRA), https://arxiv.org/abs/2402.09353
+ */
 export interface LoraAdapter {
+  readonly variant: LoraVariant;
   readonly rank: number;
   readonly alpha: number;
   readonly scaling: LoraScaling;
@@ -26,11 +36,13 @@ export interface LoraAdapter {
     readonly down: HostTensor;
     /** `B`, `[outputs, rank]`. */
     readonly up: HostTensor;
+    /** `m`, `[outputs]`. Present with DoRA. */
+    readonly magnitude?: HostTensor | undefined;
   }[];
 }
 
 /** What `adapter_config.json` says of an adapter. */
-export type LoraSettings = Pick<LoraAdapter, 'rank' | 'alpha' | 'scaling' | 'baseModel'>;
+export type LoraSettings = Pick<LoraAdapter, 'variant' | 'rank' | 'alpha' | 'scaling' | 'baseModel'>;
 
 /** File of an adapter's settings. */
 export const adapterConfigFile = 'adapter_config.json';
@@ -43,12 +55,12 @@ const schema = z.looseObject({
   r: z.int().min(1),
   lora_alpha: z.number().positive(),
   use_rslora: z.boolean().nullish(),
+  use_dora: z.boolean().nullish(),
   base_model_name_or_path: z.string().nullish(),
 });
 
 /** Fields that change what an adapter computes, with what they ask for. Each may be absent, `null`, `false` or empty. */
 const unsupported: Readonly<Record<string, string>> = {
-  use_dora: 'DoRA scales every output by a magnitude',
   use_qalora: 'QALoRA groups its inputs',
   use_bdlora: 'BD-LoRA factors in blocks',
   alora_invocation_tokens: 'aLoRA acts after certain tokens only',
@@ -71,7 +83,7 @@ const changesBase = /^(pissa|olora|loftq|corda|lora_ga)/i;
 /**
  * Reads the settings of an adapter in PEFT's `adapter_config.json`.
  *
- * @throws FormatError for another method than LoRA (or rsLoRA), and for variants that compute something else, such as DoRA.
+ * @throws FormatError for another method than LoRA, rsLoRA and DoRA, and for variants that compute something else.
  */
 export function parseAdapterConfig(content: unknown, file: string): LoraSettings {
   const config = parseContent(schema, content, file);
@@ -90,6 +102,7 @@ export function parseAdapterConfig(content: unknown, file: string): LoraSettings
     throw configError(file, 'init_lora_weights', problem, remedy);
   }
   return {
+    variant: config.use_dora === true ? 'dora' : 'lora',
     rank: config.r,
     alpha: config.lora_alpha,
     scaling: config.use_rslora === true ? 'root-rank' : 'rank',
@@ -125,26 +138,45 @@ export async function readLoraAdapter(folder: string, config: ModelConfig): Prom
   const settings = parseAdapterConfig(json, file);
   const path = nodePath().join(folder, adapterWeightsFile);
   const tensors = await readSafetensors(path);
-  const layers = linearLayers(config).flatMap((layer) => factorsOf(layer, settings.rank, tensors, path));
-  if (layers.length === 0 || 2 * layers.length !== tensors.size) {
+  const layers = linearLayers(config).flatMap((layer) => factorsOf(layer, settings, tensors, path));
+  const perLayer = settings.variant === 'dora' ? 3 : 2;
+  if (layers.length === 0 || perLayer * layers.length !== tensors.size) {
     throw new FormatError(`${path}: ${strangers(layers, tensors)}; give the adapter of this model`);
   }
   return { ...settings, scale: loraScale(settings), layers };
 }
 
 /** PEFT's names of a weight's factors, as in its files. */
-export function adapterTensorNames(weight: string): { readonly down: string; readonly up: string } {
+export function adapterTensorNames(weight: string): Readonly<Record<'down' | 'up' | 'magnitude', string>> {
   const module = `base_model.model.${weight.replace(/\.weight$/, '')}`;
-  return { down: `${module}.lora_A.weight`, up: `${module}.lora_B.weight` };
+  return {
+    down: `${module}.lora_A.weight`,
+    up: `${module}.lora_B.weight`,
+    magnitude: `${module}.lora_magnitude_vector`,
+  };
 }
 
-function factorsOf(layer: LinearLayer, rank: number, tensors: Weights, path: string): LoraAdapter['layers'] {
+function factorsOf(
+  layer: LinearLayer,
+  { rank, variant }: LoraSettings,
+  tensors: Weights,
+  path: string,
+): LoraAdapter['layers'] {
   const names = adapterTensorNames(layer.weight);
-  const [down, up] = [tensors.get(names.down), tensors.get(names.up)];
+  const [down, up, magnitude] = [
+    tensors.get(names.down),
+    tensors.get(names.up),
+    tensors.get(names.magnitude),
+  ];
   if (down === undefined && up === undefined) return [];
+  if (variant === 'dora' && magnitude?.shape.join() !== `${layer.outputs}`) {
+    throw new FormatError(
+      `${path}: expected ${names.magnitude} [${layer.outputs}], because use_dora is true, got ${shapeOf(magnitude)}`,
+    );
+  }
   const fits =
     down?.shape.join() === `${rank},${layer.inputs}` && up?.shape.join() === `${layer.outputs},${rank}`;
-  if (fits) return [{ layer, down, up: up! }];
+  if (fits) return [{ layer, down, up: up!, ...(variant === 'dora' && { magnitude }) }];
   throw new FormatError(
     `${path}: ${names.down.replace('.lora_A.weight', '')}: expected lora_A [${rank}, ${layer.inputs}] and lora_B ` +
       `[${layer.outputs}, ${rank}], got ${shapeOf(down)} and ${shapeOf(up)}; is it of another model?`,

@@ -1,4 +1,5 @@
 import type { HostTensor, Weights } from '@rlp/core';
+import type { LinearLayer } from '../decoder/layout.ts';
 import { fs, nodePath } from '../node-files.ts';
 import { writeSafetensors } from '../safetensors/write.ts';
 import {
@@ -14,9 +15,10 @@ export type SavableAdapter = Omit<LoraAdapter, 'scale'>;
 /** Writes an adapter in PEFT's files, `adapter_config.json` and `adapter_model.safetensors`, into a folder without such files. */
 export async function writeLoraAdapter(folder: string, adapter: SavableAdapter): Promise<void> {
   const factors = new Map<string, HostTensor>();
-  for (const { layer, down, up } of adapter.layers) {
+  for (const { layer, down, up, magnitude } of adapter.layers) {
     const names = adapterTensorNames(layer.weight);
     factors.set(names.down, down).set(names.up, up);
+    if (magnitude !== undefined) factors.set(names.magnitude, magnitude);
   }
   await writeSafetensors(nodePath().join(folder, adapterWeightsFile), factors);
   const text = `${JSON.stringify(adapterConfig(adapter), null, 2)}\n`;
@@ -24,7 +26,7 @@ export async function writeLoraAdapter(folder: string, adapter: SavableAdapter):
 }
 
 /** `adapter_config.json` as PEFT reads it. */
-function adapterConfig({ layers, rank, alpha, scaling, baseModel }: SavableAdapter) {
+function adapterConfig({ layers, variant, rank, alpha, scaling, baseModel }: SavableAdapter) {
   return {
     peft_type: 'LORA',
     task_type: 'CAUSAL_LM',
@@ -32,6 +34,7 @@ function adapterConfig({ layers, rank, alpha, scaling, baseModel }: SavableAdapt
     r: rank,
     lora_alpha: alpha,
     ...(scaling === 'root-rank' && { use_rslora: true }),
+    ...(variant === 'dora' && { use_dora: true }),
     lora_dropout: 0,
     bias: 'none',
     fan_in_fan_out: layers.some(({ layer }) => layer.order === 'in-out'),
@@ -40,10 +43,10 @@ function adapterConfig({ layers, rank, alpha, scaling, baseModel }: SavableAdapt
   };
 }
 
-/** `W + scale · B · A` for every layer that an adapter corrects. */
+/** `W + scale · B · A` for every layer that an adapter corrects, in the lengths that DoRA has learned. */
 export function adaptedLayers(base: Weights, { scale, layers }: LoraAdapter): Weights {
   return new Map(
-    layers.map(({ layer, down, up }) => {
+    layers.map(({ layer, down, up, magnitude }) => {
       const { shape, data } = base.get(layer.weight)!;
       const rank = down.shape[0]!;
       const sum = data.slice();
@@ -57,7 +60,30 @@ export function adaptedLayers(base: Weights, { scale, layers }: LoraAdapter): We
           sum[at]! += scale * product;
         }
       }
+      if (magnitude !== undefined) rescale(sum, layer, magnitude.data);
       return [layer.weight, { shape, data: sum }] as const;
     }),
   );
+}
+
+/** Euclidean norms of a weight's rows, one for each output. Shape: `[outputs]`. */
+export function outputNorms(weight: Float32Array, { order, inputs, outputs }: LinearLayer): Float32Array {
+  return Float32Array.from({ length: outputs }, (_, row) => {
+    let sum = 0;
+    for (let column = 0; column < inputs; column++) {
+      const value = weight[order === 'out-in' ? row * inputs + column : column * outputs + row]!;
+      sum += value * value;
+    }
+    return Math.sqrt(sum);
+  });
+}
+
+/** Gives each row of a weight a length. */
+function rescale(weight: Float32Array, layer: LinearLayer, lengths: HostTensor['data']): void {
+  const norms = outputNorms(weight, layer);
+  const { order, inputs, outputs } = layer;
+  for (let at = 0; at < weight.length; at++) {
+    const row = order === 'out-in' ? Math.floor(at / inputs) : at % outputs;
+    weight[at]! *= lengths[row]! / norms[row]!;
+  }
 }
