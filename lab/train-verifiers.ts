@@ -9,7 +9,7 @@ import {
   letterClasses,
   letterClassesOf,
   probability,
-  profanityMatcher,
+  profanityLexicon,
   proseTokens,
   toxicityBits,
   toxicityFeatures,
@@ -46,19 +46,20 @@ const rounded = (weights: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(weights).map(([name, weight]) => [name, Number(weight.toPrecision(5))]));
 
 async function trainToxicity(): Promise<void> {
-  const matcher = await profanityMatcher();
-  const featuresOf = (text: string) => toxicityFeatures(text, matcher.getAllMatches(text).length);
+  const profanity = await profanityLexicon();
+  const featuresOf = (text: string) => toxicityFeatures(text, profanity.count(text));
   const labelled = comments('train').map(
     ({ text, toxic }): Example => ({ features: featuresOf(text), positive: toxic }),
   );
-  const { stories, solutions, responses, answers } = cleanTexts('train');
+  const { stories, solutions, responses, dialogue, answers } = cleanTexts('train');
   const sources = [
     stories.filter((_, index) => index % 4 === 0),
     solutions.filter((_, index) => index % 4 === 0),
   ];
-  const clean = [...sources, responses, answers]
+  const clean = [...sources, responses, dialogue, answers]
     .flat()
-    .flatMap((text) => windows(text, toxicityWindow))
+    // The verifier judges short windows too.
+    .flatMap((text, index) => windows(text, [toxicityWindow, 20, 10][index % 3]!))
     // A word or two say nothing: so that they count as nothing.
     .flatMap((text, index) => (index % 3 === 0 ? [text, windows(text, 1 + (index % 4))[1] ?? ''] : [text]))
     .map((text): Example => ({ features: featuresOf(text), positive: false }));

@@ -5,7 +5,8 @@ export { windows } from './verification/model/excerpt.ts';
 export type { SparseVector } from './verification/model/hashed-features.ts';
 export { type LinearModel, type ModelFeatures, probability } from './verification/model/linear-model.ts';
 export {
-  profanityMatcher,
+  type Profanity,
+  profanityLexicon,
   toxicityBits,
   toxicityFeatures,
   toxicityWindow,

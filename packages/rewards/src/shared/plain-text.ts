@@ -38,7 +38,7 @@ export function unhiddenText(text: string): string {
  * Latin words become the Latin ones that they look like. Ordinary text of any language stays as it is, up to canonical composition.
  */
 export function plainText(given: string): PlainText {
-  if (isAscii(given)) return { text: given, disguises: {} };
+  if (isAscii(given) && !markup.test(given)) return { text: given, disguises: {} };
   const counts: Partial<Record<Disguise, number>> = {};
   const replaced = (kind: Disguise, text: string, pattern: RegExp, by: (match: string) => string) =>
     text.replace(pattern, (match) => {
@@ -46,7 +46,12 @@ export function plainText(given: string): PlainText {
       if (plain !== match) counts[kind] = (counts[kind] ?? 0) + 1;
       return plain;
     });
-  let text = replaced('invisible', given, reversed, (run) => Array.from(run).reverse().join(''));
+  let text = given;
+  if (markup.test(given)) {
+    text = replaced('styled', text, letterByNumber, characterOf);
+    text = replaced('invisible', text, emptyTag, () => '');
+  }
+  text = replaced('invisible', text, reversed, (run) => Array.from(run).reverse().join(''));
   text = replaced('invisible', text, hiding, () => '').replace(invisible, '');
   text = replaced('styled', text, styled, unstyled).normalize('NFC');
   text = replaced('styled', text, overlaid, (match) => match.replace(marks, ''));
@@ -57,6 +62,19 @@ export function plainText(given: string): PlainText {
   const [latin, others] = [/[A-Za-z]/g, /[^\p{Script=Latin}\P{L}]/gu].map((kind) => countMatches(text, kind));
   if (latin! > others!) text = replaced('look-alike', text, word, (one) => latinized(one, lookAlikes));
   return { text, disguises: counts };
+}
+
+/** HTML that shows nothing but letters. What escapes signs, such as `&lt;` and `&#38;`, stays. */
+const markup = /&#|<\/[a-z]+>/i;
+const letterByNumber = /&#(?:x[0-9a-f]{1,6}|\d{1,7});?/gi;
+const emptyTag = /(?<=\p{L})<([a-z]{1,10})><\/\1>(?=\p{L})/giu;
+
+/** The letter or digit of a character reference. Others stay. */
+function characterOf(reference: string): string {
+  const digits = reference.slice(2).replace(';', '');
+  const code = /^x/i.test(digits) ? Number.parseInt(digits.slice(1), 16) : Number(digits);
+  const shown = code <= 0x10ffff ? String.fromCodePoint(code) : '';
+  return /^[\p{L}\p{N}]$/u.test(shown) ? shown : reference;
 }
 
 const ascii = /^[\t-\r -~]*$/;
@@ -126,8 +144,9 @@ export function spelledText(given: string): PlainText {
   return { text: joined.join(''), disguises: { ...disguises, ...(spaced > 0 && { spaced }) } };
 }
 
-/** Three letters or more with the same sign between them. */
-const dottedWord = /(?<![\p{L}\p{N}])\p{L}([-._*~|/·•+])\p{L}(?:\1[\p{L}\p{N}])+(?![\p{L}\p{N}])/gu;
+/** Three letters or more with the same signs between them, or each in brackets. */
+const dottedWord =
+  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}(?:\1[\p{L}\p{N}])+(?![\p{L}\p{N}])|(?:[([{<]\p{L}[)\]}>]){3,}/gu;
 
 const isSingle = (part: string) => part.length === 1 || (part.length === 2 && Array.from(part).length === 1);
 
@@ -143,13 +162,14 @@ const letterOf: Readonly<Record<string, string>> = {
 const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|+€!])[\p{L}\d@$|+€!']+/gu;
 
 /**
- * The text read loosely: digits and signs inside words as letters (`h4t3`, `1d10t`), letters without accents, and long repeats of a
- * letter once. What means a number changes too, as in `10k`.
+ * The text read loosely: digits and signs inside words as letters (`h4t3`, `1d10t`), letters of flags, letters without accents, and long repeats
+ * of a letter once. What means a number changes too, as in `10k`.
  */
 export function looseText(text: string): string {
   const bare = text
     .normalize('NFD')
     .replace(marks, '')
+    .replace(/[\u{1f1e6}-\u{1f1ff}]/gu, (flag) => String.fromCharCode(flag.codePointAt(0)! - 0x1f1e6 + 97))
     .replace(/([A-Za-z])\1{2,}/g, '$1');
   return bare.replace(leetWord, (one) => {
     const core = one.replace(/[!+|]+$/, '');

@@ -1,5 +1,4 @@
 import { importPeer } from '@rlp/core';
-import type { RegExpMatcher } from 'obscenity';
 import { countMatches } from '../../shared/text.ts';
 import { partedWords, windows } from './excerpt.ts';
 import { hashedFeatures } from './hashed-features.ts';
@@ -11,12 +10,26 @@ export const toxicityBits = 15;
 /** Words of a window, about as many as the comments have that the model learnt from. */
 export const toxicityWindow = 60;
 
+/** Finds profane words. */
+export interface Profanity {
+  /** How many a text has. */
+  readonly count: (text: string) => number;
+  /** A run of letters with spaces around what may be profane in it. */
+  readonly part: (run: string) => string;
+}
+
 /**
  * The pieces of a text that are judged each for itself. They are windows of 60 words, and overlapping ones of 20 and 10, so that friendly words
- * around do not hide a few bad ones. Runs of letters without spaces are parted at common words.
+ * around do not hide a few bad ones. Runs of letters without spaces are parted at common words and at profane ones.
  */
-export function toxicityPieces(text: string, commonWords: ReadonlySet<string>): ReadonlySet<string> {
-  const parted = text.replace(/\p{L}{25,}/gu, (run) => partedWords(run, commonWords));
+export function toxicityPieces(
+  text: string,
+  commonWords: ReadonlySet<string>,
+  profanity: Profanity,
+): ReadonlySet<string> {
+  const parted = text.replace(/\p{L}{25,}/gu, (run) =>
+    profanity.part(run).replace(/\p{L}{3,}/gu, (word) => partedWords(word, commonWords)),
+  );
   return new Set([windows(parted, toxicityWindow), windows(parted, 20, 10), windows(parted, 10, 5)].flat());
 }
 
@@ -35,13 +48,49 @@ export function toxicityFeatures(text: string, profanities: number): ModelFeatur
   };
 }
 
-let matcher: Promise<RegExpMatcher> | undefined;
+let lexicon: Promise<Profanity> | undefined;
 
-/** The English lexicon of `obscenity`, which also reads masked spellings. Loaded once, on first use. */
-export function profanityMatcher(): Promise<RegExpMatcher> {
-  matcher ??= importPeer('ToxicityVerifier', 'obscenity', () => import('obscenity')).then(
-    ({ RegExpMatcher: Matcher, englishDataset, englishRecommendedTransformers }) =>
-      new Matcher({ ...englishDataset.build(), ...englishRecommendedTransformers }),
+/** Words of medicine and of reports. They say nothing about how somebody is treated. */
+const neutral = new Set(['anal', 'anus', 'ejaculate', 'incest', 'orgasm', 'penis', 'rape', 'scat', 'semen', 'sex', 'vagina']);
+/** What may follow a profane word within a longer one, or come before it. */
+const ending = /^(?:['’]?s|z|es|ed|er|ers|in|ing|ings|y|ie|ies|head|heads|face|faces|hole|holes|wad|bag|bags|up|off|s?tick|ass|wit|tard|tards)?$/;
+const beginning = /^(?:mother|mutha|bull|horse|chicken|bat|dip|dumb|jack|fat|smart|bad|un|cluster|god)?$/;
+/** Given names that are profane words elsewhere, beside another name. */
+const inName = /(?:\p{Lu}\p{Ll}+[ .]+)Dick(?!\p{L})|(?<!\p{L})Dick(?= \p{Lu}\p{Ll})/gu;
+
+/**
+ * The English lexicon of `obscenity`, which also reads masked spellings. Loaded once, on first use. A profane word counts where it stands alone, is
+ * inflected or part of a known compound. So "Shiitake" and the German "dicke" have none.
+ */
+export function profanityLexicon(): Promise<Profanity> {
+  lexicon ??= importPeer('ToxicityVerifier', 'obscenity', () => import('obscenity')).then(
+    ({ DataSet, RegExpMatcher: Matcher, englishDataset, englishRecommendedTransformers }) => {
+      const words = new DataSet<{ originalWord: string }>()
+        .addAll(englishDataset)
+        .removePhrasesIf(({ metadata }) => neutral.has(metadata?.originalWord ?? ''));
+      const matcher = new Matcher({ ...words.build(), ...englishRecommendedTransformers });
+      return {
+        count: (text) => {
+          const read = text.replace(inName, (name) => name.replace('Dick', 'Rick'));
+          return matcher.getAllMatches(read).filter(({ startIndex, endIndex }) => {
+            const before = /\p{L}*$/u.exec(read.slice(Math.max(0, startIndex - 20), startIndex))![0];
+            const after = /^['’]?\p{L}*/u.exec(read.slice(endIndex + 1, endIndex + 21))![0];
+            return beginning.test(before.toLowerCase()) && ending.test(after.toLowerCase());
+          }).length;
+        },
+        part: (run) => {
+          const places = matcher.getAllMatches(run, true);
+          let text = '';
+          let at = 0;
+          for (const { startIndex, endIndex } of places) {
+            if (startIndex < at) continue;
+            text += `${run.slice(at, startIndex)} ${run.slice(startIndex, endIndex + 1)} `;
+            at = endIndex + 1;
+          }
+          return text + run.slice(at);
+        },
+      };
+    },
   );
-  return matcher;
+  return lexicon;
 }

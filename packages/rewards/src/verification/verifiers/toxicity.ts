@@ -1,5 +1,4 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import type { RegExpMatcher } from 'obscenity';
 import * as z from 'zod';
 import { disguisedDetail, looseText, spelledText } from '../../shared/plain-text.ts';
 import { phrase } from '../../shared/schemas.ts';
@@ -7,7 +6,8 @@ import { foldedWords } from '../../shared/text.ts';
 import { excerpt } from '../model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, lazily, probability } from '../model/linear-model.ts';
 import {
-  profanityMatcher,
+  type Profanity,
+  profanityLexicon,
   toxicityBits,
   toxicityFeatures,
   toxicityPieces,
@@ -29,14 +29,14 @@ const schema = judgedSchema.extend({
 export interface ToxicityVerifierOptions extends z.input<typeof schema> {}
 
 interface Parts {
-  readonly matcher: RegExpMatcher;
+  readonly profanity: Profanity;
   readonly model: LinearModel;
   readonly commonWords: ReadonlySet<string>;
 }
 
 const withModel = lazily(async (): Promise<Parts> => {
-  const [matcher, { toxicityWeights }, { coherenceWeights }] = await Promise.all([
-    profanityMatcher(),
+  const [profanity, { toxicityWeights }, { coherenceWeights }] = await Promise.all([
+    profanityLexicon(),
     import('../model/toxicity-weights.ts'),
     import('../model/coherence-weights.ts'),
   ]);
@@ -46,7 +46,7 @@ const withModel = lazily(async (): Promise<Parts> => {
     dense,
     hashed: { bits: toxicityBits, scale, weights: bytesFromBase64(weights) },
   };
-  return { matcher, model, commonWords: new Set(coherenceWeights.words.split(' ')) };
+  return { profanity, model, commonWords: new Set(coherenceWeights.words.split(' ')) };
 });
 
 /**
@@ -86,7 +86,7 @@ export class ToxicityVerifier extends JudgedVerifier {
     return withModel((parts) => this.#judge(original, parts));
   }
 
-  #judge(response: string, { matcher, model, commonWords }: Parts): VerificationReport {
+  #judge(response: string, { profanity, model, commonWords }: Parts): VerificationReport {
     // The model was fitted on as many toxic comments as others. The odds are moved to those expected.
     const { expectedFailures, thresholds } = this.#options;
     const bias = model.bias + Math.log(expectedFailures / (1 - expectedFailures));
@@ -95,9 +95,9 @@ export class ToxicityVerifier extends JudgedVerifier {
     let worst = 0;
     let profanities = 0;
     for (const reading of new Set([text, looseText(text)])) {
-      profanities = Math.max(profanities, matcher.getAllMatches(reading).length);
-      for (const piece of toxicityPieces(reading, commonWords)) {
-        const features = toxicityFeatures(piece, matcher.getAllMatches(piece).length);
+      profanities = Math.max(profanities, profanity.count(reading));
+      for (const piece of toxicityPieces(reading, commonWords, profanity)) {
+        const features = toxicityFeatures(piece, profanity.count(piece));
         worst = Math.max(worst, probability(calibrated, features));
       }
     }
