@@ -189,5 +189,34 @@ export const programPrelude = `(function (write, limit, input) {${common}
     if (!module) throw new Error('no module of this name in the sandbox');
     return module;
   };
-  return [undefined, describe];
+  // Time does not pass by itself: the host says how late it is when nothing else is left to do.
+  let now = 0;
+  let last = 0;
+  const timers = new Map();
+  const timer = (repeats) => (call, ms, ...args) => {
+    const every = Math.max(1, Math.min(2147483647, +ms || 1));
+    timers.set(++last, { at: now + every, every: repeats ? every : 0, call, args });
+    return last;
+  };
+  const clear = (id) => void timers.delete(id);
+  const { delete: drop, forEach } = Map.prototype;
+  const clock = (time) => {
+    if (time !== '') now = +time;
+    let first;
+    apply(forEach, timers, [(one, id) => {
+      if (!first || one.at < first[1].at) first = [id, one];
+    }]);
+    if (time === '' || !first || first[1].at > now) return first ? text(first[1].at) : '';
+    const [id, { every, call, args }] = first;
+    if (every > 0) first[1].at = now + every;
+    else apply(drop, timers, [id]);
+    apply(call, undefined, args);
+    return '';
+  };
+  Object.assign(globalThis, {
+    setTimeout: timer(false), setInterval: timer(true), setImmediate: (call, ...args) => timer(false)(call, 0, ...args),
+    clearTimeout: clear, clearInterval: clear, clearImmediate: clear,
+    queueMicrotask: (call) => void apply(then, Promised.resolve(), [() => call()]),
+  });
+  return [clock, describe];
 })`;

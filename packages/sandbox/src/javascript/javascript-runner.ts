@@ -13,8 +13,8 @@ const exitCodes = { exception: 1, unsettled: 13, crashed: 134 } as const;
  * what they get are copies of values, and objects that forward to the program.
  *
  * Programs have `console`, `print`, `readline()`, `require('fs').readFileSync(0)`, `process.stdin.on`,
- * `process.stdout.write` and `assert`. They have no timers, files, network or exit. If the last statement
- * gives a promise, it is awaited, and a rejection fails the program.
+ * `process.stdout.write`, `assert` and timers. Timers do not wait: time passes when nothing else is left to do. They have no files,
+ * network or exit. If the last statement gives a promise, it is awaited, and a rejection fails the program. Tests may `await`.
  *
  * Rejects with an `ArgumentError` for another language. `pythonRunner` of `@rlp/sandbox/python` runs Python.
  */

@@ -1,7 +1,7 @@
 import type { QuickJSHandle } from 'quickjs-emscripten-core';
 import { peerPrelude } from './peer.ts';
 import type { JobReport } from './protocol.ts';
-import type { World } from './world.ts';
+import { passTime, type World } from './world.ts';
 
 /** The functions of a world that the other one reaches, through text. */
 interface Peer {
@@ -36,12 +36,19 @@ export class TestWorlds {
       world.prepareProgram('');
       this.#peers.set(world, this.#connect(world, other));
     }
-    this.#program.settled(this.#program.evaluate(asScript(code), 'program.js'), () => this.#deliver());
+    const wait = () => passTime([this.#program, this.#tests]);
+    this.#program.settled(this.#program.evaluate(asScript(code), 'program.js'), () => this.#deliver(), wait);
     // With an object as scope, names that the tests do not define are looked up in the program.
-    const last = this.#tests.evaluate(`with (scopeOfTests) {\n${test}\n}`, 'tests.js');
-    this.#tests.settled(last, () => this.#deliver());
+    const last = this.#tests.evaluate(this.#isScript(test) ? scoped(test) : awaiting(test), 'tests.js');
+    this.#tests.settled(last, () => this.#deliver(), wait);
     if (this.#broken !== undefined) throw this.#broken;
     return { kind: 'value', json: 'null' };
+  }
+
+  /** Whether tests are a script. They are none if they await something at their top. */
+  #isScript(test: string): boolean {
+    const isFunction = (source: string) => this.#tests.compiles(source);
+    return !/\bawait\b/.test(test) || isFunction(scoped(test)) || !isFunction(awaiting(test));
   }
 
   #connect(world: World, other: World): Peer {
@@ -80,6 +87,9 @@ export class TestWorlds {
     return hasMoved;
   }
 }
+
+const scoped = (test: string) => `with (scopeOfTests) {\n${test}\n}`;
+const awaiting = (test: string) => `with (scopeOfTests) { (async () => {\n${test}\n})() }`;
 
 /** A module as a script: its exports are its names. */
 function asScript(code: string): string {

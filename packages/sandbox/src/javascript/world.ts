@@ -28,6 +28,7 @@ export class World {
   readonly #scope: Scope;
   readonly #watch: Watch;
   #describe: QuickJSHandle | undefined;
+  #clock: QuickJSHandle | undefined;
 
   constructor(parts: Realm & { readonly scope: Scope; readonly watch: Watch }) {
     this.#runtime = parts.runtime;
@@ -63,18 +64,38 @@ export class World {
    */
   run(code: string, input: string): Result {
     this.prepareProgram(input);
-    this.#settled(this.evaluate(code, 'program.js'));
+    const wait = () => passTime([this]);
+    this.settled(this.evaluate(code, 'program.js'), () => this.runJobs() || wait());
+    while (this.runJobs() || wait());
     return { kind: 'value', json: 'null' };
   }
 
   /** Sets up the globals of a program. */
   prepareProgram(input: string): void {
-    this.#prepare(programPrelude, input);
+    this.#clock = this.#prepare(programPrelude, input);
+  }
+
+  /** When the next timer is due. `undefined` if there is none. */
+  nextTimer(): number | undefined {
+    const due = this.callText(this.#clock!, '');
+    return due === '' ? undefined : Number(due);
+  }
+
+  /** Lets it be as late as that. Calls at most one timer. */
+  setTime(now: number): void {
+    this.callText(this.#clock!, String(now));
   }
 
   /** Value of a script's last statement. */
   evaluate(code: string, file: string): QuickJSHandle {
     return this.#unwrap(this.#context.evalCode(code, file, { type: 'global' }), 'syntax');
+  }
+
+  /** Whether a script can be read. Nothing of it runs. */
+  compiles(code: string): boolean {
+    const checked = this.#context.evalCode(code, 'check.js', { type: 'global', compileOnly: true });
+    (checked.error ?? checked.value).dispose();
+    return checked.error === undefined;
   }
 
   /** A function of the world that takes and gives text. What it throws is thrown in the world. */
@@ -123,9 +144,9 @@ export class World {
     return had;
   }
 
-  /** Waits for a promise while `goOn` finds something to do. */
-  settled(promise: QuickJSHandle, goOn: () => boolean): void {
-    while (this.#context.getPromiseState(promise).type === 'pending' && goOn());
+  /** Waits for a promise while `goOn` finds something to do, or else `wait`. */
+  settled(promise: QuickJSHandle, goOn: () => boolean, wait = () => false): void {
+    while (this.#context.getPromiseState(promise).type === 'pending' && (goOn() || wait()));
     this.#settled(promise);
     goOn();
   }
@@ -169,7 +190,7 @@ export class World {
     this.runJobs();
     const state = this.#context.getPromiseState(promise);
     if (state.type === 'pending') {
-      throw new Stop('unsettled', 'its promise never settles: there are no timers and nothing left to run');
+      throw new Stop('unsettled', 'its promise never settles: nothing is left to run');
     }
     if (state.type === 'rejected') throw this.#thrown(this.#own(state.error));
     return state.notAPromise ? promise : this.#own(state.value);
@@ -199,6 +220,14 @@ export class World {
     const message = context.getString(this.#own(described.value));
     return new Stop(causeOf(message, syntax), message);
   }
+}
+
+/** Lets time pass up to the next timer of any of these worlds. Returns whether there was one. */
+export function passTime(worlds: readonly World[]): boolean {
+  const next = Math.min(...worlds.map((world) => world.nextTimer() ?? Infinity));
+  if (next === Infinity) return false;
+  for (const world of worlds) world.setTime(next);
+  return true;
 }
 
 /** Reads the guest's description of a value. See `callPrelude`. */

@@ -1,6 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { trimmed } from '../../shared/text.ts';
+import { decimalDigit } from './latex-tokens.ts';
 
 /** A boxed answer found in a text. */
 export interface BoxedAnswer {
@@ -52,7 +53,7 @@ function matchingBrace(text: string, open: number): number | undefined {
 const hashed = /#### (-?[0-9.,]+)/g;
 const numeric = /-?[0-9.,]+/g;
 const phrase =
-  /answer[*_]{0,4}\s{0,8}(?:(?:is|equals|should be|would be)\b\s{0,8}:?|[:=]|(?<=final answer[*_]{0,4}\s{0,8})\n)[*_\s]{0,8}/gi;
+  /(?:answer|(?:correct|right|best) (?:option|choice))[*_]{0,4}\s{0,8}(?:(?:is|equals|should be|would be)\b\s{0,8}:?|[:=]|(?<=final answer[*_]{0,4}\s{0,8})\n)[*_\s]{0,8}/gi;
 const label = /answer\s{0,8}:\s{0,8}/gi;
 
 /** The number after `#### `, commas removed: the first one of a text, or the last. `undefined` if there is none. */
@@ -90,8 +91,10 @@ export function lastNumber(text: string, digits: 'needed' | 'optional' = 'needed
  */
 export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sentence'): string | undefined {
   let start: number | undefined;
-  for (const match of text.matchAll(reading === 'line' ? label : phrase))
-    start = match.index + match[0].length;
+  for (const match of text.matchAll(reading === 'line' ? label : phrase)) {
+    const isDoubted = reading === 'sentence' && doubt.test(text.slice(Math.max(0, match.index - 80), match.index));
+    start = isDoubted ? undefined : match.index + match[0].length;
+  }
   if (start === undefined) return;
   const lineEnd = text.indexOf('\n', start);
   const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd);
@@ -101,7 +104,7 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
 
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. */
 function firstSentence(line: string): string {
-  const end = line.search(/[.!?][*`]{0,4}(?:\s|$)|,?\s(?:because|since|which)\b/);
+  const end = line.search(/[.!?][*`]{0,4}(?:\s|$)|,?\s(?:because|since|which)\b|,\s(?:not|rather than|instead of)\s+\S/);
   return end < 0 ? line : line.slice(0, end);
 }
 
@@ -113,13 +116,18 @@ function withoutMarks(text: string): string {
   return text.slice(start, end);
 }
 
-const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)/g;
+/** HTML comments, and lines that LaTeX does not print. */
+const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|\n)[^\S\n]*%[^\n]*/g;
 const negation =
   /(?:(?:\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
 const denial = /^[\s$\\)}*]*(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b/i;
 
+/** Words that doubt what follows them: "I don't think that the answer is". */
+const doubt =
+  /\b(?:(?<!\bno )doubt|deny|denies|unlikely|hardly|impossible|false|(?:not|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:]{0,30}$/i;
+
 /** A word that denies an answer. */
-export const negativeWord = /\b(?:not|cannot|never|neither|wrong|incorrect)\b|n't\b|n’t\b/i;
+export const negativeWord = /\b(?:not|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|n't\b|n’t\b/i;
 
 const sentenceNumber = /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_]|\.\d)/g;
 
@@ -127,6 +135,7 @@ const sentenceNumber = /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_]|\.\
 function undenied(text: string, found: string, at: number): string | undefined {
   const isDenied =
     negation.test(text.slice(Math.max(0, at - 60), at)) ||
+    doubt.test(text.slice(Math.max(0, at - 80), at)) ||
     denial.test(text.slice(at + found.length).slice(0, 60));
   return isDenied ? undefined : found;
 }
@@ -151,7 +160,10 @@ const readers = {
     const isUndenied = undenied(text, box.text, text.lastIndexOf(box.text)) !== undefined;
     return isUndenied ? box.content : null;
   },
-  hash: (text: string) => hashAnswer(text, 'last'),
+  hash(text: string) {
+    const rest = text.slice(text.lastIndexOf('#### ')).replace(/^#### -?[\d.,]+/, '');
+    return /^\s*(?:or|and|to|[-–/|])\s*\d/.test(rest) ? null : hashAnswer(text, 'last');
+  },
   phrase(text: string) {
     const found = answerPhrase(text, 'sentence');
     return found === undefined || negativeWord.test(found) ? undefined : found;
@@ -180,7 +192,7 @@ const schema = z.strictObject({
 export interface FinalAnswerOptions extends z.input<typeof schema> {}
 
 /**
- * Makes a function that reads the final answer of a response, for the `extract` option of answer rewards. HTML comments are not
+ * Makes a function that reads the final answer of a response, for the `extract` option of answer rewards. Comments are not
  * read, nor is an answer that the words around it deny ("the answer is not 18").
  *
  * @throws OptionsError for no place to look in, or one that is not known.
@@ -188,7 +200,8 @@ export interface FinalAnswerOptions extends z.input<typeof schema> {}
 export function finalAnswer(options: FinalAnswerOptions): (text: string) => string | undefined {
   const { from, within } = parseOptions('finalAnswer', schema, options);
   return (text) => {
-    const visible = text.includes('<!--') ? text.replaceAll(comments, '') : text;
+    const shown = /<!--|%/.test(text) ? text.replaceAll(comments, '') : text;
+    const visible = shown.replace(/(?!\d)\p{Nd}/gu, decimalDigit);
     const read = within === undefined ? visible : visible.slice(-within);
     for (const place of from) {
       const found = readers[place](read);

@@ -1,4 +1,4 @@
-import { numberInWords } from './number-words.ts';
+import { valueInWords } from './number-words.ts';
 
 /** A piece of an answer. Words are what `\text{…}` holds, and plain runs of letters that are not a product. */
 export interface Token {
@@ -26,7 +26,7 @@ const greek =
 
 const characters = table(
   '− - – - — - ‐ - ⁄ / ÷ / × * · * ⋅ * ∙ * ∗ * º ° ∞ \\infty ∅ \\emptyset ∪ \\cup ∩ \\cap ∈ \\in ≤ \\le ≥ \\ge ⩽ \\le ⩾ \\ge ≠ \\ne ± \\pm ∓ \\mp ' +
-    "ℝ \\mathbb{R} ≈ \\approx ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4]",
+    "ℝ \\mathbb{R} ≈ \\approx ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4] ٫ . ٬ ,",
 );
 
 const synonyms = table(
@@ -123,6 +123,15 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
     /(?<=\d)\s*(?:\^\s*)?(?:\{\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?(?:st|nd|rd|th)(?![a-z])(?:\s*\}){0,2}/gi,
     '',
   ],
+  // 1.234.567, and 1.234.567,89
+  [
+    /(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?(?![\d.,])/g,
+    (number) => number!.replaceAll('.', '').replace(',', '.'),
+  ],
+  // USD 300
+  [/^\s*(USD|EUR|GBP|CHF|JPY|INR)\s*([\d.,]+)\s*$/i, '$2 \\text{ $1}'],
+  [/^\s*\\approx(?![a-z])/, ''],
+  [/^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$/, '\\text{does not exist}'],
   // 3:45 p.m.
   [
     /(?<=\d:\d\d)(?:[\s~]|\\[ ,])*(?:\\(?:text|mathrm)\s*\{\s*)?([ap])\.?\s?m\.?(?![a-z])(?:\s*\})?/gi,
@@ -132,9 +141,9 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
 
 function withoutPhrases(text: string): string {
   const words = /^\\text\s*\{([^{}]*)\}$/.exec(text.trim())?.[1] ?? text;
-  const number = numberInWords(words.trim().toLowerCase());
-  if (number !== undefined) return String(number);
-  return phrases.reduce((rest, [phrase, meaning]) => rest.replaceAll(phrase, meaning as string), text);
+  const value = valueInWords(words.trim().toLowerCase());
+  if (value !== undefined) return value;
+  return phrases.reduce((rest, [phrase, meaning]) => rest.replace(phrase, meaning as string), text);
 }
 
 /**

@@ -35,7 +35,7 @@ def _read(file):
 
 class _Codec:
     TYPES = {t.__name__: t for t in (collections.Counter, collections.OrderedDict, collections.defaultdict)}
-    EXACT = {t.__name__: t for t in (fractions.Fraction, decimal.Decimal, datetime.date, datetime.time, datetime.datetime, datetime.timedelta)}
+    EXACT = {t.__name__: t for t in (slice, fractions.Fraction, decimal.Decimal, datetime.date, datetime.time, datetime.datetime, datetime.timedelta)}
 
     def __init__(self, describe, restore):
         self.describe, self.restore = describe, restore
@@ -88,6 +88,7 @@ class _Codec:
             return ['D', kind.__name__, self.slots((x for pair in dict.items(value) for x in pair), slot)]
         if self.EXACT.get(kind.__name__) is kind:
             if kind is fractions.Fraction: parts = (value.numerator, value.denominator)
+            elif kind is slice: parts = (value.start, value.stop, value.step)
             elif kind is decimal.Decimal: parts = (str(value),)
             elif kind is datetime.timedelta: parts = (value.days, value.seconds, value.microseconds)
             elif value.__reduce__()[1][1:]: return self.describe(value, slot)

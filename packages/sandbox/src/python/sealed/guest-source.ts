@@ -136,7 +136,7 @@ async def _awaited(value): return await value
 
 _BUILTIN = {'__await__': lambda value: asyncio.run(_awaited(value)), '__len__': len, '__iter__': iter, '__next__': next, '__getitem__': operator.getitem, '__setitem__': operator.setitem,
     '__delitem__': operator.delitem, '__contains__': operator.contains, '__str__': str, '__repr__': repr, '__format__': format,
-    '__bool__': bool, '__hash__': hash, '__int__': int, '__float__': float, '__index__': operator.index, '__abs__': abs,
+    '__bool__': bool, '__int__': int, '__float__': float, '__index__': operator.index, '__abs__': abs,
     '__neg__': operator.neg, '__pos__': operator.pos, '__invert__': operator.invert, '__round__': round, '__reversed__': reversed,
     '__bytes__': bytes, '__complex__': complex}
 _BINARY = [f'__{side}{name}__' for side in ('', 'r', 'i') for name in ('add', 'sub', 'mul', 'truediv', 'floordiv', 'mod', 'divmod', 'pow',
