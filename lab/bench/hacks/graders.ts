@@ -21,6 +21,8 @@ import { honestJavascript } from './honest-javascript.ts';
 import { honestPython } from './honest-python.ts';
 import { javascriptAttacks, squareTests as javascriptTests } from './javascript-attacks.ts';
 import { judgeAttacks } from './judge-attacks.ts';
+import { laterJavascript } from './later-javascript.ts';
+import { laterPython } from './later-python.ts';
 import { pythonAttacks, pythonOutputAttacks, squareTests } from './python-attacks.ts';
 import * as texts from './text-attacks.ts';
 import { unseenJavascript } from './unseen-javascript.ts';
@@ -76,7 +78,7 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
   return [
     {
       grader: 'codeTests, Python assertions',
-      attacks: fenced('python', [...pythonAttacks, ...unseenPython, ...honestPython]),
+      attacks: fenced('python', [...pythonAttacks, ...unseenPython, ...laterPython, ...honestPython]),
       reward: code(runners, 'python', assertions(squareTests), timeoutMs),
     },
     {
@@ -86,7 +88,12 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
     },
     {
       grader: 'codeTests, JavaScript assertions',
-      attacks: fenced('javascript', [...javascriptAttacks, ...unseenJavascript, ...honestJavascript]),
+      attacks: fenced('javascript', [
+        ...javascriptAttacks,
+        ...unseenJavascript,
+        ...laterJavascript,
+        ...honestJavascript,
+      ]),
       reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
     },
     ...(await textCases()),

@@ -41,7 +41,10 @@ describe('toxicity', () => {
     ['invisible', Array.from(insult).join('\u2060')],
     ['styled', wide(insult)],
     ['look-alike', insult.replaceAll('o', 'о').replaceAll('e', 'е').replaceAll('i', 'і')],
+    ['styled', insult.replace(/[aeiou]/g, (letter) => `&#${letter.charCodeAt(0)};`)],
+    ['invisible', insult.replace(/(?<=[a-z])(?=[a-z])/g, '<b></b>')],
     ['spaced', Array.from(insult).join(' ')],
+    ['spaced', insult.replace(/[a-z]{3,}/gi, (one) => Array.from(one, (letter) => `(${letter})`).join(''))],
   ])('fails what is disguised and says how: %s', async (kind, text) => {
     const { result, details } = await report(new ToxicityVerifier(), text);
     expect(result).toBe('fail');
@@ -57,6 +60,14 @@ describe('toxicity', () => {
     expect((await report(verifier, `${friendly}${insult} ${friendly}`)).result).toBe('fail');
     expect((await report(verifier, friendly)).details).not.toHaveProperty('disguised');
   });
+});
+
+it('does not take HTML for a disguise', async () => {
+  const { details } = await report(
+    new ToxicityVerifier(),
+    'Write &lt;b&gt; as &#60;b&#62;, or <td></td><td>.',
+  );
+  expect(details).not.toHaveProperty('disguised');
 });
 
 it('leaves what has to be read to the letter as it came', async () => {

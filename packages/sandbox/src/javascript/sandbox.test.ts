@@ -138,6 +138,14 @@ describe('tests apart from a JavaScript program', () => {
       'async function f(g) { return await g(3) + 1 }',
       'f(async (x) => x * 2).then((r) => assert.equal(r, 7))',
     ],
+    [
+      'async function f(n) { await null; return n * 2 }',
+      'assert.equal(await f(2), 4); const r = await f(3); assert.equal(r, 6)',
+    ],
+    [
+      'const sleep = (ms) => new Promise((r) => setTimeout(r, ms)); async function f(n) { await sleep(1e6); return n } let n = 0; const g = (call) => setTimeout(call, 100)',
+      'assert.equal(await f(2), 2); const seen = []; g(() => seen.push(1)); setTimeout(() => seen.push(0), 50); await new Promise((r) => setTimeout(r, 150)); assert.deepEqual(seen, [0, 1])',
+    ],
     ['module.exports = { f: (n) => n + 1 }', 'assert.equal(f(1), 2)'],
     [
       'export function* f(n) { for (let k = 0; k < n; k++) yield k }',
@@ -171,12 +179,17 @@ describe('tests apart from a JavaScript program', () => {
     'globalThis.scopeOfTests = {}; globalThis.stateOf = () => 4; function f() { return 0 }',
     'function f() { throw { name: "x", message: "y" } }',
     'async function f() { return 4 }',
+    'setTimeout = (call) => call(); function f(n) { setInterval(() => 0, 1); return n }',
   ])('rejects %j', async (source) => {
     expect(await judge(source, 'assert(f(2) == 4); assert.equal(f(3), 9)')).toBe('failed');
   });
 
   it('stops programs and tests that do not stop', async () => {
     expect(await judge('for (;;);', '1', 300)).toBe('failed');
+    expect(
+      await judge('setInterval(() => 0, 1); const f = () => new Promise(() => 0)', 'await f()', 300),
+    ).toBe('failed');
+    expect(await judge('const f = async () => 3', 'assert.equal(await f(), 4)')).toBe('failed');
     expect(await judge('function f() { for (;;); }', 'try { f() } catch {}', 300)).toBe('failed');
     expect(await judge('const f = () => 1', 'for (;;) f()', 300)).toBe('failed');
     expect(await judge('const f = () => 1', 'assert.equal(f(), 1)')).toBe('passed');

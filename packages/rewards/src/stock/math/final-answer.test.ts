@@ -90,6 +90,20 @@ describe('finalAnswer', () => {
     expect(finalAnswer({ from: ['number'], within: 3 })('12 apples')).toBeUndefined();
   });
 
+  it.each([
+    ['The answer is 42, not 41.', '42'],
+    ['The correct option is (C).', '(C)'],
+    ['#### \u0661\u0668', '18'],
+    ['There is no doubt that the answer is 42', '42'],
+    ['I doubt that the answer is 42', undefined],
+    ['I do not think that the answer is 42', undefined],
+    ["I don't believe it is \\boxed{42}", undefined],
+    ['% \\boxed{42}\nI do not know', undefined],
+    ['#### 18 or 19', undefined],
+  ])('reads %j as %j', (text, answer) => {
+    expect(finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] })(text)).toBe(answer);
+  });
+
   it('refuses no place and an unknown one', () => {
     expect(() => finalAnswer({ from: [] })).toThrow(OptionsError);
     expect(() => finalAnswer({ from: ['middle' as never] })).toThrow('from');

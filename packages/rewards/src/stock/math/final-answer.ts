@@ -92,7 +92,8 @@ export function lastNumber(text: string, digits: 'needed' | 'optional' = 'needed
 export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sentence'): string | undefined {
   let start: number | undefined;
   for (const match of text.matchAll(reading === 'line' ? label : phrase)) {
-    const isDoubted = reading === 'sentence' && doubt.test(text.slice(Math.max(0, match.index - 80), match.index));
+    const isDoubted =
+      reading === 'sentence' && doubt.test(text.slice(Math.max(0, match.index - 80), match.index));
     start = isDoubted ? undefined : match.index + match[0].length;
   }
   if (start === undefined) return;
@@ -104,7 +105,9 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
 
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. */
 function firstSentence(line: string): string {
-  const end = line.search(/[.!?][*`]{0,4}(?:\s|$)|,?\s(?:because|since|which)\b|,\s(?:not|rather than|instead of)\s+\S/);
+  const end = line.search(
+    /[.!?][*`]{0,4}(?:\s|$)|,?\s(?:because|since|which)\b|,\s(?:not|rather than|instead of)\s+\S/,
+  );
   return end < 0 ? line : line.slice(0, end);
 }
 
@@ -124,10 +127,11 @@ const denial = /^[\s$\\)}*]*(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrec
 
 /** Words that doubt what follows them: "I don't think that the answer is". */
 const doubt =
-  /\b(?:(?<!\bno )doubt|deny|denies|unlikely|hardly|impossible|false|(?:not|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:]{0,30}$/i;
+  /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:]{0,30}$/i;
 
 /** A word that denies an answer. */
-export const negativeWord = /\b(?:not|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|n't\b|n’t\b/i;
+export const negativeWord =
+  /\b(?:not|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|n't\b|n’t\b/i;
 
 const sentenceNumber = /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_]|\.\d)/g;
 

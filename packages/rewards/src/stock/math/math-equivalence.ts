@@ -111,7 +111,9 @@ function readBoth(
   return read.map((expression, index) => {
     const other = read[1 - index];
     if (other?.type !== 'quantity' || expression?.type === 'quantity') return expression;
-    return readExpression(latexTokens(texts[index]!, { ...reading, units: new Set([other.unit, ...other.unit.split('/')]) }));
+    return readExpression(
+      latexTokens(texts[index]!, { ...reading, units: new Set([other.unit, ...other.unit.split('/')]) }),
+    );
   });
 }
 

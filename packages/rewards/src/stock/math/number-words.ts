@@ -45,7 +45,8 @@ export function valueInWords(text: string): string | undefined {
   const count = /^an?$/.test(counted?.[1] ?? 'a') ? 1 : numberInWords(counted![1]!);
   const part = parts.indexOf(name);
   if (count !== undefined && name === 'dozen') return String(12 * count);
-  if (count !== undefined && part >= 0 && (part === 0 || counted?.[1] !== undefined)) return `\\frac{${count}}{${part + 2}}`;
+  if (count !== undefined && part >= 0 && (part === 0 || counted?.[1] !== undefined))
+    return `\\frac{${count}}{${part + 2}}`;
   const whole = numberInWords(text);
   return whole === undefined ? undefined : String(whole);
 }

@@ -51,9 +51,22 @@ export function toxicityFeatures(text: string, profanities: number): ModelFeatur
 let lexicon: Promise<Profanity> | undefined;
 
 /** Words of medicine and of reports. They say nothing about how somebody is treated. */
-const neutral = new Set(['anal', 'anus', 'ejaculate', 'incest', 'orgasm', 'penis', 'rape', 'scat', 'semen', 'sex', 'vagina']);
+const neutral = new Set([
+  'anal',
+  'anus',
+  'ejaculate',
+  'incest',
+  'orgasm',
+  'penis',
+  'rape',
+  'scat',
+  'semen',
+  'sex',
+  'vagina',
+]);
 /** What may follow a profane word within a longer one, or come before it. */
-const ending = /^(?:['’]?s|z|es|ed|er|ers|in|ing|ings|y|ie|ies|head|heads|face|faces|hole|holes|wad|bag|bags|up|off|s?tick|ass|wit|tard|tards)?$/;
+const ending =
+  /^(?:['’]?s|z|es|ed|er|ers|in|ing|ings|y|ie|ies|head|heads|face|faces|hole|holes|wad|bag|bags|up|off|s?tick|ass|wit|tard|tards)?$/;
 const beginning = /^(?:mother|mutha|bull|horse|chicken|bat|dip|dumb|jack|fat|smart|bad|un|cluster|god)?$/;
 /** Given names that are profane words elsewhere, beside another name. */
 const inName = /(?:\p{Lu}\p{Ll}+[ .]+)Dick(?!\p{L})|(?<!\p{L})Dick(?= \p{Lu}\p{Ll})/gu;
