@@ -10,7 +10,7 @@ import type { CliContext } from './context.ts';
 /** What is known of one side. */
 interface Side {
   readonly config: ReadonlyMap<string, string>;
-  readonly metrics: Readonly<Record<string, number>>;
+  readonly metrics: ReadonlyMap<string, number>;
   readonly evaluations: ReadonlyMap<string, Evaluation>;
 }
 
@@ -38,7 +38,7 @@ async function sideOf(path: string): Promise<Side> {
   const status = await stat(path);
   if (status.isFile()) {
     const evaluation = await readEvaluation(path);
-    return { config: new Map(), metrics: {}, evaluations: new Map([[evaluation.name, evaluation]]) };
+    return { config: new Map(), metrics: new Map(), evaluations: new Map([[evaluation.name, evaluation]]) };
   }
   const files = runFiles(path);
   const side = {
@@ -46,7 +46,7 @@ async function sideOf(path: string): Promise<Side> {
     metrics: await metricsOf(files.metrics),
     evaluations: await evaluationsOf(files.evaluations),
   };
-  if (side.config.size + Object.keys(side.metrics).length + side.evaluations.size > 0) return side;
+  if (side.config.size + side.metrics.size + side.evaluations.size > 0) return side;
   throw new ArgumentError(
     `${path}: expected a run folder with run.json, metrics.jsonl or evaluations, found none of them`,
   );
@@ -90,17 +90,23 @@ function leavesOf(value: unknown, path: string): [string, string][] {
   );
 }
 
-/** Last value of each metric. */
-async function metricsOf(path: string): Promise<Record<string, number>> {
-  const last: Record<string, number> = {};
+/** Last value of each metric, also if it is not finite. Notes, samples and findings are not metrics. */
+async function metricsOf(path: string): Promise<ReadonlyMap<string, number>> {
+  const last = new Map<string, number>();
   if ((await ifThere(stat(path), undefined)) === undefined) return last;
-  for await (const { value } of readJsonLinesFile(path, { expected: 'one JSON object per line' })) {
-    const line = isRecord(value) && isRecord(value.metrics) ? value.metrics : value;
-    for (const [name, metric] of Object.entries(line as object))
-      if (typeof metric === 'number') last[name] = metric;
+  // The last line of a run that works or was killed may be cut short.
+  for await (const { number, value } of readJsonLinesFile(path, { tornLine: 'skip' })) {
+    if (!isRecord(value))
+      throw new FormatError(`${path}, line ${number}: expected a JSON object with metrics`);
+    if (['note', 'samples', 'finding'].some((field) => Object.hasOwn(value, field))) continue;
+    for (const [name, metric] of Object.entries(isRecord(value.metrics) ? value.metrics : value))
+      if (typeof metric === 'number' || nonFinite.test(String(metric))) last.set(name, Number(metric));
   }
   return last;
 }
+
+/** How a log writes numbers that JSON does not know. */
+const nonFinite = /^(NaN|-?Infinity)$/;
 
 async function evaluationsOf(folder: string): Promise<ReadonlyMap<string, Evaluation>> {
   const names = (await ifThere(readdir(folder), [])).filter((name) => name.endsWith('.json'));
@@ -119,15 +125,11 @@ function differences(first: ReadonlyMap<string, string>, second: ReadonlyMap<str
 }
 
 function lastMetrics(first: Side['metrics'], second: Side['metrics']) {
-  return Object.keys(first)
-    .filter((name) => second[name] !== undefined)
+  return [...first.keys()]
+    .filter((name) => second.has(name))
     .sort()
-    .map((name) => ({
-      name,
-      first: first[name]!,
-      second: second[name]!,
-      difference: second[name]! - first[name]!,
-    }));
+    .map((name) => ({ name, first: first.get(name)!, second: second.get(name)! }))
+    .map((pair) => ({ ...pair, difference: pair.second - pair.first }));
 }
 
 interface Paired {

@@ -278,6 +278,26 @@ describe('rlp eval and rlp compare', () => {
     const same = await rlp('compare', join(directory, 'one'), join(directory, 'one'));
     expect(same.said).toContain('reward/mean: 0.001 → 0.001');
   });
+
+  it('compares the last metrics as they were logged, and nothing else of a log', async () => {
+    const folder = join(directory, 'three');
+    mkdirSync(folder);
+    const metrics = join(folder, 'metrics.jsonl');
+    const rows = [
+      { step: 0, metrics: { 'loss/policy': 0.5, 'kl/reference': 1 } },
+      { step: 1, metrics: { 'loss/policy': 'NaN' } },
+      { step: 1, note: 'the loss is not finite' },
+    ];
+    writeFileSync(metrics, `${rows.map((row) => JSON.stringify(row)).join('\n')}\n{"step":2,"metr`);
+    expect((await rlp('compare', folder, folder)).said).toBe(
+      'Last metrics\n  kl/reference: 1 → 1\n  loss/policy: NaN → NaN',
+    );
+    writeFileSync(metrics, 'null\n');
+    expect(await rlp('compare', folder, folder)).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(/metrics\.jsonl, line 1: expected a JSON object with metrics$/),
+    });
+  });
 });
 
 describe('rlp doctor', () => {

@@ -86,6 +86,19 @@ describe('JsonlLogger', () => {
     expect(await read()).toEqual([{ step: 0, metrics }]);
   });
 
+  it('stays readable after a sample whose reward is not finite', async () => {
+    const logger = new JsonlLogger({ path });
+    const sample = { task: 't', prompt: 'p', response: 'r' };
+    logger.samples(0, [{ ...sample, reward: Number.NaN, components: { a: Number.POSITIVE_INFINITY, b: 1 } }]);
+    logger.log(0, { a: 1 });
+    await logger.close();
+    const samples = [{ ...sample, reward: null, components: { a: null, b: 1 } }];
+    expect(await readRows()).toEqual([
+      { step: 0, samples },
+      { step: 0, metrics: { a: 1 } },
+    ]);
+  });
+
   it('continues a file, without the line that a crash cut short', async () => {
     await log(new JsonlLogger({ path }), 0);
     appendFileSync(path, `{"step":1,"metrics":{"filler":${'1'.repeat(70_000)}`);

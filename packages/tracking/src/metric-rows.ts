@@ -44,8 +44,12 @@ const rowSchemas = {
   finding: z.strictObject({ step, finding }),
 };
 
-/** One row as a line of JSON. Numbers that JSON does not know are written as their names. */
+/**
+ * One row as a line of JSON. Numbers that JSON does not know are written as their names. A reward of a sample that is not
+ * finite becomes `null`.
+ */
 export function logRowToLine(row: LogRow): string {
+  if ('samples' in row) return JSON.stringify(row);
   return JSON.stringify(row, (_, value: unknown) =>
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
   );

@@ -28,7 +28,7 @@ export function formatColumns(columns: readonly ProgressColumn[], metrics: Metri
     .join(' · ');
 }
 
-/** A number in a few characters. Three significant digits below 1000, whole above. */
+/** A number in a few characters. Three decimals below 100, one below 1000, whole above. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);
   if (!Number.isFinite(value) || value === 0) return String(value);

@@ -77,7 +77,8 @@ async function* chunksOf(
   try {
     yield* unpacked as AsyncIterable<Uint8Array>;
   } catch (cause) {
-    if (!String((cause as NodeJS.ErrnoException).code).startsWith('Z_')) throw cause;
+    // Zstandard's codes begin with `ZSTD_error_`.
+    if (!/^Z(STD)?_/.test(String((cause as NodeJS.ErrnoException).code))) throw cause;
     throw new FormatError(
       `${path}: expected a complete ${compression} file: ${messageOf(cause)}; download or compress it again`,
       { cause },

@@ -74,7 +74,6 @@ export class AppendFile {
       closeSync(descriptor);
       throw error;
     }
-    this.#isTorn = false;
     this.#descriptor = descriptor;
   }
 

@@ -48,7 +48,9 @@ describe('AppendFile', () => {
   it.each([
     ['removes a line that was cut short', '1\n{"a":"é', '1\n'],
     ['removes a long one', `1\n{"a":"${'x'.repeat(200_000)}`, '1\n'],
+    ['removes one of exactly the length that is read at once', `1\n${'['.padEnd(65_536, 'x')}`, '1\n'],
     ['removes the only line', '[1,', ''],
+    ['removes the only line behind a byte order mark', '\ufeff[1,', ''],
     ['removes what a file system filled with NUL', '1\n\0\0\0', '1\n'],
     ['ends a whole line', '{"a":1}', '{"a":1}\n'],
     ['ends a whole line behind others', '1\n{"a":1}', '1\n{"a":1}\n'],
@@ -118,14 +120,25 @@ describe('AppendFile', () => {
     const file = new AppendFile({ path: '/dev/null' });
     file.append('gone\n');
     expect(() => file.close()).not.toThrow();
+    let calls = 0;
+    const write = () => {
+      if (++calls === 2) throw new Error('no reader');
+      return 1;
+    };
+    const failing = new AppendFile({ path: '/dev/null', write });
+    expect(() => failing.append('ab')).toThrow('no reader');
+    expect(() => failing.append('c')).not.toThrow();
+    failing.close();
   });
 
   it('writes a line that is larger than the limit into a file of its own', () => {
     const file = new AppendFile({ path, maxBytes: 1024 });
     file.append(`${'x'.repeat(5000)}\n`);
+    expect(existsSync(`${path}.1`)).toBe(false);
     file.append('y\n');
+    file.append(`${'z'.repeat(1021)}\n`);
     file.close();
-    expect([content().length, content('.1').length]).toEqual([2, 5001]);
+    expect([content().length, content('.1').length]).toEqual([1024, 5001]);
   });
 
   it('refuses bad options and what is not a file', () => {

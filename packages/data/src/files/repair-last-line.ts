@@ -33,7 +33,8 @@ function startOfLastLine(descriptor: number, size: number): number {
 
 function isTorn(line: string): boolean {
   if (/^\0+$/.test(line)) return true;
-  if (!/^\uFEFF?\s*[[{]/.test(line)) return false;
+  // `\s` and `trim` include a byte order mark.
+  if (!/^\s*[[{]/.test(line)) return false;
   try {
     JSON.parse(line.trim());
     return false;

@@ -84,11 +84,15 @@ async function append(
   const within = <Value>(work: PromiseLike<Value>) => settleWithin(work, controller, limits);
   const file = await open(partial, 'a');
   try {
+    let length = from;
     const chunks = (await within(content(from, controller.signal)))[Symbol.asyncIterator]();
     for (;;) {
       const { done, value } = await within(chunks.next());
       if (done) break;
       await file.writeFile(value);
+      // The checksum cannot fit any more, and a source without an end would fill the disk.
+      length += value.length;
+      if (length > size) break;
     }
     await file.sync();
   } finally {

@@ -14,6 +14,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadDataset } from '../datasets/load-dataset.ts';
 import { type HubServer, hubCommit, hubEtag, startHubServer } from '../testing/hub-server.ts';
+import { downloadBlob } from './hub-download.ts';
 import { hubSnapshot } from './hub-snapshot.ts';
 
 const commit = hubCommit;
@@ -81,6 +82,19 @@ describe('loadDataset of a hub id', () => {
     expect(await dataset.count()).toBe(3000);
     const last = server.requests.filter((request) => /bytes=(?!0-0)/.test(request));
     if (wrong === 'cut') expect(last.at(-1)).toMatch(/bytes=[1-9]\d*-/);
+  });
+
+  it('stops reading what is longer than the hub said', async () => {
+    let pieces = 0;
+    async function* endless() {
+      for (; pieces < 1000; pieces++) yield new Uint8Array(10);
+    }
+    const file = { path: 'a.txt', size: 25, oid: 'ab' };
+    const download = { open: async () => endless(), stallMs: 10_000, attempts: 1 };
+    await expect(downloadBlob(file, join(cacheDirectory, 'ab'), download)).rejects.toThrow(
+      'a.txt: expected 25 bytes with the checksum that the hub names, got others',
+    );
+    expect(pieces).toBe(2);
   });
 
   it('tries again after silence', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseCsv } from './parse-csv.ts';
+import { CsvReader, parseCsv } from './parse-csv.ts';
 
 const records = (text: string) => Array.from(parseCsv(text, { source: 'log.csv' }));
 
@@ -38,4 +38,15 @@ it.each([
 it('reads a field of some megabytes', () => {
   const long = 'x "" y\n'.repeat(100_000);
   expect(records(`a,b\n"${long}",1`)[0]!.record.a!.length).toBe(600_000);
+});
+
+it('refuses a record without an end before the text of its pieces exceeds the limit twice', () => {
+  const reader = new CsvReader('log.csv', 1000);
+  let pieces = 0;
+  const read = () => {
+    for (; pieces < 40; pieces++)
+      Array.from(reader.read(pieces === 0 ? 'a,b\n1,"' : 'x'.repeat(100), 'more'));
+  };
+  expect(read).toThrow('log.csv, line 2: expected a record of at most 1000 characters; close the quote');
+  expect(pieces).toBe(10);
 });

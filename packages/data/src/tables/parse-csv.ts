@@ -31,21 +31,23 @@ interface Row {
   readonly fields: readonly string[];
 }
 
-/** Longest record, in characters. */
-const maxRecord = 2 ** 28;
+/** Longest record, in characters. Half of what a string can hold. */
+const longestRecord = 2 ** 28;
 
 /** Reads CSV in pieces. Memory holds one piece and one record. */
 export class CsvReader {
   readonly #source: string;
+  readonly #maxRecord: number;
   #text = '';
   #names: readonly string[] | undefined;
   #separator: string | undefined;
   #line = 1;
-  /** Length of the rest at which to look for its end again. It doubles, so that a long field is not read too often. */
+  /** Length of the rest at which to look for its end again. It doubles up to the limit, so that a long field is not read too often. */
   #again = 0;
 
-  constructor(source: string) {
+  constructor(source: string, maxRecord = longestRecord) {
     this.#source = source;
+    this.#maxRecord = maxRecord;
   }
 
   /** Records that end in this piece. */
@@ -56,9 +58,9 @@ export class CsvReader {
       const record = this.#record(row);
       if (record !== undefined) yield record;
     }
-    this.#again = 2 * this.#text.length;
-    if (this.#text.length > maxRecord)
-      this.#fail('a record of at most 256 MiB; close the quote that is open');
+    this.#again = Math.min(2 * this.#text.length, this.#maxRecord + 1);
+    if (this.#text.length > this.#maxRecord)
+      this.#fail(`a record of at most ${this.#maxRecord} characters; close the quote that is open`);
   }
 
   *#rows(order: 'more' | 'last'): Generator<Row> {

@@ -16,6 +16,21 @@ const judge = async (source: string, test: string, timeoutMs = 20_000) =>
 const seconds = { timeout: 120_000 };
 
 describe('pythonRunner in WebAssembly', seconds, () => {
+  it('ends a call that is aborted while the first interpreter starts', async () => {
+    await using fresh = pythonRunner();
+    const controller = new AbortController();
+    const program = { language: 'python', source: '', input: '' };
+    const limits = { timeoutMs: 20_000 };
+    const begun = performance.now();
+    const whole = fresh(program, { ...limits, signal }).then(() => performance.now() - begun);
+    const ended = fresh(program, { ...limits, signal: controller.signal }).then(
+      () => Number.POSITIVE_INFINITY,
+      () => performance.now() - begun,
+    );
+    controller.abort(new Error('enough'));
+    expect(await ended).toBeLessThan((await whole) / 2);
+  });
+
   it('gives programs their input, text in any language, and their exit code', async () => {
     const source = 'import sys\nfor line in sys.stdin: print(line.strip()[::-1])\nsys.exit(3)';
     const outcome = await run(source, { input: 'añ😀\nb' });

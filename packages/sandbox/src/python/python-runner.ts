@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, orAborted, parseOptions } from '@rlp/core';
 import type { CodeOutcome, CodeProgram, CodeRunner } from '../code-runner.ts';
 import { findSetup, type NativeSetup, runNative } from './native-runner.ts';
 import { type PythonRunnerOptions, pythonOptionsSchema, type ResolvedPythonOptions } from './options.ts';
@@ -86,6 +86,6 @@ function nativeRunner(options: ResolvedPythonOptions): CodeRunner {
       finding = undefined;
       throw error;
     });
-    return runNative(await finding, options, program, limits);
+    return runNative(await orAborted(finding, limits.signal), options, program, limits);
   };
 }

@@ -1,4 +1,4 @@
-import { importPeer } from '@rlp/core';
+import { importPeer, orAborted } from '@rlp/core';
 import type { CodeOutcome } from '../code-runner.ts';
 import { ThreadError } from '../threads/thread-error.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
@@ -44,7 +44,7 @@ export class PythonThreads {
   /** Runs a program. Rejects with the signal's reason, or if no interpreter starts. */
   async run(job: PythonJob, signal: AbortSignal): Promise<CodeOutcome> {
     this.#opening ??= this.#open();
-    await this.#opening;
+    await orAborted(this.#opening, signal);
     try {
       return await this.#pool.ask(job, { timeoutMs: job.timeoutMs + graceMs, signal });
     } catch (error) {
