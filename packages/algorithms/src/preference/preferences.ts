@@ -37,18 +37,22 @@ type Text = PreferencePair['chosen'];
  * @throws ArgumentError for equal or empty completions, or messages without `chat`.
  */
 export function judgedPair(
-  { prompt, margin, ...answers }: Preference,
+  { margin, ...preference }: Preference,
   encoding: DemonstrationEncoding,
 ): JudgedPair {
-  const chosen = sequenceOf(prompt, answers.chosen, encoding);
-  const rejected = sequenceOf(prompt, answers.rejected, encoding);
+  const chosen = sequenceOf(preference, preference.chosen, encoding);
+  const rejected = sequenceOf(preference, preference.rejected, encoding);
   if (chosen.tokens.join() === rejected.tokens.join()) {
     throw new ArgumentError('judgedPair: chosen and rejected are equal; leave the pair out');
   }
   return { chosen, rejected, ...(margin !== undefined && { margin }) };
 }
 
-function sequenceOf(prompt: Text, answer: Text, encoding: DemonstrationEncoding): JudgedSequence {
+function sequenceOf(
+  { prompt, tools }: Pick<Preference, 'prompt' | 'tools'>,
+  answer: Text,
+  encoding: DemonstrationEncoding,
+): JudgedSequence {
   if (typeof prompt === 'string' && typeof answer === 'string') {
     return demonstrationSequences({ prompt, completion: answer }, encoding)[0]!;
   }
@@ -57,16 +61,17 @@ function sequenceOf(prompt: Text, answer: Text, encoding: DemonstrationEncoding)
   const after: readonly Message[] =
     typeof answer === 'string' ? [{ role: 'assistant', content: answer }] : answer;
   if (after.length === 0) throw new ArgumentError('judgedPair: an answer has no message; leave the pair out');
-  const sequences = demonstrationSequences({ messages: [...before, ...after] }, encoding);
-  return withoutPromptTurns(sequences.at(-1)!, before, encoding);
+  const sequences = demonstrationSequences({ messages: [...before, ...after], tools }, encoding);
+  return withoutPromptTurns(sequences.at(-1)!, { messages: before, tools }, encoding);
 }
 
 /** Assistant turns of the prompt are not part of the preference. */
 function withoutPromptTurns(
   { tokens, mask }: JudgedSequence,
-  prompt: readonly Message[],
+  { messages, tools }: { readonly messages: readonly Message[]; readonly tools: Preference['tools'] },
   { chat }: DemonstrationEncoding,
 ): JudgedSequence {
-  const length = prompt.length === 0 ? 0 : chat!.render(prompt, { generationPrompt: 'none' }).length;
+  const options = { generationPrompt: 'none', ...(tools && { tools }) } as const;
+  const length = messages.length === 0 ? 0 : chat!.render(messages, options).length;
   return { tokens, mask: Uint8Array.from(mask, (value, index) => (index < length ? 0 : value)) };
 }

@@ -1,13 +1,14 @@
 import {
   ArgumentError,
   type ChatRenderer,
-  type Message,
   type SequenceStep,
   type Tokenizer,
   type TokenSequence,
   tokenSequences,
 } from '@rlp/core';
 import type { Demonstration } from '@rlp/data';
+
+type Conversation = Extract<Demonstration, { readonly messages: unknown }>;
 
 /** What turns demonstrations into tokens. */
 export interface DemonstrationEncoding {
@@ -40,7 +41,7 @@ export function demonstrationSequences(
       'demonstrationSequences: expected no maxLength, because it is an option of the run: pass it to runSftTraining',
     );
   }
-  if ('messages' in demonstration) return tokenSequences(assistantTurns(demonstration.messages, encoding));
+  if ('messages' in demonstration) return tokenSequences(assistantTurns(demonstration, encoding));
   if (typeof demonstration.prompt !== 'string' || typeof demonstration.completion !== 'string') {
     throw new ArgumentError(
       `demonstration: expected prompt and completion, or messages; got an object with ${Object.keys(demonstration)}`,
@@ -56,7 +57,7 @@ export function demonstrationSequences(
   return tokenSequences([{ promptTokens: tokenizer.encode(demonstration.prompt), tokens }]);
 }
 
-function assistantTurns(messages: readonly Message[], { chat }: DemonstrationEncoding): SequenceStep[] {
+function assistantTurns({ messages, tools }: Conversation, { chat }: DemonstrationEncoding): SequenceStep[] {
   if (chat === undefined) {
     throw new ArgumentError('demonstration: a conversation needs a chat renderer: pass `chat`');
   }
@@ -67,8 +68,9 @@ function assistantTurns(messages: readonly Message[], { chat }: DemonstrationEnc
     );
   }
   return turns.map((index) => {
-    const promptTokens = chat.render(messages.slice(0, index));
-    const whole = chat.render(messages.slice(0, index + 1), { generationPrompt: 'none' });
+    const shown = tools && { tools };
+    const promptTokens = chat.render(messages.slice(0, index), { ...shown });
+    const whole = chat.render(messages.slice(0, index + 1), { ...shown, generationPrompt: 'none' });
     if (promptTokens.some((token, at) => whole[at] !== token)) {
       throw new ArgumentError(
         `demonstration: the chat template does not render message ${index} as a continuation of its own ` +

@@ -8,6 +8,7 @@ const known: Readonly<Record<DatasetRole, readonly string[]>> = {
   id: ['id', 'uuid', 'task_id', 'question_id'],
   prompt: ['prompt', 'question', 'instruction', 'input', 'text'],
   messages: ['messages', 'conversations', 'conversation'],
+  tools: ['tools'],
   answer: ['answer', 'completion', 'output', 'response', 'target', 'label'],
   chosen: ['chosen'],
   rejected: ['rejected'],

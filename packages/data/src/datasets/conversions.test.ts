@@ -279,6 +279,53 @@ describe('preferencesFrom', () => {
   });
 });
 
+describe('tools of a row', () => {
+  const schema = { name: 'light', description: 'Switches it.', parameters: { type: 'object' } };
+  const tools = [{ type: 'function', function: schema }];
+  // As TRL writes it: no content, no id, arguments as an object.
+  const calling = {
+    role: 'assistant',
+    tool_calls: [{ type: 'function', function: { name: 'light', arguments: { on: true } } }],
+  };
+  const call = { id: 'call_0', type: 'function', function: { name: 'light', arguments: '{"on":true}' } };
+  const said = { role: 'assistant', content: '', tool_calls: [call] };
+  const first = async <Value>(values: AsyncIterable<Value>) => (await gathered(values))[0];
+
+  it.each([
+    ['a list', tools],
+    ['JSON', JSON.stringify(tools)],
+    ['functions alone', [schema]],
+    ["Anthropic's form", [{ name: 'light', description: 'Switches it.', input_schema: { type: 'object' } }]],
+  ])('are shown with the demonstration: %s', async (_, given) => {
+    const dataset = datasetOf([{ messages: [user('On!'), calling], tools: given }]);
+    expect(await first(demonstrationsFrom(dataset))).toEqual({ messages: [user('On!'), said], tools });
+    expect(await tasksFrom(dataset)).toEqual([
+      { id: '1', prompt: [user('On!')], metadata: { answer: '', toolCalls: [call], tools } },
+    ]);
+  });
+
+  it('make a conversation of a prompt and an answer, and belong to preferences', async () => {
+    const pair = datasetOf([{ prompt: 'a', completion: 'b', tools }]);
+    expect(await first(demonstrationsFrom(pair))).toEqual({ messages: [user('a'), assistant('b')], tools });
+    const preferred = datasetOf([{ prompt: 'a', chosen: 'b', rejected: 'c', tools }]);
+    expect(await first(preferencesFrom(preferred))).toEqual({
+      prompt: 'a',
+      chosen: 'b',
+      rejected: 'c',
+      tools,
+    });
+  });
+
+  it('are none in a column of something else, unless it was named', async () => {
+    const rows = [{ prompt: 'a', completion: 'b', tools: 'hammer, nails' }];
+    expect(await first(demonstrationsFrom(datasetOf(rows)))).toEqual({ prompt: 'a', completion: 'b' });
+    const named = datasetOf(rows, { fields: { tools: 'tools' } });
+    await expect(first(demonstrationsFrom(named))).rejects.toThrow('in the column tools');
+    const broken = datasetOf([{ prompt: 'a', completion: 'b', tools: [{ type: 'function', function: {} }] }]);
+    await expect(first(demonstrationsFrom(broken))).rejects.toThrow('tools.0.function.name');
+  });
+});
+
 describe('ratingsFrom', () => {
   const read = (row: Row) => gathered(ratingsFrom(datasetOf([row], { name: 'rows' })));
 

@@ -10,6 +10,8 @@ export const datasetFieldsSchema = z.strictObject({
   prompt: column,
   /** Column of the conversation. Default `messages`, `conversations` or `conversation`. */
   messages: column,
+  /** Column of the tools that the assistant may call: a list, or its JSON. The chat template shows them. Default `tools`. */
+  tools: column,
   /** Column of the answer. Default `answer`, `completion`, `output`, `response`, `target` or `label`. */
   answer: column,
   /** Column of the preferred answer. Default `chosen`. */

@@ -1,14 +1,18 @@
-import { type Message, parseOptions } from '@rlp/core';
+import { type Message, parseOptions, type ToolSchema } from '@rlp/core';
 import * as z from 'zod';
 import { cellOf, type DatasetColumns, KnownColumns, rowError } from './columns.ts';
 import type { Dataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
-import { asMessages, messagesOf, promptOf, textOrMessages } from './row-parts.ts';
+import { asMessages, messagesOf, promptOf, textOrMessages, toolsOf } from './row-parts.ts';
 
 /** A completion of a prompt, or the assistant's turns of a conversation, to be imitated. */
 export type Demonstration =
   | { readonly prompt: string; readonly completion: string }
-  | { readonly messages: readonly Message[] };
+  | {
+      readonly messages: readonly Message[];
+      /** Tools that the assistant was offered. The chat template shows them. */
+      readonly tools?: readonly ToolSchema[] | undefined;
+    };
 
 /** Schema of the options of {@link demonstrationsFrom} without the signal. */
 const schema = z.strictObject({
@@ -25,7 +29,7 @@ export interface DemonstrationsFromOptions extends z.input<typeof schema> {}
  * Reads the rows of a dataset as demonstrations, one at a time.
  *
  * A row has messages, or a prompt and an answer, or a text alone, which is imitated as a whole. A prompt or an answer of messages makes
- * a conversation. Prompt and completion are taken as they are: no separator is added.
+ * a conversation, and so do `tools`. Prompt and completion are taken as they are: no separator is added.
  *
  * @throws `FormatError` naming the row without them.
  */
@@ -46,11 +50,15 @@ function demonstrationOf(
   form: 'as-given' | 'messages',
 ): Demonstration {
   const { messages, prompt, answer } = columns;
+  const tools = toolsOf(entry, columns);
   const isPair = prompt !== undefined && answer !== undefined;
   if (messages !== undefined && !(isPair && entry.origin.fields?.prompt !== undefined)) {
-    return { messages: messagesOf(cellOf(entry.row, messages), entry, messages) };
+    return { messages: messagesOf(cellOf(entry.row, messages), entry, messages), ...(tools && { tools }) };
   }
-  if (isPair) return pairOf(promptOf(entry, columns)!, completionOf(entry, answer), form);
+  if (isPair) {
+    const pair = pairOf(promptOf(entry, columns)!, completionOf(entry, answer), tools ? 'messages' : form);
+    return 'messages' in pair ? { ...pair, ...(tools && { tools }) } : pair;
+  }
   if (prompt === 'text') return { prompt: '', completion: completionOf(entry, prompt) as string };
   const has = prompt === undefined ? 'no prompt' : `the prompt in ${prompt} and no answer`;
   throw rowError(

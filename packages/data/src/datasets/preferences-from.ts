@@ -1,14 +1,16 @@
-import type { Message } from '@rlp/core';
+import type { Message, ToolSchema } from '@rlp/core';
 import { cellOf, type DatasetColumns, described, KnownColumns, rowError } from './columns.ts';
 import type { Dataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
-import { promptOf, textOrMessages } from './row-parts.ts';
+import { promptOf, textOrMessages, toolsOf } from './row-parts.ts';
 
 /** A prompt with a preferred and another answer, each as text or as messages. */
 export interface PreferencePair {
   readonly prompt: string | readonly Message[];
   readonly chosen: string | readonly Message[];
   readonly rejected: string | readonly Message[];
+  /** Tools that the assistant was offered. The chat template shows them. */
+  readonly tools?: readonly ToolSchema[] | undefined;
 }
 
 /** An answer that somebody judged. */
@@ -62,12 +64,13 @@ function pairOf(entry: DatasetEntry<object>, columns: DatasetColumns): Preferenc
   }
   const shared = sharedLength(chosen, rejected);
   const given = promptOf(entry, others);
+  const tools = toolsOf(entry, columns);
   if (given !== undefined && (typeof chosen === 'string' || shared === 0)) {
-    return { prompt: given, chosen, rejected };
+    return { prompt: given, chosen, rejected, ...(tools && { tools }) };
   }
   const [prompt, better, worse] = [chosen.slice(0, shared), chosen.slice(shared), rejected.slice(shared)];
   if (better.length > 0 && worse.length > 0 && prompt.length > 0) {
-    return { prompt, chosen: better, rejected: worse };
+    return { prompt, chosen: better, rejected: worse, ...(tools && { tools }) };
   }
   const got = prompt.length > 0 ? 'an answer that is empty' : 'answers that begin differently';
   throw rowError(

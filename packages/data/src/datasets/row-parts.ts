@@ -1,4 +1,4 @@
-import { type Message, messageSchema } from '@rlp/core';
+import { type Message, messageSchema, type ToolSchema, toolListSchema } from '@rlp/core';
 import * as z from 'zod';
 import { cellOf, type DatasetColumns, described, rowError } from './columns.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
@@ -34,9 +34,30 @@ function asMessage(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { from, role = from, value: said, content = said, ...rest } = value as Record<string, unknown>;
   const named = typeof role === 'string' ? (roles[role] ?? role) : role;
-  // Columnar files have `null` where a message has no such field.
-  const present = Object.fromEntries(Object.entries(rest).filter(([, each]) => each !== null));
-  return { ...present, role: named, content };
+  if (Array.isArray(rest.tool_calls)) {
+    return {
+      ...presentIn(rest),
+      role: named,
+      content: content ?? '',
+      tool_calls: rest.tool_calls.map(asCall),
+    };
+  }
+  return { ...presentIn(rest), role: named, content };
+}
+
+/** Columnar files have `null` where a message has no such field. */
+function presentIn(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, each]) => each !== null));
+}
+
+/** A call as core has it. Datasets leave out its id, and write its arguments as an object or the call without `function`. */
+function asCall(call: unknown, index: number): unknown {
+  if (typeof call !== 'object' || call === null) return call;
+  const { id, function: own = call } = call as Record<string, unknown>;
+  if (typeof own !== 'object' || own === null) return call;
+  const { name, arguments: given } = own as Record<string, unknown>;
+  const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
+  return { id: id ?? `call_${index}`, type: 'function', function: { name, arguments: text } };
 }
 
 /** Text or messages of a column. Numbers become text. */
@@ -73,6 +94,29 @@ export function promptOf(
 /** A conversation up to its last answer. */
 function withoutAnswer(messages: Message[]): Message[] {
   return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+}
+
+/**
+ * Tools of a row, given as a list or as its JSON. `undefined` if there are none, and if a column that nobody named as such holds something
+ * else.
+ */
+export function toolsOf(
+  entry: DatasetEntry<unknown>,
+  { tools: column }: DatasetColumns,
+): readonly ToolSchema[] | undefined {
+  const given = column === undefined ? undefined : cellOf(entry.row, column);
+  if (given == null || given === '') return undefined;
+  const isList = Array.isArray(given) || (typeof given === 'string' && /^\s*\[\s*(\{|\])/.test(given));
+  if (!isList && entry.origin.fields?.tools === undefined) return undefined;
+  const { success, data, error } = toolListSchema.safeParse(given);
+  if (success) return data.length === 0 ? undefined : data;
+  const [issue] = error.issues;
+  const where = [column, ...(issue?.path ?? [])].join('.');
+  throw rowError(
+    entry,
+    `tools { type: "function", function: { name, parameters } } in the column ${where}: ${issue?.message ?? 'not a list'}`,
+    "correct the row, or name another column, as in fields: { tools: 'functions' }",
+  );
 }
 
 /** Messages of a part: text is what `role` says. */

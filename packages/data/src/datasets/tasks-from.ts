@@ -1,6 +1,7 @@
 import {
   FormatError,
   isRecord,
+  type Message,
   OptionsError,
   parseOptions,
   patternSchema,
@@ -10,7 +11,7 @@ import {
 import { cellOf, type DatasetColumns, described, KnownColumns, rowError } from './columns.ts';
 import type { Dataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
-import { messagesOf, promptOf } from './row-parts.ts';
+import { messagesOf, promptOf, toolsOf } from './row-parts.ts';
 
 /** Options of {@link tasksFrom}. */
 export interface TasksFromOptions<Metadata> {
@@ -26,7 +27,8 @@ export interface TasksFromOptions<Metadata> {
  *     const tasks = await tasksFrom(await loadDataset('train.jsonl'), { metadata: z.object({ answer: z.string() }) });
  *
  * Prompt, id and answer are in the columns that {@link columnsOf} recognises. All other columns become the metadata, and the answer
- * is `metadata.answer`, whatever its column is called. The fields of a column `metadata` come last. A row without an id gets its number.
+ * is `metadata.answer`, whatever its column is called. Calls of tools in it are `metadata.toolCalls`, and the tools that were offered are
+ * `metadata.tools`. The fields of a column `metadata` come last. A row without an id gets its number.
  *
  * @throws `FormatError` naming the row without a prompt, with metadata that do not fit, or with an id that was there before.
  */
@@ -100,17 +102,26 @@ function metadataOf(entry: DatasetEntry<object>, columns: DatasetColumns): unkno
     if (column !== undefined) delete rest[column];
   }
   if (prompt === 'instruction') delete rest.input;
-  const reference = answer === undefined ? lastAnswer(entry, columns) : cellOf(entry.row, answer);
-  if (reference !== undefined && !Object.hasOwn(rest, 'answer')) rest.answer = reference;
+  const last = answer === undefined ? lastAnswer(entry, columns) : undefined;
+  const tools = toolsOf(entry, columns);
+  if (tools !== undefined) delete rest[columns.tools!];
+  const found = {
+    answer: answer === undefined ? last?.content : cellOf(entry.row, answer),
+    toolCalls: last?.tool_calls,
+    tools,
+  };
+  for (const [name, value] of Object.entries(found)) {
+    if (value !== undefined && !Object.hasOwn(rest, name)) rest[name] = value;
+  }
   if (given === undefined || isRecord(given)) return { ...rest, ...given };
   return Object.keys(rest).length === 0 ? given : { ...rest, metadata: given };
 }
 
 /** The last message of a conversation that is a prompt too, if the assistant says it. */
-function lastAnswer(entry: DatasetEntry<object>, { prompt, messages }: DatasetColumns): string | undefined {
+function lastAnswer(entry: DatasetEntry<object>, { prompt, messages }: DatasetColumns): Message | undefined {
   if (prompt !== undefined || messages === undefined) return undefined;
   const last = messagesOf(cellOf(entry.row, messages), entry, messages).at(-1);
-  return last?.role === 'assistant' ? last.content : undefined;
+  return last?.role === 'assistant' ? last : undefined;
 }
 
 function checked<Value>(

@@ -2,7 +2,11 @@ import * as z from 'zod';
 import { chatCall, jsonText } from './json-text.ts';
 import type { RecordedExchange } from './recorded-exchange.ts';
 
-const chatRequest = z.looseObject({ messages: z.array(z.unknown()), model: z.string().optional() });
+const chatRequest = z.looseObject({
+  messages: z.array(z.unknown()),
+  model: z.string().optional(),
+  tools: z.unknown().optional(),
+});
 const chatResponse = z.looseObject({
   id: z.string().optional(),
   model: z.string().optional(),
@@ -16,6 +20,7 @@ const responsesRequest = z.looseObject({
   input: z.union([z.string(), z.array(item)]),
   instructions: z.string().nullish(),
   model: z.string().optional(),
+  tools: z.unknown().optional(),
 });
 const responsesResponse = z.looseObject({
   id: z.string().optional(),
@@ -28,7 +33,11 @@ export const responsesExchange = z.object({ request: responsesRequest, response:
 /** One exchange for each choice: those of one request are answers to compare. */
 export function chatExchanges({ request, response }: z.output<typeof chatExchange>): RecordedExchange[] {
   const model = response?.model ?? request.model;
-  const facts = { format: 'openai-chat' as const, ...(model !== undefined && { model }) };
+  const facts = {
+    format: 'openai-chat' as const,
+    ...(model !== undefined && { model }),
+    tools: request.tools,
+  };
   if (response === undefined) return [{ ...facts, messages: request.messages }];
   const { id, choices } = response;
   return choices.map(({ message }, place) => ({
@@ -52,6 +61,7 @@ export function responsesExchanges({
       format: 'openai-responses',
       ...(response.id !== undefined && { id: response.id }),
       ...(model !== undefined && { model }),
+      tools: request.tools,
       messages: [...system, ...asked, ...itemMessages(response.output)],
     },
   ];

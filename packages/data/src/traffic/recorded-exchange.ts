@@ -10,6 +10,8 @@ export interface RecordedExchange {
   readonly model?: string | undefined;
   /** Conversation or trace that it belongs to, if the log says. */
   readonly conversation?: string | undefined;
+  /** Tools that the request offered, not checked yet. Absent if the log does not say. */
+  readonly tools?: unknown;
   /** In the shape of the chat API, not checked yet. */
   readonly messages: readonly unknown[];
 }

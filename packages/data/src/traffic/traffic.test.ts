@@ -39,6 +39,15 @@ describe('logs of the chat API', () => {
     expect(trajectory!.task.metadata).toEqual({ format: 'openai-chat', model: 'gpt-2026' });
   });
 
+  it('keeps the tools that were offered, and leaves out those of the provider', () => {
+    const tool = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } };
+    const chat = { request: { ...request, tools: [tool] }, response };
+    const asked = { input: 'Hi', tools: [{ type: 'web_search' }, { type: 'function', ...tool.function }] };
+    const responses = { request: asked, response: { output: [{ type: 'message', content: 'Hello' }] } };
+    for (const record of [chat, responses])
+      expect(read(record)[0]!.task.metadata).toMatchObject({ tools: [tool] });
+  });
+
   it('reads conversations without a response, named by their place', () => {
     const [trajectory] = read({ messages: conversation });
     expect(trajectory).toMatchObject({ id: 'log.jsonl, line 1', messages: conversation });

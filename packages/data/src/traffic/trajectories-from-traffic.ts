@@ -1,4 +1,12 @@
-import { FormatError, messageOf, parseOptions, type Trajectory, trajectoryFromMessages } from '@rlp/core';
+import {
+  FormatError,
+  messageOf,
+  parseOptions,
+  type ToolSchema,
+  type Trajectory,
+  toolSchema,
+  trajectoryFromMessages,
+} from '@rlp/core';
 import * as z from 'zod';
 import { parseJsonLines } from '../lines/json-lines.ts';
 import { recordedExchanges } from './record.ts';
@@ -27,6 +35,8 @@ export interface TrafficMetadata {
   readonly model?: string | undefined;
   /** Conversation or trace that it belongs to. */
   readonly conversation?: string | undefined;
+  /** Tools that the last request offered. */
+  readonly tools?: readonly ToolSchema[] | undefined;
 }
 
 /**
@@ -67,13 +77,16 @@ export function trajectoriesFromTraffic(
  * @throws `FormatError` for messages of another shape.
  */
 export function trajectoryOfExchange(
-  { id = '', messages, format, model, conversation }: RecordedExchange,
+  { id = '', messages, format, model, conversation, tools: offered }: RecordedExchange,
   name: string,
 ): Trajectory<TrafficMetadata> {
+  // Those that run on the provider's servers have no schema.
+  const tools = [offered ?? []].flat().flatMap((tool) => toolSchema.safeParse(tool).data ?? []);
   const metadata = {
     format,
     ...(model !== undefined && { model }),
     ...(conversation !== undefined && { conversation }),
+    ...(tools.length > 0 && { tools }),
   };
   return trajectoryFromMessages({ id: id === '' ? name : id, messages, metadata });
 }

@@ -1,7 +1,7 @@
 import { tasksFrom } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import type { DescribedData } from '../../config/data-schema.ts';
-import type { RunRow } from './rows.ts';
+import { type RunRow, toolsIn } from './rows.ts';
 
 /** Rows of files as {@link DescribedData} describes them. */
 export interface FileRowsOptions extends Pick<DescribedData, 'split' | 'template'> {
@@ -18,11 +18,13 @@ export async function fileRows(
   const tasks = await tasksFrom<Readonly<Record<string, unknown>>>(dataset, { signal });
   return tasks.map(({ id, prompt, metadata }) => {
     const answer = textOf(metadata.answer);
-    const completion = textOf(metadata.completion) ?? answer;
+    const tools = toolsIn(metadata);
+    const completion = textOf(metadata.completion) ?? answer ?? (tools.toolCalls && '');
     return {
       id,
       prompt: typeof prompt === 'string' ? template.replaceAll('{prompt}', () => prompt) : prompt,
       ...(completion !== undefined && { completion }),
+      ...tools,
       metadata: { ...metadata, ...{ answer } },
     };
   });

@@ -3,7 +3,7 @@ import { reasoningTasks } from '@rlp/env/reasoning';
 import type { RunData } from '../../config/data-schema.ts';
 import { additionRows } from './addition.ts';
 import { fileRows } from './file-rows.ts';
-import type { RunRow } from './rows.ts';
+import { type RunRow, toolsIn } from './rows.ts';
 
 /** Loads the rows that `data` describes. @throws FormatError naming place and remedy. */
 export async function loadRows(
@@ -35,6 +35,7 @@ function rowsOfTasks(tasks: readonly Task[]): RunRow[] {
     return {
       ...{ id, prompt, metadata: metadata as RunRow['metadata'] },
       ...(typeof completion === 'string' && { completion }),
+      ...toolsIn(metadata),
     };
   });
 }

@@ -7,9 +7,9 @@ const answer = z.union([z.string().min(1), z.array(messageSchema as z.ZodType<Me
 const pairSchema = z.object({ chosen: answer, rejected: answer, margin: z.number().optional() });
 
 /** The preference that a row holds. @throws FormatError for a row without two answers. */
-export function preferenceOf({ id, prompt, metadata }: RunRow): Preference {
+export function preferenceOf({ id, prompt, metadata, tools }: RunRow): Preference {
   const { data, error } = pairSchema.safeParse(metadata);
-  if (data !== undefined) return { prompt, ...data };
+  if (data !== undefined) return { prompt, ...data, ...(tools && { tools }) };
   const at = error.issues[0]!.path.join('.');
   throw new FormatError(
     `trainRun: row ${id}: expected a preferred answer in chosen and another one in rejected, as text or messages; correct ${at}`,

@@ -6,7 +6,7 @@ import {
   type SftState,
   withinLength,
 } from '@rlp/algorithms';
-import { ArgumentError, promptMessages, type TokenSequence } from '@rlp/core';
+import { ArgumentError, type Message, promptMessages, type TokenSequence } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { RunRow } from '../data/rows.ts';
 import { showsMessages } from '../environment.ts';
@@ -19,9 +19,16 @@ function optionsOf({ given, config }: PreparedRun) {
   return { seed: config.seed, ...options };
 }
 
-function demonstrationOf({ prompt, completion = '' }: RunRow, asMessages: boolean): Demonstration {
+function demonstrationOf(
+  { prompt, completion = '', toolCalls, tools }: RunRow,
+  asMessages: boolean,
+): Demonstration {
   if (!asMessages && typeof prompt === 'string') return { prompt, completion };
-  return { messages: [...promptMessages(prompt), { role: 'assistant', content: completion }] };
+  const answer: Message = {
+    ...{ role: 'assistant', content: completion },
+    ...(toolCalls && { tool_calls: toolCalls }),
+  };
+  return { messages: [...promptMessages(prompt), answer], ...(tools && { tools }) };
 }
 
 /** Sequences that fit the model, and what was left out. */
