@@ -120,7 +120,7 @@ function withoutMarks(text: string): string {
 }
 
 /** HTML comments, and lines that LaTeX does not print. */
-const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|\n)[^\S\n]*%[^\n]*/g;
+const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*/g;
 const negation =
   /(?:(?:\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
 const denial = /^[\s$\\)}*]*(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b/i;
@@ -131,7 +131,7 @@ const doubt =
 
 /** A word that denies an answer. */
 export const negativeWord =
-  /\b(?:not|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|n't\b|n’t\b/i;
+  /\b(?:not|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b/i;
 
 const sentenceNumber = /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_]|\.\d)/g;
 

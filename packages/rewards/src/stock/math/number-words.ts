@@ -36,17 +36,57 @@ function valueOfWord(word: string): number | undefined {
   return ten > 1 ? 10 * ten : undefined;
 }
 
-const parts = 'half third quarter fifth sixth seventh eighth ninth tenth'.split(' ');
+const denominators = new Map(
+  'half 2|third 3|quarter 4|fourth 4|fifth 5|sixth 6|seventh 7|eighth 8|ninth 9|tenth 10|twelfth 12|twentieth 20|hundredth 100|thousandth 1000'
+    .split('|')
+    .map((line) => [line.split(' ')[0]!, line.split(' ')[1]!]),
+);
 
-/** A number in English words as LaTeX: a whole number, a fraction such as `three quarters`, or a dozen. */
+const counted = (text: string) => numberInWords(text.replace(/^an?(?= |$)/, 'one'));
+
+/** A number in English words as LaTeX: whole numbers, fractions, mixed numbers, decimals, dozens, and what is below zero. */
 export function valueInWords(text: string): string | undefined {
-  const counted = /^(?:(.+?)[\s-](?:an? )?)?(hal(?:f|ves)|[a-z]+?h|thirds?|quarter|dozen)s?$/.exec(text);
-  const name = counted?.[2]?.replace('halves', 'half').replace('fourth', 'quarter').replace(/ds$/, 'd') ?? '';
-  const count = /^an?$/.test(counted?.[1] ?? 'a') ? 1 : numberInWords(counted![1]!);
-  const part = parts.indexOf(name);
-  if (count !== undefined && name === 'dozen') return String(12 * count);
-  if (count !== undefined && part >= 0 && (part === 0 || counted?.[1] !== undefined))
-    return `\\frac{${count}}{${part + 2}}`;
-  const whole = numberInWords(text);
-  return whole === undefined ? undefined : String(whole);
+  const negated = /^(?:minus|negative) (?!minus|negative)(.+)$/.exec(text)?.[1];
+  const value = negated === undefined ? undefined : valueInWords(negated);
+  if (value !== undefined) return `-${value}`;
+  const whole =
+    (/ /.test(text) ? counted(text) : numberInWords(text)) ?? wholeOfDozens(text) ?? decimalInWords(text);
+  if (whole !== undefined) return String(whole);
+  const [, number, part = text] =
+    /^(.+) and ((?:an?|one|two|three|four|five|six|seven) \w+)$/.exec(text) ?? [];
+  const fraction = fractionInWords(part);
+  if (fraction === undefined || number === undefined) return fraction;
+  const before = counted(number);
+  return before === undefined ? undefined : `${before}${fraction}`;
+}
+
+/** `three quarters`, `a half`, `half`. An ordinal alone, such as `third`, is none. */
+function fractionInWords(text: string): string | undefined {
+  const at = Math.max(text.lastIndexOf(' '), text.lastIndexOf('-'));
+  const name = text
+    .slice(at + 1)
+    .replace('halves', 'half')
+    .replace(/s$/, '');
+  const denominator = denominators.get(name);
+  if (denominator === undefined) return;
+  const count = at < 0 ? (/^(?:half|quarter)$/.test(text) ? 1 : undefined) : counted(text.slice(0, at));
+  return count === undefined ? undefined : `\\frac{${count}}{${denominator}}`;
+}
+
+function wholeOfDozens(text: string): number | undefined {
+  if (text === 'half a dozen') return 6;
+  const count = /^(.+) dozens?$/.exec(text)?.[1];
+  const number = count === undefined ? undefined : counted(count);
+  return number === undefined ? undefined : 12 * number;
+}
+
+/** `three point one four`. */
+function decimalInWords(text: string): string | undefined {
+  const [, before, digits] = /^(?:(.+?) )?point ([a-z ]+)$/.exec(text) ?? [];
+  if (digits === undefined) return;
+  const whole = before === undefined ? 0 : counted(before);
+  const read = digits.split(' ').map((word) => small.indexOf(word));
+  return whole === undefined || read.some((digit) => digit < 0 || digit > 9)
+    ? undefined
+    : `${whole}.${read.join('')}`;
 }
