@@ -53,6 +53,11 @@ const files: readonly [string, string | Uint8Array][] = [
 ];
 
 describe('loadDataset', () => {
+  it('finds the ends of elements behind quotes and brackets in text', async () => {
+    const rows = [{ question: 'a " ], [ \\' }, { question: '\\" }, {' }];
+    expect(await (await loadDataset(saved('quoted.json', JSON.stringify(rows)))).toArray()).toEqual(rows);
+  });
+
   it.each(files)('reads %s, counts it, and continues at any cursor', async (name, content) => {
     const dataset = await loadDataset(saved(name, content));
     expect(await dataset.toArray()).toEqual(rows(20));

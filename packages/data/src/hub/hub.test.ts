@@ -138,6 +138,9 @@ describe('loadDataset of a hub id', () => {
   });
 
   it('says what does not exist', async () => {
+    await expect(hubSnapshot({ type: 'dataset', name: '../x' }, hub())).rejects.toThrow(
+      'expected a name such as openai/gsm8k, got "../x"',
+    );
     await expect(loadDataset('owner/sums', { hub: { ...hub(), accessToken: 'secret' } })).rejects.toThrow(
       'begins with hf_, got another text',
     );

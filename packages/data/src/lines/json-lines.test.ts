@@ -120,6 +120,26 @@ describe('parseJsonLines and readJsonLines', () => {
     await expect(streamed(['1\n'], { signal: controller.signal })).rejects.toThrow('enough');
   });
 
+  it('keep what a source writes over in its buffer', async () => {
+    const source = (async function* () {
+      const buffer = new Uint8Array(3);
+      for (const piece of ['"ab', 'cde', 'f"\n']) {
+        buffer.set(Buffer.from(piece));
+        yield buffer;
+      }
+    })();
+    expect((await readJsonLines(source).next()).value).toMatchObject({ value: 'abcdef' });
+  });
+
+  it('answer calls that wait together in order', async () => {
+    const source = (async function* () {
+      for (const line of ['1\n', '2\n', '3\n']) yield line;
+    })();
+    const lines = readJsonLines(source);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => lines.next()));
+    expect(answers.map(({ value }) => value?.value)).toEqual([1, 2, 3, undefined, undefined]);
+  });
+
   it('close a source that is left early', async () => {
     let isClosed = false;
     const source = (async function* () {

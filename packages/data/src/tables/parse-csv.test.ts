@@ -18,6 +18,8 @@ it.each([
   ['a\n"\n"\n', [{ number: 2, record: { a: '\n' } }]],
   [',b\n1,2\n', [{ record: { '': '1', b: '2' } }]],
   ['a,b\n,2\n', [{ record: { a: '', b: '2' } }]],
+  ['a,b\n1,', [{ record: { a: '1', b: '' } }]],
+  ['"a,b,c";d\n1;2\n', [{ record: { 'a,b,c': '1', d: '2' } }]],
   ['a,b\n', []],
   ['', []],
 ])('reads %j', (text, expected) => {

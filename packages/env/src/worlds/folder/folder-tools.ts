@@ -3,6 +3,7 @@ import type { Sandbox } from '@rlp/sandbox';
 import * as z from 'zod';
 import { type WorldTool, type WorldToolContext, worldTool } from '../with-world.ts';
 import { type Folder, textOf } from './folder-world.ts';
+import { safePath } from './safe-path.ts';
 
 type Context = WorldToolContext<Folder>;
 const path = z.string().min(1);
@@ -60,12 +61,12 @@ function runTool(sandbox: Sandbox): WorldTool<Folder> {
       'Runs a JavaScript file. It may call readFile(path), writeFile(path, text), listFiles() and console.log. Returns what it prints.',
     parameters: z.object({ path }),
     execute: async (args, { world, signal }: Context) => {
-      const files = Object.fromEntries(await textFiles(world));
-      const source = files[args.path];
+      const files = await textFiles(world);
+      const source = new Map(files).get(safePath(args.path));
       if (source === undefined) throw new ArgumentError(`there is no text file "${args.path}"`);
       const outcome = await sandbox.call(guest, [files, source], { signal });
       if (outcome.kind === 'failure') throw new Error(`${outcome.printed}${outcome.message}`);
-      for (const [changed, text] of Object.entries(outcome.value as Record<string, string>)) {
+      for (const [changed, text] of outcome.value as [string, string][]) {
         await world.write(changed, text);
       }
       return outcome.printed;
@@ -87,18 +88,18 @@ async function textFiles(world: Folder): Promise<readonly (readonly [string, str
   return texts;
 }
 
-/** Runs a program with the files of the folder. Returns the files that it wrote. */
+/** Runs a program with the files of the folder. Returns paths and texts of the files that it wrote. */
 const guest = `(files, source) => {
-  const changed = {};
-  const all = new Map(Object.entries(files));
+  const changed = new Map();
+  const all = new Map(files);
   globalThis.listFiles = () => [...all.keys()];
   globalThis.readFile = (path) => {
     if (!all.has(path)) throw new Error('there is no file ' + JSON.stringify(path));
     return all.get(path);
   };
   globalThis.writeFile = (path, text) => {
-    changed[path] = String(text);
-    all.set(path, changed[path]);
+    changed.set(path, String(text));
+    all.set(path, String(text));
   };
-  return Promise.resolve((0, eval)(source)).then(() => changed);
+  return Promise.resolve((0, eval)(source)).then(() => [...changed]);
 }`;

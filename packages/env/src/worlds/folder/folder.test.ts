@@ -122,6 +122,17 @@ describe('folderTools', () => {
     expect(results[2]).toBe('console.log(1 + 1)');
   });
 
+  it('take any name of a file, also one that every object has', async () => {
+    const content = 'writeFile("__proto__", "kept"); console.log(listFiles().includes("constructor"))';
+    const results = await resultsOf(
+      call('run_file', { path: 'constructor' }),
+      call('write_file', { path: 'constructor', content }),
+      call('run_file', { path: './constructor' }),
+      call('read_file', { path: '__proto__' }),
+    );
+    expect(results).toEqual(['Error: there is no text file "constructor"', 'written', 'true\n', 'kept']);
+  });
+
   it('run promises to their end', async () => {
     const content = 'Promise.resolve(5).then((five) => { writeFile("p.txt", five); console.log("done") })';
     const results = await resultsOf(
