@@ -23,7 +23,7 @@ import {
   metricRowsFromJsonl,
 } from './index.ts';
 import { LogFile } from './log-file.ts';
-import { formatDuration, formatNumber } from './progress-line.ts';
+import { defaultColumns, formatColumns, formatDuration, formatNumber } from './progress-line.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tracking-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -231,6 +231,16 @@ describe('consoleLogger', () => {
     ]);
   });
 
+  it('prints the last iteration, whatever the share of a line', async () => {
+    const { log, text } = show({ plainLineEvery: 30 }, 'file');
+    for (let step = 0; step < 20; step++) log(step);
+    const made = (await text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(' ')[1]);
+    expect(made).toEqual(['1/20', '6/20', '12/20', '18/20', '20/20']);
+  });
+
   it('counts a resumed run from where it began', async () => {
     const { log, text } = show({ startedAt: 18 }, 'file');
     log(18);
@@ -286,9 +296,15 @@ describe('numbers and durations', () => {
   it.each([
     [59.4, '59s'],
     [185, '3m 05s'],
+    [3600, '1h 00m'],
     [7800, '2h 10m'],
     [Number.POSITIVE_INFINITY, '?'],
   ])('writes %d seconds as %s', (seconds, text) => expect(formatDuration(seconds)).toBe(text));
+
+  it('leaves out a rate without time', () => {
+    const metrics = { 'reward/mean': 1, 'tokens/computed': 5 };
+    expect(formatColumns(defaultColumns, metrics, 0)).toBe('reward 1.000');
+  });
 });
 
 describe('compositeLogger', () => {
