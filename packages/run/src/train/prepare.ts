@@ -18,7 +18,10 @@ export interface PreparedRun {
   readonly given: RunConfig;
   readonly mode: RunMode;
   readonly stages: readonly StageName[];
+  /** The model without its weights. */
   readonly model: LanguageModel;
+  /** Number of its weights. */
+  readonly parameters: number;
   readonly rows: RunRows;
   readonly environment: RunEnvironment;
   /** What runs in place of the environment, to practise and to be measured. */
@@ -26,6 +29,8 @@ export interface PreparedRun {
   readonly rewards: RewardComputer<AnswerMetadata>;
   /** Component of the reward that says whether a response is right. `undefined`: the reward itself. */
   readonly component: string | undefined;
+  /** Gives the model with its weights, once: nobody else may keep them. */
+  takeModel(): LanguageModel;
   /** Closes the models that judge. */
   close(): Promise<void>;
 }
@@ -40,7 +45,9 @@ export async function prepareRun(
   const stages: readonly StageName[] = modes[mode];
   await requireModel(config, signal);
   const rows = await rowsOf(config, stages, signal);
-  const model = await loadRunModel(config, signal);
+  let loaded: LanguageModel | undefined = await loadRunModel(config, signal);
+  const model = withoutWeights(loaded);
+  const parameters = [...loaded.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
   const all = [...rows.practised, ...rows.heldOut];
   const environment = await createEnvironment(config.environment, {
     hasChat: model.chat !== undefined,
@@ -51,10 +58,20 @@ export async function prepareRun(
   if (stages.includes('preference')) rows.practised.forEach(preferenceOf);
   if (stages.includes('reward-model')) [...rows.practised, ...rows.heldOut].forEach(preferenceOf);
   return {
-    ...{ config, given, mode, stages, model, rows, environment, component, close },
+    ...{ config, given, mode, stages, model, parameters, rows, environment, component, close },
+    takeModel() {
+      const taken = loaded!;
+      loaded = undefined;
+      return taken;
+    },
     agent: agentOf(given.agent),
     rewards: computer,
   };
+}
+
+/** What is left to know of a model whose weights are in the engine. */
+export function withoutWeights(model: LanguageModel): LanguageModel {
+  return { ...model, weights: new Map() };
 }
 
 function agentOf(agent: RunConfig['agent']): PreparedRun['agent'] {

@@ -9,6 +9,7 @@ import { writeJson } from '../folder/write-json.ts';
 import { type Measured, measure, scoreOf } from './measure.ts';
 import { type OpenRun, say } from './open-run.ts';
 import { openPolicy, type Policy } from './policy.ts';
+import { withoutWeights } from './prepare.ts';
 import { recordGroups } from './record-groups.ts';
 import { saveRewardModel } from './reward-models.ts';
 import { stageLog } from './run-log.ts';
@@ -33,40 +34,47 @@ const checkpointsOf = ({ files }: OpenRun, name: StageName) => join(files.checkp
 
 /** Runs a stage to its end, or to the signal. @returns Whether it was finished. */
 export async function runStage(run: OpenRun, name: StageName): Promise<boolean> {
-  const { prepared, engine, journal, model } = run;
-  const stage = stages[name];
+  const { prepared, journal } = run;
   const isLast = prepared.stages.at(-1) === name;
   const after = join(run.files.checkpoints, isLast ? 'last' : `after-${name}`);
   if (journal.record.stages[name]?.isFinished) {
     run.model = await loadModel(after);
     return true;
   }
+  const open = await openStage(run, name, isLast);
+  const { iterations } = open.plan;
+  try {
+    await journal.update({
+      stages: { ...journal.record.stages, [name]: { iterations, isFinished: false } },
+    });
+    if (!(await trained(open))) return false;
+    await open.policy.refresh();
+    await finish(open, after);
+    return true;
+  } finally {
+    await open.policy.close();
+    await closeRun(checkpointsOf(run, name));
+  }
+}
+
+/** Gives the model's weights to the engine. The run keeps no copy of them. */
+async function openStage(run: OpenRun, name: StageName, isLast: boolean): Promise<OpenStage> {
+  const { prepared, engine, journal, model } = run;
+  const stage = stages[name];
   const plan = stage.plan(prepared, model);
   const { sampler, backend } = prepared.config;
-  const options = [backend, stage.backend(prepared)];
   const { learningRate } = stage;
   const policy = await openPolicy({
     ...{ engine, model, sampler, learningRate },
-    backend: options,
+    backend: [backend, stage.backend(prepared)],
     updates: plan.updates,
   });
+  run.model = withoutWeights(model);
   say(run, `${stage.label}: ${plan.iterations} iterations.${memoryLine(policy, plan)}`);
   const offset = prepared.stages
     .slice(0, prepared.stages.indexOf(name))
     .reduce((sum, before) => sum + (journal.record.stages[before]?.iterations ?? 0), 0);
-  const open: OpenStage = { run, name, stage, plan, policy, offset, isLast };
-  try {
-    await journal.update({
-      stages: { ...journal.record.stages, [name]: { iterations: plan.iterations, isFinished: false } },
-    });
-    if (!(await trained(open))) return false;
-    await policy.refresh();
-    await finish(open, after);
-    return true;
-  } finally {
-    await policy.close();
-    await closeRun(checkpointsOf(run, name));
-  }
+  return { run, name, stage, plan, policy, offset, isLast };
 }
 
 /** What training will take, for people. Empty if nobody can tell. */

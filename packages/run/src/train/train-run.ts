@@ -11,7 +11,6 @@ import {
 } from '@rlp/core';
 import { releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
-import type { LanguageModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { type ConsoleStream, metricRowsFromJsonl } from '@rlp/tracking';
 import { checkRun } from '../config/check-run.ts';
@@ -133,7 +132,7 @@ async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResu
   await journal.update({ status: 'running', problem: undefined });
   const engine = await createEngine(prepared.config.engine);
   try {
-    const run: OpenRun = { ...begun, engine, model: prepared.model };
+    const run: OpenRun = { ...begun, engine, model: prepared.takeModel() };
     say(run, headline(run));
     for (const name of prepared.stages) {
       if (await runStage(run, name)) continue;
@@ -155,13 +154,8 @@ async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResu
   }
 }
 
-function parametersOf({ weights }: LanguageModel): number {
-  return [...weights.values()].reduce((sum, { data }) => sum + data.length, 0);
-}
-
 function headline({ prepared, engine }: OpenRun): string {
-  const { rows, mode, model } = prepared;
-  const parameters = parametersOf(model);
+  const { rows, mode, parameters } = prepared;
   const size = parameters < 1e5 ? `${parameters}` : `${(parameters / 1e6).toFixed(2)} million`;
   const has = (...names: readonly StageName[]) => names.some((name) => prepared.stages.includes(name));
   const [onPairs, onPolicy] = [has('preference', 'reward-model'), has('rl', 'distill')];
@@ -189,7 +183,7 @@ async function evaluateOnly(run: OpenRun): Promise<void> {
 
 /** Writes the report and the summary. */
 async function conclude({ files, prepared, journal }: OpenRun): Promise<void> {
-  const { mode, config, stages, model } = prepared;
+  const { mode, config, stages, parameters } = prepared;
   const { record } = journal;
   const text = await readFile(files.metrics, 'utf8').catch(() => '');
   const rows = metricRowsFromJsonl(text, files.metrics);
@@ -198,7 +192,7 @@ async function conclude({ files, prepared, journal }: OpenRun): Promise<void> {
   await writeReport(files, { title: `Run ${config.output ?? ''}`, ...{ mode, seconds, measured, rows } });
   const evaluations = new Map([...measured].map(([name, found]) => [name, found.record]));
   const summary = summarize({
-    ...{ seed: config.seed, parameters: parametersOf(model), seconds, evaluations, rows },
+    ...{ seed: config.seed, parameters, seconds, evaluations, rows },
     stages: record.stages,
   });
   await writeJson(files.summary, summary);
