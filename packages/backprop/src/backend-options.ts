@@ -40,7 +40,13 @@ const loraSchema = z
      * Default `'float32'`.
      */
     base: z.enum(['float32', 'int8']).default('float32'),
-    /** Seed of the random stream that A is drawn from. Default `'lora'`. */
+    /**
+     * Share of the inputs of each correction that is set to 0 in training, from 0 to below 1. What is kept is divided by `1 − dropout`.
+     * Scores, published and saved weights are without it. Prefixes that sequences share are then computed for each. Requires
+     * the provider `cpu` and the variant `'lora'`. Default: that of the files of `adapter`, otherwise 0.
+     */
+    dropout: z.number().min(0).lt(1).optional(),
+    /** Seed of the random streams that A and the masks of dropout are drawn from. Default `'lora'`. */
     seed: z.union([z.string(), z.number()]).default('lora'),
     /**
      * Folder of a PEFT adapter to continue from. Its files decide rank, alpha, scaling, variant and targets. Default: a
@@ -56,6 +62,9 @@ const loraSchema = z
   .superRefine((options, { addIssue }) => {
     if (options.variant === 'dora' && options.base === 'int8') {
       addIssue({ code: 'custom', path: ['variant'], message: "'dora' needs base 'float32'" });
+    }
+    if (options.variant === 'dora' && (options.dropout ?? 0) > 0) {
+      addIssue({ code: 'custom', path: ['dropout'], message: "is not combined with variant 'dora'; leave it out" });
     }
     if (options.adapter === undefined) return;
     for (const name of Object.keys(adapterShape) as (keyof typeof adapterShape)[]) {

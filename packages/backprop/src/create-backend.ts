@@ -76,6 +76,15 @@ export async function createOnnxBackend(options: OnnxBackendOptions): Promise<On
   }
 }
 
+/** Masks are made in host memory. */
+function requireHost({ engine }: ResolvedOnnxBackendOptions, { dropout }: LoraPlan): void {
+  const { executionProvider } = engine;
+  if (dropout === 0 || executionProvider === 'cpu') return;
+  throw new ArgumentError(
+    `createOnnxBackend: lora.dropout ${dropout} needs the provider cpu, got ${executionProvider}; use 0`,
+  );
+}
+
 function planFull(
   options: ResolvedOnnxBackendOptions,
   parameters: readonly ParameterSpec[],
@@ -149,6 +158,7 @@ function correctionPlan(
   frozen: Plan['stores'],
 ): Omit<Plan, 'merge'> {
   const { targets, factors } = lora;
+  requireHost(options, lora);
   const weights = new Map([...factors, ...head]);
   return {
     stores: [{ name: `${options.store}/adapter`, weights, slots: trainingSlots(options) }, ...frozen],
@@ -228,6 +238,8 @@ async function startBackend(
       contextLength: config.contextLength,
       tokensPerMicroBatch: options.tokensPerMicroBatch,
       pair: pairCost(config),
+      // Each sequence has its own masks.
+      trainedPrefixes: plan.lora && plan.lora.dropout > 0 ? 'apart' : 'shared',
       attention: engine.executionProvider === 'cpu' ? 'blocks' : 'whole',
     },
     shares: { engine, store },
@@ -237,8 +249,8 @@ async function startBackend(
 }
 
 /** What memory depends on. */
-function kindOfCorrection({ rank, base, variant }: LoraPlan): Pick<LoraPlan, 'rank' | 'base' | 'variant'> {
-  return { rank, base, variant };
+function kindOfCorrection({ rank, base, variant, dropout }: LoraPlan) {
+  return { rank, base, variant, dropout };
 }
 
 /** A pair of attention has few operations, but most of them read and write memory. */
@@ -298,6 +310,7 @@ function programOptions(options: ResolvedOnnxBackendOptions, plan: Plan): Traini
     schedule: options.schedule,
     learningRate: options.learningRate,
     maxGradientNorm: options.maxGradientNorm,
+    dropout: plan.lora && { rate: plan.lora.dropout, seed: plan.lora.seed },
     merge: plan.merge,
   };
 }

@@ -93,7 +93,7 @@ export class LoraWeights implements PolicyWeights {
   }
 
   async write(directory: string, parameters: Weights): Promise<void> {
-    const { targets, ...settings } = this.#parts.plan;
+    const { targets, base: _base, seed: _seed, scale: _scale, ...settings } = this.#parts.plan;
     const layers = targets.map(({ layer, down, up, magnitude }) => ({
       ...{ layer, down: parameters.get(down.name)!, up: parameters.get(up.name)! },
       ...(magnitude && { magnitude: parameters.get(magnitude.name)! }),

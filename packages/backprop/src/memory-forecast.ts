@@ -16,7 +16,7 @@ const remedy =
  */
 export function memoryForecast(
   { engine, model, tokensPerMicroBatch, activations, reference, optimizer }: ResolvedOnnxBackendOptions,
-  lora: Pick<LoraPlan, 'rank' | 'base' | 'variant'> | undefined,
+  lora: Pick<LoraPlan, 'rank' | 'base' | 'variant' | 'dropout'> | undefined,
 ): (batch: BatchSize) => MemoryForecast | undefined {
   const { executionProvider } = engine;
   const { config } = model;

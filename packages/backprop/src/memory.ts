@@ -37,6 +37,8 @@ const schema = z.strictObject({
       base: z.enum(['float32', 'int8']).default('float32'),
       /** Option `lora.variant` of the backend: `'dora'` keeps the outputs of the corrected layers. Default `'lora'`. */
       variant: z.enum(['lora', 'dora']).default('lora'),
+      /** Share of inputs dropped, as the option `lora.dropout` of the backend. Above 0, masks and what they keep are held too. Default 0. */
+      dropout: z.number().min(0).lt(1).default(0),
     })
     .optional(),
 });
@@ -127,7 +129,8 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
         ? float * tokens * outputsPerToken(config, question.activations ?? 'keep')
         : 0) +
       // A weight is made from its bytes, or corrected to be measured.
-      (lora?.base === 'int8' || lora?.variant === 'dora' ? float * largestLayer(config) : 0),
+      (lora?.base === 'int8' || lora?.variant === 'dora' ? float * largestLayer(config) : 0) +
+      (lora && lora.dropout > 0 ? tokens * droppedPerToken(config, question.activations ?? 'keep') : 0),
     logits: critic ? 0 : float * scored * logitsPerToken(config),
     scoring:
       critic || question.reference === 'none'
@@ -211,6 +214,12 @@ function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' |
   const layer = layerPerToken(config, length);
   const block = length <= longestWhole ? 0 : 3 * config.heads * blockColumns;
   return (mode === 'keep' ? (layers + 1) * layer : layers * d + 2 * layer) + block;
+}
+
+/** Bytes of the inputs of corrections that dropout keeps, and of their masks. */
+function droppedPerToken(config: ModelConfig, mode: 'keep' | 'recompute'): number {
+  const inputs = linearLayers(config).reduce((sum, layer) => sum + layer.inputs, 0);
+  return inputs + (float * inputs) / (mode === 'keep' ? 1 : config.layers);
 }
 
 function layerPerToken(config: ModelConfig, length: number): number {

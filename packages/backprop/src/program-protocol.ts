@@ -28,8 +28,25 @@ export interface TrainingProgramOptions {
   readonly learningRate: number;
   /** Maximum norm. `Infinity` turns clipping off. */
   readonly maxGradientNorm: number;
+  /** Present if inputs of corrections are dropped in training. */
+  readonly dropout?: DropoutOptions | undefined;
   /** Present if published weights differ from the trained parameters. */
   readonly merge: MergePlan | undefined;
+}
+
+/** How inputs of low-rank corrections are dropped. */
+export interface DropoutOptions {
+  /** Share of the inputs, above 0 and below 1. */
+  readonly rate: number;
+  readonly seed: string | number;
+}
+
+/** Input `[tokens, width]` of a graph that is 1 where an input of a correction is kept. */
+export interface DropoutMask {
+  /** Factor that reads what is kept. It names the mask's random stream. */
+  readonly parameter: string;
+  readonly input: string;
+  readonly width: number;
 }
 
 /** What replaces the program's options in one update. */
@@ -46,6 +63,8 @@ export interface GraphPlan {
   readonly model: Uint8Array;
   /** Inputs that are the parameters of the same name. */
   readonly parameters: readonly string[];
+  /** Inputs that are masks drawn anew for every batch. */
+  readonly dropouts: readonly DropoutMask[];
   /** Inputs that are some rows of a parameter. */
   readonly blocks: readonly ParameterBlock[];
   /** Outputs `[scores]` that are returned: `logprobs`, `entropies`, `values`. */

@@ -22,6 +22,8 @@ export interface LossGrid {
 export interface MicroBatch {
   readonly tokens: Int32Array;
   readonly positions: Int32Array;
+  /** Index of the sequence that each token is of. A shared token is of the first that has it. */
+  readonly members: Int32Array;
   readonly places: Int32Array;
   /** Rectangle of attention. */
   readonly rows: number;
@@ -72,6 +74,7 @@ class Filler {
   readonly #paths: readonly Path[];
   readonly #tokens: Int32Array;
   readonly #positions: Int32Array;
+  readonly #members: Int32Array;
   readonly #places: Int32Array;
   readonly #slots: Int32Array;
   readonly #ends: Int32Array;
@@ -87,6 +90,7 @@ class Filler {
     this.#paths = paths;
     this.#tokens = new Int32Array(tokens);
     this.#positions = new Int32Array(tokens);
+    this.#members = new Int32Array(tokens);
     this.#places = new Int32Array(tokens);
     this.#scorePlaces = new Int32Array(tokens).fill(-1);
     this.#slots = new Int32Array(slots);
@@ -109,7 +113,7 @@ class Filler {
     for (const { member, shared } of branches) {
       this.#close(path, shared);
       const { tokens, claims } = this.#paths[member]!;
-      for (let t = shared; t < claims.length; t++) path.push(this.#add(tokens[t]!, t));
+      for (let t = shared; t < claims.length; t++) path.push(this.#add(tokens[t]!, t, member));
       this.#score(member, claims, path);
     }
     this.#close(path, 0);
@@ -120,6 +124,7 @@ class Filler {
     return {
       tokens: this.#tokens,
       positions: this.#positions,
+      members: this.#members,
       places: this.#places,
       slots: this.#slots,
       ends: this.#ends,
@@ -129,10 +134,11 @@ class Filler {
     };
   }
 
-  #add(token: number, position: number): number {
+  #add(token: number, position: number, member: number): number {
     const index = this.#next++;
     this.#tokens[index] = token;
     this.#positions[index] = position;
+    this.#members[index] = member;
     this.#places[index] = this.#slot;
     this.#slots[this.#slot++] = index;
     return index;

@@ -76,6 +76,7 @@ describe('packBatch', () => {
     expect(microBatches).toEqual([
       {
         tokens: Int32Array.of(4, 5),
+        members: Int32Array.of(0, 0),
         positions: Int32Array.of(0, 1),
         places: Int32Array.of(0, 1),
         rows: 1,

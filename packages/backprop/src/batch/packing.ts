@@ -24,6 +24,8 @@ export interface PackingOptions extends PackingLimits, LayoutCosts {
    * a separate micro-batch.
    */
   readonly tokensPerMicroBatch: number;
+  /** Whether sequences to train on share the computation of common prefixes. Default `'shared'`. */
+  readonly trainedPrefixes?: 'shared' | 'apart';
 }
 
 /**
@@ -38,7 +40,8 @@ export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOpti
   validateBatch(batch, loss, options);
   const { sequences } = batch;
   const paths = sequences.map(({ tokens, mask }) => pathOf(tokens, mask));
-  const packed = pack(paths, 'exclusive', options, (scored) => lossGrid(scored, sequences, loss.columns));
+  const shared = options.trainedPrefixes === 'apart' ? 'nothing' : 'exclusive';
+  const packed = pack(paths, shared, options, (scored) => lossGrid(scored, sequences, loss.columns));
   let trained = 0;
   for (const { mask } of sequences) for (let t = 0; t < mask.length; t++) trained += mask[t]!;
   return { ...packed, ...sizesOf(sequences, trained), temperature: sequences[0]!.temperature ?? 1 };
@@ -115,7 +118,7 @@ function sizesOf(sequences: readonly { readonly tokens: readonly TokenId[] }[], 
 
 function pack(
   paths: readonly Path[],
-  claims: 'exclusive' | 'equal',
+  claims: 'exclusive' | 'equal' | 'nothing',
   options: PackingOptions,
   grid?: (scored: readonly Scored[]) => LossGrid,
 ): Pick<PackedBatch, 'microBatches' | 'scored'> {

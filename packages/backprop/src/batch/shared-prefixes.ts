@@ -28,12 +28,12 @@ export interface Tree {
  * A tree takes one row of attention's rectangle, so a long tree saves tokens and costs pairs.
  *
  * @param claims - `'exclusive'`: a position that two sequences claim is not shared. `'equal'`: it is if they claim the
- * same.
+ * same. `'nothing'`: no position is shared.
  * @param limit - Maximum positions of a tree of several sequences.
  */
 export function growTrees(
   paths: readonly Path[],
-  claims: 'exclusive' | 'equal',
+  claims: 'exclusive' | 'equal' | 'nothing',
   limit: number,
   costs: LayoutCosts,
 ): Tree[] {
@@ -67,7 +67,7 @@ export function growTrees(
 }
 
 /** Sequences in the order of their tokens, with the positions that each can share with the one before it. */
-function sortedBranches(paths: readonly Path[], claims: 'exclusive' | 'equal'): Branch[] {
+function sortedBranches(paths: readonly Path[], claims: 'exclusive' | 'equal' | 'nothing'): Branch[] {
   const order = [...paths.keys()].filter((member) => paths[member]!.claims.length > 0);
   order.sort((a, b) => compareTokens(paths[a]!, paths[b]!) || a - b);
   /** Claims along the path of the sequence before, those of all that share it included. */
@@ -75,7 +75,7 @@ function sortedBranches(paths: readonly Path[], claims: 'exclusive' | 'equal'): 
   return order.map((member, index) => {
     const before = paths[order[index - 1]!];
     const { tokens, claims: own } = paths[member]!;
-    const most = before ? Math.min(before.claims.length, own.length) : 0;
+    const most = before && claims !== 'nothing' ? Math.min(before.claims.length, own.length) : 0;
     let shared = 0;
     while (shared < most && before!.tokens[shared] === tokens[shared]) {
       const [first, second] = [held[shared]!, own[shared]!];

@@ -9,10 +9,12 @@ import {
 } from '@rlp/models/decoder';
 import type { Graph, Value } from '@rlp/onnx';
 import type { OperatorSet, TableGradient, TokenLayout } from '@rlp/onnx/layers';
+import { where } from '@rlp/onnx/ops';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
+import type { DropoutMask } from '../program-protocol.ts';
 import { corrected, relengthened } from '../weights/lora.ts';
 import { type LoraTarget, trainedOf } from '../weights/merge-plan.ts';
-import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
+import type { DecoderBuilder, GraphMode, TableLookup } from './policy-graphs.ts';
 
 /** Options of {@link decoderBuilder}. */
 export interface DecoderBuilderOptions {
@@ -21,7 +23,13 @@ export interface DecoderBuilderOptions {
   readonly ops: OperatorSet;
   /** Low-rank corrections and their common factor. */
   readonly lora?:
-    | { readonly targets: readonly LoraTarget[]; readonly scale: number; readonly base: 'float32' | 'int8' }
+    | {
+        readonly targets: readonly LoraTarget[];
+        readonly scale: number;
+        /** Share of the corrections' inputs that training drops. */
+        readonly dropout: number;
+        readonly base: 'float32' | 'int8';
+      }
     | undefined;
   /** Row of the value head, if there is one. */
   readonly valueHead?: ParameterSpec | undefined;
@@ -33,7 +41,7 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
   const quantized = new Set(lora?.base === 'int8' ? linearLayers(config).map(({ weight }) => weight) : []);
   const shapes = shapesOf(config, lora?.targets ?? [], valueHead);
-  return (graph: Graph, tokens: Value, layout: TokenLayout, tables: TableGradient) => {
+  return (graph: Graph, tokens: Value, layout: TokenLayout, tables: TableGradient, mode: GraphMode) => {
     const parameters = new Map<string, Value>();
     const input = (name: string, type: 'float32' | 'uint8', shape: readonly number[]) => {
       const value = parameters.get(name) ?? graph.input(name, type, shape);
@@ -41,6 +49,8 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       return value;
     };
     const parameter = (name: string) => input(name, 'float32', shapes.get(name)!);
+    const dropout = mode === 'training' ? (lora?.dropout ?? 0) : 0;
+    const drop = dropper(graph);
     let embedding: TableLookup | undefined;
     const blocks = trainingBlocks({
       graph,
@@ -58,6 +68,7 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
         const target = targets.get(layer.weight);
         if (!target || !lora) return y;
         const factors = { down: parameter(target.down.name), up: parameter(target.up.name) };
+        if (dropout > 0) return corrected(y, drop.apply(x, target), factors, lora.scale / (1 - dropout));
         const low = corrected(y, x, factors, lora.scale);
         if (target.magnitude === undefined) return low;
         const own = {
@@ -76,8 +87,24 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       valueHead: valueHead && (() => parameter(valueHead.name)),
       embedding: embedding!,
       parameters,
+      dropouts: [...drop.masks.values()].map(({ mask }) => mask),
     };
   };
+}
+
+/** Sets inputs of corrections to 0 where their masks say so. */
+function dropper(graph: Graph) {
+  const masks = new Map<string, { readonly mask: DropoutMask; readonly kept: Value }>();
+  const maskOf = ({ layer, down }: LoraTarget) => {
+    const mask = { parameter: down.name, input: `kept:${down.name}`, width: layer.inputs };
+    const made = masks.get(mask.input) ?? {
+      mask,
+      kept: graph.input(mask.input, 'bool', ['tokens', mask.width]),
+    };
+    masks.set(mask.input, made);
+    return made.kept;
+  };
+  return { masks, apply: (x: Value, target: LoraTarget) => where(maskOf(target), x, 0) };
 }
 
 function shapesOf(

@@ -9,7 +9,7 @@ import {
 import { filled, gather, gemm, reshape } from '@rlp/onnx/ops';
 import type { AttentionForm } from '../batch/attention-blocks.ts';
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
-import type { GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
+import type { DropoutMask, GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
 import { type BlockInput, cutRows, largeVocabulary } from './parameter-blocks.ts';
 
 /** A table that a decoder looks up rows in, and the rows it found. */
@@ -32,7 +32,12 @@ export interface DecoderValues {
   readonly embedding: TableLookup;
   /** Parameters that became inputs so far, by name. */
   readonly parameters: ReadonlyMap<string, Value>;
+  /** Masks that became inputs. Default: none, as in a graph that scores. */
+  readonly dropouts?: readonly DropoutMask[];
 }
+
+/** Whether a graph trains. Dropout acts only then. */
+export type GraphMode = 'training' | 'scoring';
 
 /**
  * Builds a decoder into a graph.
@@ -44,6 +49,7 @@ export type DecoderBuilder = (
   tokens: Value,
   layout: TokenLayout,
   tables: TableGradient,
+  mode: GraphMode,
 ) => DecoderValues;
 
 /** A graph with a decoder. */
@@ -88,7 +94,7 @@ export class PolicyGraphs {
 
   /** Outputs `logprobs` and `entropies`, each `[scores]`. */
   scoring(key: string, attention: AttentionForm = 'whole'): GraphPlan {
-    const trunk = this.#trunk(attention);
+    const trunk = this.#trunk(attention, 'scoring');
     const { logprobs, entropies, blocks } = this.#vocabularyHead(trunk, 'needed');
     return forwardPlan(
       key,
@@ -100,7 +106,7 @@ export class PolicyGraphs {
 
   /** Outputs `values` `[scores]` of the states after tokens. Leaves out the output matrix. */
   values(key: string, attention: AttentionForm = 'whole'): GraphPlan {
-    const trunk = this.#trunk(attention);
+    const trunk = this.#trunk(attention, 'scoring');
     return forwardPlan(key, trunk, { values: valuesOn(trunk) }, []);
   }
 
@@ -110,7 +116,7 @@ export class PolicyGraphs {
    * For a loss that reads only values, it leaves out the output matrix and `logprobs`.
    */
   training(key: string, loss: TracedLoss, attention: AttentionForm = 'whole'): GraphPlan {
-    const trunk = this.#trunk(attention);
+    const trunk = this.#trunk(attention, 'training');
     const { graph } = trunk;
     const needsEntropies = loss.reads.includes('entropies') ? 'needed' : 'none';
     const head = loss.reads.includes('logprobs') ? this.#vocabularyHead(trunk, needsEntropies) : undefined;
@@ -139,7 +145,7 @@ export class PolicyGraphs {
     return { columns, metrics, perPosition, ...derived, ...planOf(key, trunk) };
   }
 
-  #trunk(attention: AttentionForm): Trunk {
+  #trunk(attention: AttentionForm, mode: GraphMode): Trunk {
     const graph = new Graph();
     const integers = (name: string, ...shape: string[]) => graph.input(name, 'int64', shape);
     const layout = {
@@ -154,7 +160,7 @@ export class PolicyGraphs {
         },
       }),
     };
-    const decoder = this.#decoder(graph, integers('tokens', 'tokens'), layout, this.#tables);
+    const decoder = this.#decoder(graph, integers('tokens', 'tokens'), layout, this.#tables, mode);
     const [scored, places] = [integers('scored', 'scores'), integers('scorePlaces', 'tokens')];
     return { graph, decoder, hidden: pickRows(decoder.hidden, scored, places) };
   }
@@ -285,5 +291,6 @@ function forwardPlan(
 }
 
 function planOf(key: string, { graph, decoder }: Trunk) {
-  return { key, parameters: [...decoder.parameters.keys()], model: serialize(graph) };
+  const { parameters, dropouts = [] } = decoder;
+  return { key, parameters: [...parameters.keys()], dropouts, model: serialize(graph) };
 }

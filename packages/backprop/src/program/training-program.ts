@@ -24,6 +24,7 @@ import type {
 } from '../program-protocol.ts';
 import type { MergePlan } from '../weights/merge-plan.ts';
 import { valueHeadName } from '../weights/value-head.ts';
+import { DropoutMasks } from './dropout-masks.ts';
 import type { GradientAccumulator } from './gradients.ts';
 import type { ParameterOptimizer } from './kernel-optimizer.ts';
 import { driversOf } from './parameter-drivers.ts';
@@ -41,6 +42,7 @@ export class TrainingProgram {
   readonly #gradient: GradientAccumulator;
   readonly #optimizer: ParameterOptimizer;
   readonly #merger: Merger | undefined;
+  readonly #dropout: DropoutMasks;
   readonly #sequence = new Sequence();
   #reference: ParameterStore | undefined;
   #updates = 0;
@@ -55,6 +57,7 @@ export class TrainingProgram {
     const { gradient, optimizer } = driversOf(host, this.#store, options);
     this.#gradient = gradient;
     this.#optimizer = optimizer;
+    this.#dropout = new DropoutMasks(options.dropout);
     this.#merger = options.merge && mergerOf(host, options.merge);
   }
 
@@ -63,7 +66,7 @@ export class TrainingProgram {
       try {
         return await this.#accumulate(request, call);
       } catch (error) {
-        this.#gradient.clear();
+        this.#discardGradient();
         throw error;
       }
     });
@@ -79,6 +82,7 @@ export class TrainingProgram {
         maxGradientNorm: given.maxGradientNorm ?? maxGradientNorm,
       });
       this.#updates += 1;
+      this.#dropout.reset();
       return { gradientNorm, learningRate, updates: this.#updates };
     });
 
@@ -168,7 +172,7 @@ export class TrainingProgram {
       }
       await copyIn(this.#store, undefined, state.parameters);
       await this.#optimizer.restore(state.optimizer);
-      this.#gradient.clear();
+      this.#discardGradient();
       this.#updates = state.updates;
       this.#weightVersion = state.weightVersion;
     });
@@ -182,15 +186,23 @@ export class TrainingProgram {
       this.#dropReference();
     });
 
+  #discardGradient(): void {
+    this.#gradient.clear();
+    this.#dropout.reset();
+  }
+
   async #accumulate(request: ComputeRequest, call: CallContext): Promise<GradientResult> {
     let loss = 0;
     const graph = await this.#graphs.open(request);
     const names = Object.keys(graph.plan.metrics);
     const metricSums: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
     const scores = new Scores(graph.plan);
+    const masks = this.#dropout.next(this.#updates);
     for (const batch of request.microBatches) {
       call.signal.throwIfAborted();
-      const result = await this.#runBackward(graph, batch, request.temperature, scores.next(batch));
+      const feeds = feedsOf(graph, batch, request.temperature, await this.#stores('current'));
+      const dropped = { ...feeds, ...masks(graph.plan.dropouts, batch) };
+      const result = await this.#runBackward(graph, batch, dropped, scores.next(batch));
       const part = scalar(result.loss!);
       if (!Number.isFinite(part)) throw lossError(part);
       loss += part;
@@ -207,13 +219,12 @@ export class TrainingProgram {
   async #runBackward(
     graph: CompiledGraph,
     batch: MicroBatch,
-    temperature: number,
+    feeds: Tensors,
     scores: Tensors,
   ): Promise<Tensors> {
     const { plan, session } = graph;
     const into = { ...scores, ...this.#gradient.outputs(graph, batch) };
     const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
-    const feeds = feedsOf(graph, batch, temperature, await this.#stores('current'));
     return { ...(await session.run(feeds, { into, fetch })), ...into };
   }
 

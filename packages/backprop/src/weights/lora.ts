@@ -21,6 +21,8 @@ import { type LoraTarget, type MergeGraphPlan, trainedOf } from './merge-plan.ts
 /** A low-rank correction with everything decided: by options, or by the files of an adapter. */
 export interface LoraPlan extends LoraSettings {
   readonly scale: number;
+  /** Seed of the masks of dropout. */
+  readonly seed: string | number;
   /** How the frozen linear layers are stored. */
   readonly base: 'float32' | 'int8';
   readonly targets: readonly LoraTarget[];
@@ -48,21 +50,29 @@ export async function planCorrection(
 ): Promise<LoraPlan> {
   const name = folder === undefined ? undefined : (hubNameOf(folder) ?? folder);
   const { rank = 8, alpha = 16, scaling = 'rank', variant = 'lora', targets: names } = options;
-  const { seed, adapter, baseModel, base } = options;
+  const { seed, adapter, baseModel, base, dropout } = options;
   if (adapter === undefined) {
     const targets = loraTargets(config, { rank, variant, targets: names });
     const factors = initialFactors(targets, weights, seed);
-    const settings = { variant, rank, alpha, scaling, baseModel: baseModel ?? name };
-    return { ...settings, base, scale: loraScale(settings), targets, factors };
+    const settings = { variant, rank, alpha, scaling, dropout: dropout ?? 0, baseModel: baseModel ?? name };
+    return { ...settings, base, seed, scale: loraScale(settings), targets, factors };
   }
   const read = await readLoraAdapter(adapter, config);
   if (read.variant === 'dora' && base === 'int8') {
     throw new ArgumentError(`lora.adapter: ${adapter} is of DoRA, which needs lora.base 'float32'`);
   }
+  const share = dropout ?? read.dropout;
+  if (read.variant === 'dora' && share > 0) {
+    throw new ArgumentError(
+      `lora.adapter: ${adapter} is of DoRA with a dropout of ${share}, which are not combined here; pass dropout: 0`,
+    );
+  }
   if (baseModel === undefined) await checkBaseModel(read.baseModel, folder);
   return {
     ...read,
     base,
+    seed,
+    dropout: share,
     baseModel: baseModel ?? name ?? read.baseModel,
     targets: targetsOf(read, config, adapter),
     factors: factorsOf(read),

@@ -188,7 +188,7 @@ const peft = {
   use_rslora: 'OnnxBackendOptions.lora.scaling',
   target_modules: 'OnnxBackendOptions.lora.targets',
   use_dora: 'OnnxBackendOptions.lora.variant',
-  lora_dropout: 'rlp trains without dropout; leave it out',
+  lora_dropout: 'OnnxBackendOptions.lora.dropout',
   modules_to_save: 'rlp trains either the correction or, without `lora`, all weights; leave it out',
 };
 

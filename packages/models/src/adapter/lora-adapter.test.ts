@@ -46,6 +46,7 @@ describe('settings of an adapter', () => {
       variant: 'lora',
       rank: 2,
       alpha: 6,
+      dropout: 0,
       scaling: 'rank',
       baseModel: undefined,
     });

@@ -28,6 +28,8 @@ export interface LoraAdapter {
   readonly scaling: LoraScaling;
   /** Factor of `B · A`, from the three above. */
   readonly scale: number;
+  /** Share of the corrections' inputs that were dropped in training. It changes no result. */
+  readonly dropout: number;
   /** Folder or name of the model that it belongs to, if the adapter says so. */
   readonly baseModel: string | undefined;
   readonly layers: readonly {
@@ -42,7 +44,10 @@ export interface LoraAdapter {
 }
 
 /** What `adapter_config.json` says of an adapter. */
-export type LoraSettings = Pick<LoraAdapter, 'variant' | 'rank' | 'alpha' | 'scaling' | 'baseModel'>;
+export type LoraSettings = Pick<
+  LoraAdapter,
+  'variant' | 'rank' | 'alpha' | 'scaling' | 'dropout' | 'baseModel'
+>;
 
 /** File of an adapter's settings. */
 export const adapterConfigFile = 'adapter_config.json';
@@ -54,6 +59,7 @@ const schema = z.looseObject({
   peft_type: z.literal('LORA', 'only LoRA adapters are supported').optional(),
   r: z.int().min(1),
   lora_alpha: z.number().positive(),
+  lora_dropout: z.number().min(0).lt(1).nullish(),
   use_rslora: z.boolean().nullish(),
   use_dora: z.boolean().nullish(),
   base_model_name_or_path: z.string().nullish(),
@@ -106,6 +112,7 @@ export function parseAdapterConfig(content: unknown, file: string): LoraSettings
     rank: config.r,
     alpha: config.lora_alpha,
     scaling: config.use_rslora === true ? 'root-rank' : 'rank',
+    dropout: config.lora_dropout ?? 0,
     baseModel: config.base_model_name_or_path ?? undefined,
   };
 }

@@ -26,7 +26,7 @@ export async function writeLoraAdapter(folder: string, adapter: SavableAdapter):
 }
 
 /** `adapter_config.json` as PEFT reads it. */
-function adapterConfig({ layers, variant, rank, alpha, scaling, baseModel }: SavableAdapter) {
+function adapterConfig({ layers, variant, rank, alpha, scaling, dropout, baseModel }: SavableAdapter) {
   return {
     peft_type: 'LORA',
     task_type: 'CAUSAL_LM',
@@ -35,7 +35,7 @@ function adapterConfig({ layers, variant, rank, alpha, scaling, baseModel }: Sav
     lora_alpha: alpha,
     ...(scaling === 'root-rank' && { use_rslora: true }),
     ...(variant === 'dora' && { use_dora: true }),
-    lora_dropout: 0,
+    lora_dropout: dropout,
     bias: 'none',
     fan_in_fan_out: layers.some(({ layer }) => layer.order === 'in-out'),
     inference_mode: true,
