@@ -64,7 +64,11 @@ const loraSchema = z
       addIssue({ code: 'custom', path: ['variant'], message: "'dora' needs base 'float32'" });
     }
     if (options.variant === 'dora' && (options.dropout ?? 0) > 0) {
-      addIssue({ code: 'custom', path: ['dropout'], message: "is not combined with variant 'dora'; leave it out" });
+      addIssue({
+        code: 'custom',
+        path: ['dropout'],
+        message: "is not combined with variant 'dora'; leave it out",
+      });
     }
     if (options.adapter === undefined) return;
     for (const name of Object.keys(adapterShape) as (keyof typeof adapterShape)[]) {

@@ -124,4 +124,6 @@ describe.each([
 
 it('wants a share below 1', async () => {
   await expect(create({ lora: { dropout: 1 } })).rejects.toThrow('lora.dropout');
+  const both = { dropout: 0.1, variant: 'dora' as const };
+  await expect(create({ lora: both })).rejects.toThrow("lora.dropout: is not combined with variant 'dora'");
 });

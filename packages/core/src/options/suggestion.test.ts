@@ -110,6 +110,7 @@ describe('a name of another library', () => {
     ['learning_rate', 'in rlp this is learningRate of OnnxBackendOptions'],
     ['use_rslora', 'in rlp this is lora.scaling of OnnxBackendOptions'],
     ['use_dora', 'in rlp this is lora.variant of OnnxBackendOptions'],
+    ['lora_dropout', 'in rlp this is lora.dropout of OnnxBackendOptions'],
   ])('%s', (name, expected) => {
     expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
   });

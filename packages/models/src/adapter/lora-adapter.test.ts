@@ -53,13 +53,14 @@ describe('settings of an adapter', () => {
     const named = {
       ...settings,
       r: 4,
+      lora_dropout: 0.05,
       use_rslora: true,
       use_dora: true,
       base_model_name_or_path: 'org/base',
     };
     const read = parseAdapterConfig(named, 'a');
     expect(read).toEqual({
-      ...{ variant: 'dora', rank: 4, alpha: 6 },
+      ...{ variant: 'dora', rank: 4, alpha: 6, dropout: 0.05 },
       ...{ scaling: 'root-rank', baseModel: 'org/base' },
     });
     expect(loraScale(read)).toBe(3);
