@@ -168,7 +168,7 @@ describe('memoryForecast', () => {
         ...{ engine: { executionProvider }, model: { config } },
         ...{ tokensPerMicroBatch: 512, activations: 'keep', reference: 'none' },
       } as never,
-      rank === undefined ? undefined : { rank, base: 'float32', variant },
+      rank === undefined ? undefined : { rank, base: 'float32', variant, dropout: 0 },
     );
 
   it('is the estimate of the largest micro-batch, without the copy of the model', () => {
