@@ -110,11 +110,10 @@ const nonFinite = /^(NaN|-?Infinity)$/;
 
 async function evaluationsOf(folder: string): Promise<ReadonlyMap<string, Evaluation>> {
   const names = (await ifThere(readdir(folder), [])).filter((name) => name.endsWith('.json'));
-  const read = names.map(async (name) => {
-    const evaluation = await readEvaluation(join(folder, name)).catch(() => undefined);
-    return evaluation === undefined ? [] : [[basename(name, '.json'), evaluation] as const];
-  });
-  return new Map((await Promise.all(read)).flat());
+  const read = names.map(
+    async (name) => [basename(name, '.json'), await readEvaluation(join(folder, name))] as const,
+  );
+  return new Map(await Promise.all(read));
 }
 
 function differences(first: ReadonlyMap<string, string>, second: ReadonlyMap<string, string>) {

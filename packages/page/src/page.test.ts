@@ -95,6 +95,8 @@ describe('renderPage', () => {
     const live = renderPage({ title: 't', body: html``, script: { code: 'run()', nonce: 'n1' } });
     expect(live).toContain('<script nonce="n1">run()</script>');
     expect(contentSecurityPolicy('n1')).toContain("script-src 'nonce-n1'; connect-src 'self'");
+    for (const page of [still, live]) expect(page).toContain('form-action &#39;none&#39;');
+    expect(contentSecurityPolicy('n1')).toContain("base-uri 'none'; form-action 'none'");
   });
 
   it('escapes whatever is not HTML yet', () => {

@@ -32,7 +32,7 @@ export class MlflowClient {
       try {
         return await this.#attempt(method, path, body);
       } catch (error) {
-        if (attempt >= this.#options.attempts) throw error;
+        if (attempt >= this.#options.attempts || error instanceof RejectedRequest) throw error;
         await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
       }
     }
@@ -52,9 +52,22 @@ export class MlflowClient {
     });
     const text = await response.text();
     if (response.status === 404) return undefined;
-    if (!response.ok) throw new Error(`${method} ${path}: status ${response.status}: ${text.slice(0, 200)}`);
+    if (!response.ok) {
+      const problem = `${method} ${path}: status ${response.status}: ${text.slice(0, 200)}`;
+      throw isFinal(response.status) ? new RejectedRequest(problem) : new Error(problem);
+    }
     return text === '' ? {} : JSON.parse(text);
   }
+}
+
+/** A request that the server will reject again. */
+class RejectedRequest extends Error {
+  override readonly name = 'RejectedRequest';
+}
+
+/** Whether the same request would get the same answer. */
+function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 /** Why a request failed, with the cause that `fetch` hides. */

@@ -333,6 +333,20 @@ describe('MlflowLogger', () => {
     expect(problems[0]).not.toContain('secret');
   });
 
+  it.each([
+    [401, 1],
+    [429, 3],
+    [503, 3],
+  ])('asks again only where that can help: status %i', async (status, expected) => {
+    let requests = 0;
+    const answering: typeof fetch = async () => new Response(`no, ${++requests}`, { status });
+    const options = { url: 'http://127.0.0.1:1', experiment: 'grpo', onProblem: () => undefined };
+    const logger = new MlflowLogger({ ...options, fetch: answering });
+    logger.log(0, { a: 1 });
+    await logger.close();
+    expect(requests).toBe(expected);
+  });
+
   it('closes after one batch where the server never answers, and counts what waited', async () => {
     let requests = 0;
     const silent: typeof fetch = (_, { signal } = {}) => {

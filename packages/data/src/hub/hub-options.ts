@@ -5,7 +5,7 @@ import * as z from 'zod';
 /** Schema of {@link HubOptions}. */
 export const hubSchema = z.strictObject({
   /** Branch, tag or commit. Default `'main'`. */
-  revision: z.string().min(1).default('main'),
+  revision: z.string().refine(isRevision, 'must be the name of a branch or tag, or a commit').default('main'),
   /** Token for private and gated repositories. Default: the environment variable `HF_TOKEN`. */
   accessToken: z.string().min(1).optional(),
   /** `'cache'` reads what was downloaded before and uses no network. Default: `'cache'` if `HF_HUB_OFFLINE` is set, else `'download'`. */
@@ -21,6 +21,11 @@ export const hubSchema = z.strictObject({
   /** Attempts per file. Each goes on where the last one stopped. Default 5. */
   attempts: z.int().min(1).default(5),
 });
+
+/** Whether a text can name a revision. It becomes a path in the cache. */
+function isRevision(text: string): boolean {
+  return !text.includes('\\') && text.split('/').every((part) => !['', '.', '..'].includes(part));
+}
 
 /** How a repository of the Hugging Face hub is fetched. */
 export interface HubOptions extends z.input<typeof hubSchema> {}

@@ -150,6 +150,11 @@ describe('loadDataset of a hub id', () => {
     await expect(loadDataset('owner/sums', { hub: { ...hub(), revision: 'v9' } })).rejects.toThrow(
       'no revision "v9"',
     );
+    for (const revision of ['', '..', '../../x', 'a/../..', '/etc', 'a\\b']) {
+      await expect(
+        hubSnapshot({ type: 'dataset', name: 'owner/sums' }, { ...hub(), revision }),
+      ).rejects.toThrow('revision: must be the name of a branch or tag, or a commit');
+    }
     await expect(loadDataset('owner/sums', { split: 'dev', hub: hub() })).rejects.toThrow(
       'owner/sums: expected one of the splits train, test, got "dev"',
     );

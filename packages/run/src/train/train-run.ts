@@ -185,7 +185,7 @@ async function evaluateOnly(run: OpenRun): Promise<void> {
 async function conclude({ files, prepared, journal }: OpenRun): Promise<void> {
   const { mode, config, stages, parameters } = prepared;
   const { record } = journal;
-  const text = await readFile(files.metrics, 'utf8').catch(() => '');
+  const text = (await ifThere(files.metrics)) ?? '';
   const rows = metricRowsFromJsonl(text, files.metrics);
   const measured = await measuredBy(files, stages);
   const { seconds } = record;
@@ -218,8 +218,7 @@ async function measuredBy(
 }
 
 async function readMeasured(files: RunFiles, name: string): Promise<Measured | undefined> {
-  const read = (ending: string) =>
-    readFile(join(files.evaluations, `${name}.${ending}`), 'utf8').catch(() => undefined);
+  const read = (ending: string) => ifThere(join(files.evaluations, `${name}.${ending}`));
   const [record, lines] = [await read('json'), await read('jsonl')];
   if (record === undefined) return undefined;
   const answers = (lines ?? '').split('\n').filter(Boolean);
@@ -227,6 +226,14 @@ async function readMeasured(files: RunFiles, name: string): Promise<Measured | u
     record: parseOptions(name, evaluationSchema, JSON.parse(record)),
     answers: answers.map((line) => JSON.parse(line) as Answered),
   };
+}
+
+/** Text of a file, if there is one. */
+function ifThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
 }
 
 async function resultOf(
