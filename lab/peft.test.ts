@@ -83,7 +83,7 @@ function compare(ours: readonly Float32Array[], theirs: PeftLogits['adapted']): 
 }
 
 const types = ['llama', 'qwen2', 'qwen3', 'gpt2'];
-const variants = ['lora', 'dora'] as const;
+const variants = ['lora', 'dora', 'modules'] as const;
 
 it
   .skipIf(problem !== undefined)
@@ -95,7 +95,15 @@ it
     try {
       const model = modelOf(type);
       await saveModel(join(folder, 'base'), model);
-      const lora = { variant, rank: 3, alpha: 12, baseModel: join(folder, 'base') };
+      const whole = [
+        type === 'gpt2' ? 'wte' : 'embed_tokens',
+        'lm_head',
+        type === 'gpt2' ? 'ln_f' : 'model.norm',
+      ];
+      const lora = {
+        ...{ rank: 3, alpha: 12, baseModel: join(folder, 'base') },
+        ...(variant === 'modules' ? { modulesToSave: whole } : { variant }),
+      };
       const backend = await createOnnxBackend({ engine, model, lora, learningRate: 0.02 });
       for (let update = 0; update < 3; update++) {
         await backend.forwardBackward({ sequences }, negativeLogLikelihood);

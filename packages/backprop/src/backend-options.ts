@@ -29,6 +29,12 @@ const adapterShape = {
    * decoder.
    */
   targets: z.array(z.string().min(1)).min(1).optional(),
+  /**
+   * Modules that are trained in full beside the correction, by the ends of their paths, such as `lm_head`, `embed_tokens` or
+   * `model.norm`. They are saved with the adapter, as PEFT's `modules_to_save`, and published in merged weights and not as an
+   * adapter. If the output head is tied to the embedding, either name stands for both. Default: none.
+   */
+  modulesToSave: z.array(z.string().min(1)).optional(),
 };
 
 const loraSchema = z
@@ -49,7 +55,8 @@ const loraSchema = z
     /** Seed of the random streams that A and the masks of dropout are drawn from. Default `'lora'`. */
     seed: z.union([z.string(), z.number()]).default('lora'),
     /**
-     * Folder of a PEFT adapter to continue from. Its files decide rank, alpha, scaling, variant and targets. Default: a
+     * Folder of a PEFT adapter to continue from. Its files decide rank, alpha, scaling, variant, targets and
+     * modules. Default: a
      * correction of zero.
      */
     adapter: z.string().min(1).optional(),

@@ -108,7 +108,7 @@ function planQuantized(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head
       `createOnnxBackend: lora.base 'int8' needs the provider cpu, got ${engine.executionProvider}; use 'float32'`,
     );
   }
-  const { targets, scale } = lora;
+  const { targets, modules, scale } = lora;
   const layers = linearLayers(model.config);
   const published = targets.flatMap(({ layer, down, up }): [string, HostTensor][] => {
     const names = correctionNames(layer.weight);
@@ -126,7 +126,7 @@ function planQuantized(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head
       },
     ]),
     merge: {
-      ...{ kind: 'quantized', store, scale, layers, targets },
+      ...{ kind: 'quantized', store, scale, layers, targets, modules },
       parameters: parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape })),
     },
   };
@@ -138,7 +138,7 @@ function zerosOf({ shape }: ParameterSpec): HostTensor {
 
 function planLora(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
   const { model, store } = options;
-  const { targets, scale } = lora;
+  const { targets } = lora;
   const adapted = new Set(targets.map(({ layer }) => layer.weight));
   const base = new Map([...model.weights].filter(([name]) => adapted.has(name)));
   return {
@@ -146,7 +146,7 @@ function planLora(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Wei
       { name: `${store}/base`, weights: base },
       { name: store, weights: model.weights },
     ]),
-    merge: mergePlan(targets, scale, store),
+    merge: mergePlan(lora, store),
   };
 }
 
@@ -157,7 +157,8 @@ function correctionPlan(
   head: Weights,
   frozen: Plan['stores'],
 ): Omit<Plan, 'merge'> {
-  const { targets, factors } = lora;
+  const { targets, modules, factors } = lora;
+  const linear = new Set(linearLayers(options.model.config).map(({ weight }) => weight));
   requireHost(options, lora);
   const weights = new Map([...factors, ...head]);
   return {
@@ -166,6 +167,7 @@ function correctionPlan(
       ...targets.flatMap((target) =>
         trainedOf(target).map((factor) => withRole(factor, new Set([target.down.name, target.up.name]))),
       ),
+      ...modules.map((module) => withRole(module, linear)),
       ...others(head),
     ],
     lora,
@@ -249,8 +251,8 @@ async function startBackend(
 }
 
 /** What memory depends on. */
-function kindOfCorrection({ rank, base, variant, dropout }: LoraPlan) {
-  return { rank, base, variant, dropout };
+function kindOfCorrection({ rank, base, variant, dropout, modulesToSave }: LoraPlan) {
+  return { rank, base, variant, dropout, modulesToSave: [...modulesToSave] };
 }
 
 /** A pair of attention has few operations, but most of them read and write memory. */

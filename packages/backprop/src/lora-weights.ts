@@ -36,7 +36,8 @@ export interface LoraWeightsParts {
 }
 
 /**
- * Frozen weights with a low-rank correction, and with the lengths of their rows in the case of DoRA.
+ * Frozen weights with a low-rank correction, with the lengths of their rows in the case of DoRA, and with modules that are trained in
+ * full.
  *
  * Reading gives merged weights, `W + (alpha/rank)·B·A`, and publishing writes them to the shared store.
  * Loading weights replaces the frozen ones and resets the correction, including that of the reference policy.
@@ -64,11 +65,11 @@ export class LoraWeights implements PolicyWeights {
     return base === 'int8' || variant === 'dora';
   }
 
-  /** Inference servers take no adapters of DoRA. */
+  /** Inference servers take no adapters of DoRA, and none with modules that were trained in full. */
   get publishes(): readonly PublicationForm[] {
-    return this.#parts.plan.variant === 'dora'
-      ? ['shared', 'checkpoint']
-      : ['shared', 'adapter', 'checkpoint'];
+    const { variant, modules } = this.#parts.plan;
+    const isPlain = variant === 'lora' && modules.length === 0;
+    return isPlain ? ['shared', 'adapter', 'checkpoint'] : ['shared', 'checkpoint'];
   }
 
   async load(weights: Weights): Promise<void> {
@@ -88,17 +89,18 @@ export class LoraWeights implements PolicyWeights {
   }
 
   check(owner: string, parameters: Weights): void {
-    const factors = this.#parts.plan.targets.flatMap(trainedOf);
-    checkWeights(owner, factors, parameters);
+    const { targets, modules } = this.#parts.plan;
+    checkWeights(owner, [...targets.flatMap(trainedOf), ...modules], parameters);
   }
 
   async write(directory: string, parameters: Weights): Promise<void> {
-    const { targets, base: _base, seed: _seed, scale: _scale, ...settings } = this.#parts.plan;
+    const { targets, modules, base: _base, seed: _seed, scale: _scale, ...settings } = this.#parts.plan;
     const layers = targets.map(({ layer, down, up, magnitude }) => ({
       ...{ layer, down: parameters.get(down.name)!, up: parameters.get(up.name)! },
       ...(magnitude && { magnitude: parameters.get(magnitude.name)! }),
     }));
-    await writeLoraAdapter(directory, { ...settings, layers });
+    const whole = new Map(modules.map(({ name }) => [name, parameters.get(name)!]));
+    await writeLoraAdapter(directory, { ...settings, layers, modules: whole }, this.#parts.config);
   }
 
   async readFiles(directory: string): Promise<Weights> {

@@ -1,8 +1,7 @@
 import type { BatchSize, MemoryForecast } from '@rlp/core';
 import { availableMemory } from './available-memory.ts';
 import type { ResolvedOnnxBackendOptions } from './backend-options.ts';
-import { estimateMemory } from './memory.ts';
-import type { LoraPlan } from './weights/lora.ts';
+import { estimateMemory, type MemoryQuestion } from './memory.ts';
 
 const remedy =
   "lower tokensPerMicroBatch, train a correction with `lora: { base: 'int8' }`, or set activations: 'recompute' or reference: 'none'";
@@ -16,7 +15,7 @@ const remedy =
  */
 export function memoryForecast(
   { engine, model, tokensPerMicroBatch, activations, reference, optimizer }: ResolvedOnnxBackendOptions,
-  lora: Pick<LoraPlan, 'rank' | 'base' | 'variant' | 'dropout'> | undefined,
+  lora: MemoryQuestion['lora'],
 ): (batch: BatchSize) => MemoryForecast | undefined {
   const { executionProvider } = engine;
   const { config } = model;

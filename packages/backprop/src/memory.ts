@@ -1,13 +1,27 @@
 import { parseOptions } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
+import { linearLayers, moduleParameters, parameterSpecs } from '@rlp/models/decoder';
 import { quantizedBlock } from '@rlp/onnx/layers';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
 import { headBlockRows, largeVocabulary } from './graphs/parameter-blocks.ts';
 import { type OptimizerOptions, optimizerSchema } from './optimizer/options.ts';
 import { ruleOf } from './optimizer/rules.ts';
 import { stateSpecs, type TrainedParameter } from './optimizer/update-rule.ts';
+
+const loraSchema = z.strictObject({
+  /** Rank of the correction. Default 8. */
+  rank: z.int().min(1).default(8),
+  /** How the frozen weights are stored, as the option `lora.base` of the backend. Default `'float32'`. */
+  base: z.enum(['float32', 'int8']).default('float32'),
+  /** Option `lora.variant` of the backend: `'dora'` keeps the outputs of the corrected layers. Default `'lora'`. */
+  variant: z.enum(['lora', 'dora']).default('lora'),
+  /** Share of inputs dropped, as the option `lora.dropout` of the backend. Above 0, masks and what they keep are held too. Default 0. */
+  dropout: z.number().min(0).lt(1).default(0),
+  /** Modules trained in full, as the option `lora.modulesToSave` of the backend. Default: none. */
+  modulesToSave: z.array(z.string().min(1)).default([]),
+});
 
 const schema = z.strictObject({
   /** Shape of the model, from `loadModel` or `parseModelConfig`. Required. */
@@ -29,18 +43,7 @@ const schema = z.strictObject({
   /** Option `optimizer` of the backend, which keeps from none to two numbers per weight. Default AdamW, which keeps two. */
   optimizer: optimizerSchema.optional(),
   /** Trains a low-rank correction. Default: every weight is trained. */
-  lora: z
-    .strictObject({
-      /** Rank of the correction. Default 8. */
-      rank: z.int().min(1).default(8),
-      /** How the frozen weights are stored, as the option `lora.base` of the backend. Default `'float32'`. */
-      base: z.enum(['float32', 'int8']).default('float32'),
-      /** Option `lora.variant` of the backend: `'dora'` keeps the outputs of the corrected layers. Default `'lora'`. */
-      variant: z.enum(['lora', 'dora']).default('lora'),
-      /** Share of inputs dropped, as the option `lora.dropout` of the backend. Above 0, masks and what they keep are held too. Default 0. */
-      dropout: z.number().min(0).lt(1).default(0),
-    })
-    .optional(),
+  lora: loraSchema.optional(),
 });
 
 /** What a run would train, for {@link estimateMemory}. */
@@ -116,13 +119,14 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const scored = rows * Math.min(length, question.trained ?? length);
   const parameters = countParameters(config);
   const critic = question.purpose === 'critic';
-  const trained = lora ? countAdapterParameters(config, lora.rank) : parameters;
+  const adapter = lora && adapterParameters(config, lora);
+  const trained = adapter ? count(adapter) : parameters;
   const parts = {
     model: float * parameters,
     weights: lora ? loraWeights(config, lora, parameters, trained) : float * parameters,
     reference: question.reference === 'none' ? 0 : float * trained,
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
-    optimizer: float * optimizerNumbers(config, { lora, optimizer: optimizer ?? {} }),
+    optimizer: float * optimizerNumbers(adapter ?? allParameters(config), optimizer ?? {}),
     activations:
       float * tokens * activationsPerToken(config, length, question.activations ?? 'keep') +
       (lora?.variant === 'dora'
@@ -146,7 +150,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
 
 /** Number of parameters of a decoder: matrices, norms and biases. A tied output head counts once. */
 export function countParameters(config: ModelConfig): number {
-  return parameterSpecs(config).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+  return count(parameterSpecs(config));
 }
 
 /** Bytes of frozen and published weights, and of the correction. */
@@ -181,28 +185,39 @@ function largestLayer(config: ModelConfig): number {
   return Math.max(...linearLayers(config).map(({ inputs, outputs }) => inputs * outputs));
 }
 
-function countAdapterParameters(config: ModelConfig, rank: number): number {
-  return linearLayers(config).reduce((sum, { inputs, outputs }) => sum + rank * (inputs + outputs), 0);
+type Correction = Pick<z.output<typeof loraSchema>, 'rank' | 'modulesToSave'>;
+
+/** Factors of the correction and the modules that are trained in full. */
+function adapterParameters(config: ModelConfig, { rank, modulesToSave }: Correction): TrainedParameter[] {
+  const modules = moduleParameters(config, modulesToSave);
+  const whole = new Set(modules.map(({ name }) => name));
+  const factors = linearLayers(config).flatMap(({ weight, inputs, outputs }): TrainedParameter[] =>
+    whole.has(weight)
+      ? []
+      : [
+          { name: `${weight}.down`, shape: [rank, inputs], role: 'linear' },
+          { name: `${weight}.up`, shape: [outputs, rank], role: 'linear' },
+        ],
+  );
+  return [...factors, ...withRoles(config, modules)];
+}
+
+function allParameters(config: ModelConfig): TrainedParameter[] {
+  return withRoles(config, parameterSpecs(config));
+}
+
+function withRoles(config: ModelConfig, parameters: readonly ParameterSpec[]): TrainedParameter[] {
+  const linear = new Set(linearLayers(config).map(({ weight }) => weight));
+  return parameters.map(({ name, shape }) => ({ name, shape, role: linear.has(name) ? 'linear' : 'other' }));
 }
 
 /** Numbers that the optimizer keeps of all trained parameters. */
-function optimizerNumbers(
-  config: ModelConfig,
-  { lora, optimizer }: { lora: { readonly rank: number } | undefined; optimizer: OptimizerOptions },
-): number {
-  const linear = linearLayers(config);
-  const named = new Set(linear.map(({ weight }) => weight));
-  const parameters: TrainedParameter[] = lora
-    ? linear.flatMap(({ weight: name, inputs, outputs }) => [
-        { name: `${name}.down`, shape: [lora.rank, inputs], role: 'linear' },
-        { name: `${name}.up`, shape: [outputs, lora.rank], role: 'linear' },
-      ])
-    : parameterSpecs(config).map(({ name, shape }) => ({
-        ...{ name, shape },
-        role: named.has(name) ? 'linear' : 'other',
-      }));
-  const rule = ruleOf(optimizerSchema.parse(optimizer));
-  return stateSpecs(rule, parameters).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+function optimizerNumbers(parameters: readonly TrainedParameter[], optimizer: OptimizerOptions): number {
+  return count(stateSpecs(ruleOf(optimizerSchema.parse(optimizer)), parameters));
+}
+
+function count(tensors: readonly { readonly shape: readonly number[] }[]): number {
+  return tensors.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 }
 
 function sizeOf(shape: readonly number[]): number {

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ArgumentError } from '@rlp/core';
-import { adaptedLayers, checkBaseModel, type LanguageModel, readLoraAdapter, saveModel } from '@rlp/models';
+import { adaptedWeights, checkBaseModel, type LanguageModel, readLoraAdapter, saveModel } from '@rlp/models';
 import { exportAdapter, exportGguf, exportOnnx } from '@rlp/models/export';
 import { runFiles } from '@rlp/run';
 import { defineCommand } from 'citty';
@@ -29,7 +29,8 @@ const forms = {
   async adapter({ policy, source, out, dtype, adapter }: Export) {
     if (dtype !== undefined) throw new ArgumentError('rlp export: an adapter has no --dtype; leave it out');
     const folder = adapter ?? (await newestAdapter(source));
-    await exportAdapter(out, await readLoraAdapter(folder, policy.model.config));
+    const { config } = policy.model;
+    await exportAdapter(out, await readLoraAdapter(folder, config), config);
     return `${out}: the adapter of ${folder}, for PEFT, vLLM and rlp`;
   },
   async onnx({ policy, out, dtype, signal }: Export) {
@@ -74,7 +75,7 @@ async function newestAdapter(run: string): Promise<string> {
 async function adapted(model: LanguageModel, folder: string): Promise<LanguageModel> {
   const adapter = await readLoraAdapter(folder, model.config);
   await checkBaseModel(adapter.baseModel, model.folder);
-  return { ...model, weights: new Map([...model.weights, ...adaptedLayers(model.weights, adapter)]) };
+  return { ...model, weights: new Map([...model.weights, ...adaptedWeights(model.weights, adapter)]) };
 }
 
 /** `rlp export`. */

@@ -14,7 +14,7 @@ import {
   type Weights,
 } from '@rlp/core';
 import {
-  adaptedLayers,
+  adaptedWeights,
   CompletionText,
   checkWeightShapes,
   completionText,
@@ -244,7 +244,7 @@ class OnnxSampler implements InferenceBackend {
     const adapter = await readAdapter({ config: this.#config, folder: this.#folder }, path);
     this.#base ??= new Map(await this.#engine.readStore(this.#store));
     // A later adapter may correct other layers: what an earlier one changed goes back.
-    return new Map([...this.#base, ...adaptedLayers(this.#base, adapter)]);
+    return new Map([...this.#base, ...adaptedWeights(this.#base, adapter)]);
   }
 
   close(): Promise<void> {

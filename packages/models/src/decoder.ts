@@ -11,6 +11,7 @@ export {
   type LinearLayer,
   type NormLayer,
 } from './decoder/layout.ts';
+export { moduleParameters } from './decoder/module-parameters.ts';
 export {
   type DecoderParameter,
   headParameter,

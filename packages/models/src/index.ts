@@ -10,7 +10,7 @@ export {
   readLoraAdapter,
 } from './adapter/lora-adapter.ts';
 export {
-  adaptedLayers,
+  adaptedWeights,
   outputNorms,
   type SavableAdapter,
   writeLoraAdapter,

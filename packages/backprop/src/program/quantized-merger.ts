@@ -21,8 +21,9 @@ export class QuantizedMerger implements Merger {
   }
 
   async mergeInto(stores: readonly ParameterStore[]): Promise<void> {
-    const { targets, scale } = this.#plan;
+    const { targets, modules, scale } = this.#plan;
     const published = this.#host.store(this.#plan.store);
+    for (const { name } of modules) published.data(name).set(trainedData(name, stores));
     for (const { layer, down, up } of targets) {
       const feeds = parameterFeeds([down.name, up.name], stores);
       const names = correctionNames(layer.weight);
@@ -32,12 +33,17 @@ export class QuantizedMerger implements Merger {
   }
 
   async merge(stores: readonly ParameterStore[]): Promise<NamedTensor[]> {
-    const { parameters, layers, targets } = this.#plan;
+    const { parameters, modules, layers, targets } = this.#plan;
+    const whole = new Set(modules.map(({ name }) => name));
     const published = this.#host.store(this.#plan.store);
     const quantized = new Map(layers.map((layer) => [layer.weight, layer]));
     const corrected = new Map(targets.map((target) => [target.layer.weight, target]));
     const merged: NamedTensor[] = [];
     for (const { name, shape } of parameters) {
+      if (whole.has(name)) {
+        merged.push({ name, shape, data: trainedData(name, stores).slice() });
+        continue;
+      }
       const layer = quantized.get(name);
       const target = corrected.get(name);
       const stored = layer
@@ -84,4 +90,9 @@ export class QuantizedMerger implements Merger {
     this.#sessions.set(order, session);
     return session;
   }
+}
+
+/** Numbers of a parameter in the first store that has it. */
+function trainedData(name: string, stores: readonly ParameterStore[]): Float32Array {
+  return parameterFeeds([name], stores)[name]!.data as Float32Array;
 }

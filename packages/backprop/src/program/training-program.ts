@@ -113,12 +113,14 @@ export class TrainingProgram {
     });
 
   /**
-   * Writes frozen weights to every store that holds them and resets the correction, including the
+   * Writes weights to every store that holds them and resets the correction, including the
    * reference's.
    */
   readonly rebase = ({ tensors, zero }: RebaseRequest): Promise<void> =>
     this.#sequence.run(async () => {
-      for (const store of this.#options.frozen.map((name) => this.#host.store(name))) {
+      const trained = this.#reference ? [this.#store, this.#reference] : [this.#store];
+      const frozen = this.#options.frozen.map((name) => this.#host.store(name));
+      for (const store of [...frozen, ...trained]) {
         const held = new Set(store.parameters.map(({ name }) => name));
         await copyIn(
           store,
@@ -126,9 +128,7 @@ export class TrainingProgram {
           tensors.filter(({ name }) => held.has(name)),
         );
       }
-      for (const store of this.#reference ? [this.#store, this.#reference] : [this.#store]) {
-        await clearParameters(store, zero);
-      }
+      for (const store of trained) await clearParameters(store, zero);
     });
 
   /** reference ← decay · reference + (1 − decay) · current. */

@@ -11,9 +11,21 @@ import {
   outputNorms,
   readLoraAdapter,
 } from '@rlp/models';
-import { type LinearLayer, linearLayers } from '@rlp/models/decoder';
+import { type LinearLayer, linearLayers, moduleParameters } from '@rlp/models/decoder';
 import { Graph, serialize, type Value } from '@rlp/onnx';
-import { add, div, gemm, mul, sqrt, square, stopGradient, sub, sum, unsqueeze } from '@rlp/onnx/ops';
+import {
+  add,
+  div,
+  gemm,
+  identity,
+  mul,
+  sqrt,
+  square,
+  stopGradient,
+  sub,
+  sum,
+  unsqueeze,
+} from '@rlp/onnx/ops';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { LoraOptions } from '../backend-options.ts';
 import { type LoraTarget, type MergeGraphPlan, trainedOf } from './merge-plan.ts';
@@ -26,7 +38,9 @@ export interface LoraPlan extends LoraSettings {
   /** How the frozen linear layers are stored. */
   readonly base: 'float32' | 'int8';
   readonly targets: readonly LoraTarget[];
-  /** Where training starts. */
+  /** Parameters that are trained in full. */
+  readonly modules: readonly ParameterSpec[];
+  /** Where training starts: factors of the correction, and the modules. */
   readonly factors: Weights;
 }
 
@@ -50,12 +64,19 @@ export async function planCorrection(
 ): Promise<LoraPlan> {
   const name = folder === undefined ? undefined : (hubNameOf(folder) ?? folder);
   const { rank = 8, alpha = 16, scaling = 'rank', variant = 'lora', targets: names } = options;
-  const { seed, adapter, baseModel, base, dropout } = options;
+  const { seed, adapter, baseModel, base, dropout, modulesToSave = [] } = options;
   if (adapter === undefined) {
-    const targets = loraTargets(config, { rank, variant, targets: names });
-    const factors = initialFactors(targets, weights, seed);
-    const settings = { variant, rank, alpha, scaling, dropout: dropout ?? 0, baseModel: baseModel ?? name };
-    return { ...settings, base, seed, scale: loraScale(settings), targets, factors };
+    const modules = modulesOf(config, modulesToSave, base);
+    const targets = loraTargets(config, { rank, variant, targets: names, modules });
+    const factors = new Map([
+      ...initialFactors(targets, weights, seed),
+      ...modules.map((module) => [module.name, weights.get(module.name)!] as const),
+    ]);
+    const settings = {
+      ...{ variant, rank, alpha, scaling, modulesToSave },
+      ...{ dropout: dropout ?? 0, baseModel: baseModel ?? name },
+    };
+    return { ...settings, base, seed, scale: loraScale(settings), targets, modules, factors };
   }
   const read = await readLoraAdapter(adapter, config);
   if (read.variant === 'dora' && base === 'int8') {
@@ -75,20 +96,33 @@ export async function planCorrection(
     dropout: share,
     baseModel: baseModel ?? name ?? read.baseModel,
     targets: targetsOf(read, config, adapter),
+    modules: modulesOf(config, read.modulesToSave, base),
     factors: factorsOf(read),
   };
 }
 
-/** Factors of an adapter, by the names of the trained parameters. */
-export function factorsOf({ layers }: LoraAdapter): Weights {
-  return new Map(
-    layers.flatMap(({ layer, ...factors }) => {
+/** @throws ArgumentError if a name stands for no module, or for a layer in 8 bits. */
+function modulesOf(config: ModelConfig, names: readonly string[], base: LoraPlan['base']): ParameterSpec[] {
+  const modules = moduleParameters(config, names).map(({ name, shape }) => ({ name, shape }));
+  const linear = new Set(linearLayers(config).map(({ weight }) => weight));
+  const stored = base === 'int8' ? modules.find(({ name }) => linear.has(name)) : undefined;
+  if (stored === undefined) return modules;
+  throw new ArgumentError(
+    `lora.modulesToSave: ${stored.name} is stored in 8 bits and cannot be trained in full; use lora.base 'float32', or a correction`,
+  );
+}
+
+/** Trained parameters of an adapter, by their names: factors and modules. */
+export function factorsOf({ layers, modules }: LoraAdapter): Weights {
+  return new Map([
+    ...modules,
+    ...layers.flatMap(({ layer, ...factors }) => {
       const names = factorNames(layer.weight);
       return (['down', 'up', 'magnitude'] as const).flatMap((kind) =>
         factors[kind] === undefined ? [] : [[names[kind], factors[kind]] as const],
       );
     }),
-  );
+  ]);
 }
 
 /** @throws ArgumentError if the adapter corrects only some of the layers of a name. */
@@ -122,7 +156,11 @@ function loraTargets(
     variant,
     rank,
     targets,
-  }: Pick<LoraSettings, 'variant' | 'rank'> & { readonly targets?: readonly string[] | undefined },
+    modules = [],
+  }: Pick<LoraSettings, 'variant' | 'rank'> & {
+    readonly targets?: readonly string[] | undefined;
+    readonly modules?: readonly ParameterSpec[];
+  },
 ): LoraTarget[] {
   const layers = linearLayers(config);
   const known = new Set(layers.map(moduleOf));
@@ -133,9 +171,16 @@ function loraTargets(
         `this model has ${[...known].join(', ')}`,
     );
   }
+  const whole = new Set(modules.map(({ name }) => name));
   const chosen = new Set(targets ?? known);
+  const twice = targets && layers.find((layer) => chosen.has(moduleOf(layer)) && whole.has(layer.weight));
+  if (twice !== undefined) {
+    throw new ArgumentError(
+      `lora: targets and modulesToSave both name ${twice.weight}; train it by a correction or in full`,
+    );
+  }
   return layers
-    .filter((layer) => chosen.has(moduleOf(layer)))
+    .filter((layer) => chosen.has(moduleOf(layer)) && !whole.has(layer.weight))
     .map((layer) => {
       const { down, up, magnitude } = factorNames(layer.weight);
       return {
@@ -222,9 +267,18 @@ function rowFactors(weight: Value, magnitude: Value, order: LinearLayer['order']
   return div(magnitude, sqrt(sum(square(weight), { axes })));
 }
 
-/** Graph that computes the corrected weight of every target, `W + scale · B · A`, in the lengths of DoRA. */
-export function mergePlan(targets: readonly LoraTarget[], scale: number, store: string): MergeGraphPlan {
+/**
+ * Graph that computes the corrected weight of every target, `W + scale · B · A`, in the lengths of DoRA, and hands on modules that are
+ * trained in full.
+ */
+export function mergePlan(
+  { targets, modules, scale }: Pick<LoraPlan, 'targets' | 'modules' | 'scale'>,
+  store: string,
+): MergeGraphPlan {
   const graph = new Graph();
+  for (const { name, shape } of modules) {
+    graph.output(`merged:${name}`, identity(graph.input(name, 'float32', shape)));
+  }
   for (const target of targets) {
     const { layer, down, up, magnitude } = target;
     const stored = layer.order === 'out-in' ? [layer.outputs, layer.inputs] : [layer.inputs, layer.outputs];
@@ -238,11 +292,11 @@ export function mergePlan(targets: readonly LoraTarget[], scale: number, store: 
     kind: 'graph',
     model: serialize(graph),
     store,
-    parameters: targets.flatMap((target) => [
-      target.layer.weight,
-      ...trainedOf(target).map(({ name }) => name),
-    ]),
-    merged: targets.map(({ layer }) => layer.weight),
+    parameters: [
+      ...modules.map(({ name }) => name),
+      ...targets.flatMap((target) => [target.layer.weight, ...trainedOf(target).map(({ name }) => name)]),
+    ],
+    merged: [...modules.map(({ name }) => name), ...targets.map(({ layer }) => layer.weight)],
   };
 }
 

@@ -37,6 +37,8 @@ export interface QuantizedMergePlan {
   readonly scale: number;
   /** Parameters of the model. */
   readonly parameters: readonly ParameterSpec[];
+  /** Parameters that are trained in full. */
+  readonly modules: readonly ParameterSpec[];
   /** Layers in 8 bits. */
   readonly layers: readonly LinearLayer[];
   readonly targets: readonly LoraTarget[];

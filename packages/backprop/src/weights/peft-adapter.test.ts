@@ -10,7 +10,7 @@ import { negativeLogLikelihood } from '../testing/tiny-model.ts';
 const pathOf = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 const fixtures = pathOf('packages/backprop/fixtures/testdata/peft');
 const folderOf = (name: string) => join(fixtures, name);
-type Variant = 'plain' | 'rslora' | 'dora';
+type Variant = 'plain' | 'rslora' | 'dora' | 'modules';
 type Logprobs = readonly (readonly number[])[];
 
 /** What PEFT computed: `fixtures/peft_adapters.py`. */
@@ -27,6 +27,10 @@ const options = {
   plain: { rank: 2, alpha: 6, targets: ['q_proj', 'v_proj'] },
   rslora: { rank: 3, alpha: 4, scaling: 'root-rank' as const },
   dora: { rank: 2, alpha: 6, variant: 'dora' as const, targets: ['q_proj', 'down_proj'] },
+  modules: {
+    ...{ rank: 2, alpha: 6, targets: ['q_proj', 'v_proj'] },
+    modulesToSave: ['embed_tokens', 'norm', 'o_proj'],
+  },
 };
 
 type Backend = Awaited<ReturnType<typeof create>>['backend'];
@@ -52,7 +56,7 @@ async function trainOnce(backend: Backend) {
   await backend.optimStep();
 }
 
-describe.each(['plain', 'rslora', 'dora'] as const)("PEFT's adapter %s", (name) => {
+describe.each(['plain', 'rslora', 'dora', 'modules'] as const)("PEFT's adapter %s", (name) => {
   it('trains as it does in PEFT', async () => {
     const lora = { adapter: folderOf(name), dropout: 0 };
     const { backend } = await create({ model, lora, learningRate: 0.01, maxGradientNorm: 'off' });

@@ -189,7 +189,7 @@ const peft = {
   target_modules: 'OnnxBackendOptions.lora.targets',
   use_dora: 'OnnxBackendOptions.lora.variant',
   lora_dropout: 'OnnxBackendOptions.lora.dropout',
-  modules_to_save: 'rlp trains either the correction or, without `lora`, all weights; leave it out',
+  modules_to_save: 'OnnxBackendOptions.lora.modulesToSave',
 };
 
 const openRlhf = {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { writeSafetensors } from '../safetensors/write.ts';
 import { adapterTensorNames, loraScale, parseAdapterConfig, readLoraAdapter } from './lora-adapter.ts';
-import { adaptedLayers, outputNorms } from './write-adapter.ts';
+import { adaptedWeights, outputNorms } from './write-adapter.ts';
 
 const config = parseModelConfig({
   model_type: 'llama',
@@ -49,6 +49,7 @@ describe('settings of an adapter', () => {
       dropout: 0,
       scaling: 'rank',
       baseModel: undefined,
+      modulesToSave: [],
     });
     const named = {
       ...settings,
@@ -57,11 +58,12 @@ describe('settings of an adapter', () => {
       use_rslora: true,
       use_dora: true,
       base_model_name_or_path: 'org/base',
+      modules_to_save: ['lm_head'],
     };
     const read = parseAdapterConfig(named, 'a');
     expect(read).toEqual({
       ...{ variant: 'dora', rank: 4, alpha: 6, dropout: 0.05 },
-      ...{ scaling: 'root-rank', baseModel: 'org/base' },
+      ...{ scaling: 'root-rank', baseModel: 'org/base', modulesToSave: ['lm_head'] },
     });
     expect(loraScale(read)).toBe(3);
   });
@@ -70,7 +72,7 @@ describe('settings of an adapter', () => {
     [{ peft_type: 'IA3' }, 'a: peft_type: only LoRA adapters are supported'],
     [{ peft_type: 'PROMPT_TUNING' }, 'a: peft_type: only LoRA'],
     [{ use_dora: 3 }, 'a: use_dora:'],
-    [{ modules_to_save: ['lm_head'] }, 'modules_to_save: not supported, got ["lm_head"]'],
+    [{ modules_to_save: 'lm_head' }, 'a: modules_to_save:'],
     [{ rank_pattern: { q_proj: 4 } }, 'layers have different ranks'],
     [{ alpha_pattern: { q_proj: 4 } }, 'layers have different scales'],
     [{ layers_to_transform: 1 }, 'only some layers are adapted'],
@@ -104,7 +106,7 @@ describe('files of an adapter', () => {
       { [query.down]: tensor(2, 5), [query.up]: tensor(4, 2) },
       'got [2, 5] and [4, 2]; is it of another model?',
     ],
-    [{}, 'holds no tensors; give the adapter of this model'],
+    [{}, 'holds no factors; give the adapter of this model'],
     [
       {
         [query.down]: tensor(2, 4),
@@ -125,12 +127,47 @@ describe('files of an adapter', () => {
     const adapter = await readLoraAdapter(folder, config);
     const { layer } = adapter.layers[0]!;
     const base = { shape: [4, 4], data: Float32Array.from({ length: 16 }, (_, i) => Math.sin(i)) };
-    const merged = adaptedLayers(new Map([[layer.weight, base]]), adapter).get(layer.weight)!;
+    const merged = adaptedWeights(new Map([[layer.weight, base]]), adapter).get(layer.weight)!;
     const norms = outputNorms(merged.data as Float32Array, layer);
     for (const [row, norm] of norms.entries()) expect(norm).toBeCloseTo(row + 1, 5);
     await expect(readLoraAdapter(await folderWith(dora, factors), config)).rejects.toThrow(
       'lora_magnitude_vector [4], because use_dora is true, got none',
     );
+  });
+
+  it('give the modules that were trained in full, and these replace the weights of the model', async () => {
+    const factors = { [query.down]: tensor(2, 4), [query.up]: tensor(4, 2) };
+    const head = { 'base_model.model.lm_head.weight': tensor(8, 4) };
+    const saved = { ...settings, modules_to_save: ['lm_head'] };
+    const adapter = await readLoraAdapter(await folderWith(saved, { ...factors, ...head }), config);
+    expect([...adapter.modules.keys()]).toEqual(['lm_head.weight']);
+    const base = new Map([['model.layers.0.self_attn.q_proj.weight', tensor(4, 4)]]);
+    expect(adaptedWeights(base, adapter).get('lm_head.weight')).toBe(adapter.modules.get('lm_head.weight'));
+    await expect(readLoraAdapter(await folderWith(saved, factors), config)).rejects.toThrow(
+      'expected base_model.model.lm_head.weight [8, 4], because modules_to_save names it, got none',
+    );
+    await expect(
+      readLoraAdapter(await folderWith(settings, { ...factors, ...head }), config),
+    ).rejects.toThrow('got "base_model.model.lm_head.weight"; give the adapter of this model');
+    const wrong = { ...saved, modules_to_save: ['lm_heat'] };
+    await expect(readLoraAdapter(await folderWith(wrong, factors), config)).rejects.toThrow(
+      'no module\'s path ends with "lm_heat"; this model has embed_tokens, input_layernorm',
+    );
+  });
+
+  it('whose embedding and head were trained apart are refused if the model shares them', async () => {
+    const tied = { ...config, outputHead: 'tied' } as const;
+    const factors = { [query.down]: tensor(2, 4), [query.up]: tensor(4, 2) };
+    const saved = { ...settings, modules_to_save: ['embed_tokens'] };
+    const embedding = { 'base_model.model.model.embed_tokens.weight': tensor(8, 4) };
+    const head = (value: number) => ({
+      'base_model.model.lm_head.weight': { shape: [8, 4], data: new Float32Array(32).fill(value) },
+    });
+    const read = async (tensors: Parameters<typeof folderWith>[1]) =>
+      readLoraAdapter(await folderWith(saved, { ...factors, ...embedding, ...tensors }), tied);
+    expect((await read(head(1))).modules.size).toBe(1);
+    await expect(read(head(2))).rejects.toThrow('lm_head.weight differ, but this model shares them');
+    await expect(read({})).rejects.toThrow('without ensure_weight_tying PEFT trains it apart');
   });
 
   it('are asked for where there are none', async () => {

@@ -7,6 +7,7 @@ import type { LinearLayer } from '../decoder/layout.ts';
 import { linearLayers } from '../decoder/parameters.ts';
 import { nodePath } from '../node-files.ts';
 import { readSafetensors } from '../safetensors/read.ts';
+import { moduleTensorNames, readModules } from './saved-modules.ts';
 
 /** Divisor of alpha: the rank, or its square root (rsLoRA). */
 export type LoraScaling = 'rank' | 'root-rank';
@@ -15,7 +16,7 @@ export type LoraScaling = 'rank' | 'root-rank';
 export type LoraVariant = 'lora' | 'dora';
 
 /**
- * A low-rank correction of some linear layers, `V = W + scale · B · A`.
+ * A low-rank correction of some linear layers, `V = W + scale · B · A`, beside which other modules may be trained in full.
  *
  * With DoRA the weight is `m · V / ‖V‖`, where `m` and the norm have a number for each output.
  *
@@ -32,6 +33,10 @@ export interface LoraAdapter {
   readonly dropout: number;
   /** Folder or name of the model that it belongs to, if the adapter says so. */
   readonly baseModel: string | undefined;
+  /** Ends of the paths of modules that were trained in full. */
+  readonly modulesToSave: readonly string[];
+  /** Parameters of those modules, by the model's names. */
+  readonly modules: Weights;
   readonly layers: readonly {
     readonly layer: LinearLayer;
     /** `A`, `[rank, inputs]`. */
@@ -46,7 +51,7 @@ export interface LoraAdapter {
 /** What `adapter_config.json` says of an adapter. */
 export type LoraSettings = Pick<
   LoraAdapter,
-  'variant' | 'rank' | 'alpha' | 'scaling' | 'dropout' | 'baseModel'
+  'variant' | 'rank' | 'alpha' | 'scaling' | 'dropout' | 'baseModel' | 'modulesToSave'
 >;
 
 /** File of an adapter's settings. */
@@ -63,6 +68,7 @@ const schema = z.looseObject({
   use_rslora: z.boolean().nullish(),
   use_dora: z.boolean().nullish(),
   base_model_name_or_path: z.string().nullish(),
+  modules_to_save: z.array(z.string().min(1)).nullish(),
 });
 
 /** Fields that change what an adapter computes, with what they ask for. Each may be absent, `null`, `false` or empty. */
@@ -70,7 +76,6 @@ const unsupported: Readonly<Record<string, string>> = {
   use_qalora: 'QALoRA groups its inputs',
   use_bdlora: 'BD-LoRA factors in blocks',
   alora_invocation_tokens: 'aLoRA acts after certain tokens only',
-  modules_to_save: 'modules that are trained in full are not part of a low-rank correction',
   rank_pattern: 'layers have different ranks',
   alpha_pattern: 'layers have different scales',
   layer_replication: 'layers are repeated',
@@ -114,6 +119,7 @@ export function parseAdapterConfig(content: unknown, file: string): LoraSettings
     scaling: config.use_rslora === true ? 'root-rank' : 'rank',
     dropout: config.lora_dropout ?? 0,
     baseModel: config.base_model_name_or_path ?? undefined,
+    modulesToSave: config.modules_to_save ?? [],
   };
 }
 
@@ -146,11 +152,16 @@ export async function readLoraAdapter(folder: string, config: ModelConfig): Prom
   const path = nodePath().join(folder, adapterWeightsFile);
   const tensors = await readSafetensors(path);
   const layers = linearLayers(config).flatMap((layer) => factorsOf(layer, settings, tensors, path));
-  const perLayer = settings.variant === 'dora' ? 3 : 2;
-  if (layers.length === 0 || perLayer * layers.length !== tensors.size) {
-    throw new FormatError(`${path}: ${strangers(layers, tensors)}; give the adapter of this model`);
+  const modules = readModules(config, settings.modulesToSave, tensors, path);
+  const own = new Set([
+    ...layers.flatMap(({ layer }) => Object.values(adapterTensorNames(layer.weight))),
+    ...moduleTensorNames(config, modules).keys(),
+  ]);
+  const others = [...tensors.keys()].filter((name) => !own.has(name));
+  if (layers.length === 0 || others.length > 0) {
+    throw new FormatError(`${path}: ${strangers(others)}; give the adapter of this model`);
   }
-  return { ...settings, scale: loraScale(settings), layers };
+  return { ...settings, scale: loraScale(settings), layers, modules };
 }
 
 /** PEFT's names of a weight's factors, as in its files. */
@@ -194,13 +205,11 @@ function shapeOf(tensor: HostTensor | undefined): string {
   return tensor === undefined ? 'none' : `[${tensor.shape.join(', ')}]`;
 }
 
-/** Names tensors that are not factors of the model's linear layers. */
-function strangers(layers: LoraAdapter['layers'], tensors: Weights): string {
-  const known = new Set(layers.flatMap(({ layer }) => Object.values(adapterTensorNames(layer.weight))));
-  const others = [...tensors.keys()].filter((name) => !known.has(name));
+/** Names tensors that an adapter of the model does not have. */
+function strangers(others: readonly string[]): string {
   const shown = others.slice(0, 3).map((name) => `"${name}"`);
   return others.length === 0
-    ? 'holds no tensors'
+    ? 'holds no factors'
     : `expected two factors for each adapted linear layer of the decoder, got ${shown.join(', ')}` +
         (others.length > shown.length ? ` and ${others.length - shown.length} more` : '');
 }

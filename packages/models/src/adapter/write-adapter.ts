@@ -1,4 +1,5 @@
 import type { HostTensor, Weights } from '@rlp/core';
+import type { ModelConfig } from '../config/model-config.ts';
 import type { LinearLayer } from '../decoder/layout.ts';
 import { fs, nodePath } from '../node-files.ts';
 import { writeSafetensors } from '../safetensors/write.ts';
@@ -8,20 +9,36 @@ import {
   adapterWeightsFile,
   type LoraAdapter,
 } from './lora-adapter.ts';
+import { moduleSettings, moduleTensorNames } from './saved-modules.ts';
 
 /** An adapter that {@link writeLoraAdapter} writes. */
 export type SavableAdapter = Omit<LoraAdapter, 'scale'>;
 
-/** Writes an adapter in PEFT's files, `adapter_config.json` and `adapter_model.safetensors`, into a folder without such files. */
-export async function writeLoraAdapter(folder: string, adapter: SavableAdapter): Promise<void> {
+/**
+ * Writes an adapter in PEFT's files, `adapter_config.json` and `adapter_model.safetensors`, into a folder without such files.
+ *
+ * @param config - Of the model that it corrects.
+ */
+export async function writeLoraAdapter(
+  folder: string,
+  adapter: SavableAdapter,
+  config: ModelConfig,
+): Promise<void> {
   const factors = new Map<string, HostTensor>();
   for (const { layer, down, up, magnitude } of adapter.layers) {
     const names = adapterTensorNames(layer.weight);
     factors.set(names.down, down).set(names.up, up);
     if (magnitude !== undefined) factors.set(names.magnitude, magnitude);
   }
+  for (const [name, parameter] of moduleTensorNames(config, adapter.modules)) {
+    factors.set(name, adapter.modules.get(parameter)!);
+  }
   await writeSafetensors(nodePath().join(folder, adapterWeightsFile), factors);
-  const text = `${JSON.stringify(adapterConfig(adapter), null, 2)}\n`;
+  const settings = {
+    ...adapterConfig(adapter),
+    ...moduleSettings(config, adapter.modulesToSave, adapter.modules),
+  };
+  const text = `${JSON.stringify(settings, null, 2)}\n`;
   await fs().writeFile(nodePath().join(folder, adapterConfigFile), text);
 }
 
@@ -43,10 +60,14 @@ function adapterConfig({ layers, variant, rank, alpha, scaling, dropout, baseMod
   };
 }
 
-/** `W + scale · B · A` for every layer that an adapter corrects, in the lengths that DoRA has learned. */
-export function adaptedLayers(base: Weights, { scale, layers }: LoraAdapter): Weights {
-  return new Map(
-    layers.map(({ layer, down, up, magnitude }) => {
+/**
+ * What an adapter changes of a model's weights: `W + scale · B · A` for every layer that it corrects, in the lengths that DoRA has
+ * learned, and the modules that were trained in full.
+ */
+export function adaptedWeights(base: Weights, { scale, layers, modules }: LoraAdapter): Weights {
+  return new Map([
+    ...modules,
+    ...layers.map(({ layer, down, up, magnitude }) => {
       const { shape, data } = base.get(layer.weight)!;
       const rank = down.shape[0]!;
       const sum = data.slice();
@@ -63,7 +84,7 @@ export function adaptedLayers(base: Weights, { scale, layers }: LoraAdapter): We
       if (magnitude !== undefined) rescale(sum, layer, magnitude.data);
       return [layer.weight, { shape, data: sum }] as const;
     }),
-  );
+  ]);
 }
 
 /** Euclidean norms of a weight's rows, one for each output. Shape: `[outputs]`. */

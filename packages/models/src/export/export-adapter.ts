@@ -1,11 +1,17 @@
 import { writeDirectory } from '@rlp/data/store';
 import { type SavableAdapter, writeLoraAdapter } from '../adapter/write-adapter.ts';
+import type { ModelConfig } from '../config/model-config.ts';
 
 /**
  * Writes an adapter as a folder that PEFT, vLLM and `readLoraAdapter` read. The folder appears when it is complete.
  *
+ * @param config - Of the model that the adapter corrects.
  * @throws ArgumentError if the folder holds files that are not an earlier save.
  */
-export async function exportAdapter(folder: string, adapter: SavableAdapter): Promise<void> {
-  await writeDirectory(folder, (temporary) => writeLoraAdapter(temporary, adapter));
+export async function exportAdapter(
+  folder: string,
+  adapter: SavableAdapter,
+  config: ModelConfig,
+): Promise<void> {
+  await writeDirectory(folder, (temporary) => writeLoraAdapter(temporary, adapter, config));
 }
