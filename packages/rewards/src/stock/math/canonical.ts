@@ -1,4 +1,6 @@
+import { evaluate, toComplex } from './evaluate.ts';
 import { apply, collection, type Expression, symbol, variablesOf } from './expression.ts';
+import { entrywise } from './vectors.ts';
 
 type Relation = Extract<Expression, { type: 'relation' }>;
 
@@ -17,8 +19,10 @@ export function canonical(expression: Expression): Expression {
   }
   if (expression.type === 'words') return ofWords(expression);
   if (expression.type === 'relation') return ofRelation(expression);
-  if (expression.type === 'apply' && expression.name === 'without')
-    return realsWithout(expression) ?? expression;
+  if (expression.type === 'apply') {
+    const points = realsWithout(expression) ?? entrywise(expression);
+    return points.type === 'collection' ? canonical(points) : expression;
+  }
   if (expression.type !== 'collection') return expression;
   const parts = expression.parts.map(canonical);
   const kind = isUnionOfInequalities(expression)
@@ -38,11 +42,13 @@ export function canonical(expression: Expression): Expression {
 }
 
 const nothing =
-  /^(?:(?:there (?:is|are) )?no (?:(?:real|integer|positive|valid) )*(?:solution|root|value|number)s?(?: exists?)?|(?:the )?empty set)$/;
+  /^(?:no (?:(?:real|integer|positive|valid) )*(?:solution|root|value|number)s?(?: exists?)?|empty set)$/;
 
 function ofWords(words: Extract<Expression, { type: 'words' }>): Expression {
-  if (/^(?:all )?real(?: number)?s?$/.test(words.text)) return reals;
-  return nothing.test(words.text) ? collection('set', []) : words;
+  const text = words.text.replace(/^(?:there (?:is|are)|the|an?) (?=.)/, '').replaceAll(' - ', ' ');
+  if (/^(?:all )?real(?: number)?s?$/.test(text)) return reals;
+  if (nothing.test(text)) return collection('set', []);
+  return { ...words, text: text.replace(/^infinite(?:ly many)?(?: solutions)?$/, 'infinitely many') };
 }
 
 /** A vector in angle brackets, or as a column, is a tuple. */
@@ -61,7 +67,13 @@ function isUnionOfInequalities({ kind, parts }: Extract<Expression, { type: 'col
 function ofRelation(relation: Relation): Expression {
   const { operators, sides } = relation;
   if (operators.length === 1 && operators[0] === 'in' && isLabel(sides[0]!)) return canonical(sides[1]!);
+  if (operators.join() === 'ne' && isVariable(sides[0]!))
+    return canonical(apply('without', symbol('R'), collection('set', [sides[1]!])));
   return intervalOf(relation) ?? ofDistance(relation) ?? { ...relation, sides: sides.map(canonical) };
+}
+
+function isVariable(side: Expression): boolean {
+  return side.type === 'symbol' && variablesOf(side).size === 1 && side.name !== 'infty';
 }
 
 const openings: Readonly<Record<string, string>> = { '<': '(', le: '[', '>': '(', ge: '[' };
@@ -72,9 +84,7 @@ function intervalOf({ operators, sides }: Relation): Expression | undefined {
   const isRising = operators.every((operator) => operator === '<' || operator === 'le');
   if (!isRising && !operators.every((operator) => operator === '>' || operator === 'ge')) return;
   const [signs, values] = isRising ? [operators, sides] : [[...operators].reverse(), [...sides].reverse()];
-  const middle = values.findIndex(
-    (side) => side.type === 'symbol' && variablesOf(side).size === 1 && side !== infinity,
-  );
+  const middle = values.findIndex(isVariable);
   const others = values.filter((_, index) => index !== middle);
   if (middle < 0 || values.length > 3 || (values.length === 3 && middle !== 1)) return;
   if (others.some((side) => [...variablesOf(side)].some((name) => name !== 'infty'))) return;
@@ -99,20 +109,28 @@ function ofDistance({
   return collection('union', [below, collection(`${openings[operator!]!})`, [high, infinity])]);
 }
 
-/** `\mathbb{R} \setminus \{a\}`. */
-function realsWithout({ args: [all, left] }: Extract<Expression, { type: 'apply' }>): Expression | undefined {
-  if (all?.type !== 'symbol' || all.name !== 'R' || left === undefined) return;
-  if (!isCollection(left, 'set') || left.parts.length !== 1) return;
-  const [point] = left.parts;
-  return collection('union', [
-    collection('()', [minusInfinity, point!]),
-    collection('()', [point!, infinity]),
-  ]);
+/** `\mathbb{R} \setminus \{a, b\}` and `\mathbb{R} - \{a, b\}`, for numbers. */
+function realsWithout({
+  name,
+  args: [all, rest],
+}: Extract<Expression, { type: 'apply' }>): Expression | undefined {
+  if (all?.type !== 'symbol' || all.name !== 'R' || rest === undefined) return;
+  const left = name === 'add' && rest.type === 'apply' && rest.name === 'negate' ? rest.args[0]! : rest;
+  if (!(name === 'without' || left !== rest) || !isCollection(left, 'set')) return;
+  const points = left.parts
+    .map((point) => ({ point, at: toComplex(evaluate(point, new Map())).re }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ point }) => point);
+  const edges = [minusInfinity, ...points, infinity];
+  return collection(
+    'union',
+    edges.slice(1).map((edge, index) => collection('()', [edges[index]!, edge])),
+  );
 }
 
 /** What an equation says that something is: `x = 5`, `f(x) = 5`, `5 = x` and `a = 2 + 3 = 5` say 5. Empty for other equations. */
 export function withoutLabel({ operators, sides }: Relation): readonly Expression[] {
-  if (!operators.every((operator) => operator === '=')) return [];
+  if (!operators.every((operator) => operator === '=' || operator === 'equiv')) return [];
   if (isLabel(sides[0]!)) return sides.slice(1);
   return sides.length === 2 && isLabel(sides[1]!) && sides[1]!.type !== 'words' ? [sides[0]!] : [];
 }

@@ -27,6 +27,7 @@ const functions: Readonly<Record<string, (z: Complex) => Complex>> = {
   tanh: (z) => z.tanh(),
   ln: (z) => z.log(),
   exp: (z) => z.exp(),
+  cis: (z) => z.mul(new Complex(0, 1)).exp(),
   degrees: (z) => z.mul(Math.PI / 180),
 };
 

@@ -3,6 +3,7 @@ import { apply, collection, constant, type Expression, writtenNumber } from './e
 import { latexTokens, type Token } from './latex-tokens.ts';
 import { TermReader, Unreadable } from './term-reader.ts';
 import { unitOf } from './units.ts';
+import { determinant } from './vectors.ts';
 
 const relations: ReadonlySet<string> = new Set('= < > le ge ne in approx equiv is are'.split(' '));
 const closers: Readonly<Record<string, string>> = { ')': ')', ']': ']', '[': ')' };
@@ -25,7 +26,8 @@ export function readExpression(tokens: readonly Token[]): Expression | undefined
 /** The grammar of lists of relations. Each method reads one level. */
 class Reader extends TermReader {
   readAll(): Expression {
-    const expression = this.#list();
+    const first = this.#list();
+    const expression = this.take(':') ? apply('divide', first, this.sum()) : first;
     if (this.next !== undefined) throw new Unreadable();
     return expression;
   }
@@ -93,7 +95,7 @@ class Reader extends TermReader {
 
   #currency(): string {
     if (this.take('dollar', 'command')) return 'dollar';
-    return this.take('€') || this.take('£') ? 'currency' : '';
+    return this.is('sign') && /^[€£¥₹]$/.test(this.next!.text) ? this.advance().text : '';
   }
 
   #isJoint(): boolean {
@@ -113,6 +115,7 @@ class Reader extends TermReader {
   /** Words with slashes and exponents between them, or a percent, degree or currency sign. */
   #unit(): string {
     if (this.take('%')) return '%';
+    if (this.take('pmod', 'command')) return `mod ${this.#modulus()}`;
     let unit = this.take('°') ? '°' : this.#currency();
     for (;;) {
       const isSlash = unit !== '' && this.is('sign', '/') && this.is('word', undefined, 1);
@@ -122,6 +125,12 @@ class Reader extends TermReader {
       else if (unit !== '' && this.take('^')) this.argument();
       else return unit.trim();
     }
+  }
+
+  #modulus(): string {
+    const modulus = writtenNumber(this.argument());
+    if (modulus === undefined) throw new Unreadable();
+    return modulus.value.toFraction();
   }
 
   #union(): Expression {
@@ -161,10 +170,14 @@ class Reader extends TermReader {
   #braced(): Expression {
     if (this.take('}')) return collection('set', []);
     const inner = this.#list();
-    if (this.take('choose', 'command')) {
+    for (const [command, name] of [
+      ['choose', 'binomial'],
+      ['over', 'divide'],
+    ] as const) {
+      if (!this.take(command, 'command')) continue;
       const below = this.sum();
       this.expect('}');
-      return apply('binomial', inner, below);
+      return apply(name, inner, below);
     }
     this.expect('}');
     return inner.type === 'collection' && inner.kind === 'list' ? collection('set', inner.parts) : inner;
@@ -195,6 +208,11 @@ class Reader extends TermReader {
       else if (!this.take('&')) rows.at(-1)!.push(this.#quantity());
     }
     if (rows.at(-1)!.length === 0) rows.pop();
+    if (end === 'endvmatrix') {
+      const value = determinant(rows);
+      if (value === undefined) throw new Unreadable();
+      return value;
+    }
     return collection(`matrix ${rows.map((row) => row.length).join(',')}`, rows.flat());
   }
 }

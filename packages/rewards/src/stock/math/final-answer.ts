@@ -131,9 +131,10 @@ const doubt =
 
 /** A word that denies an answer. */
 export const negativeWord =
-  /\b(?:not|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b/i;
+  /\b(?:not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b/i;
 
-const sentenceNumber = /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_]|\.\d)/g;
+const sentenceNumber =
+  /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
 
 /** What a text says at a place, unless the words around it deny it: "not \boxed{18}". */
 function undenied(text: string, found: string, at: number): string | undefined {
@@ -144,7 +145,10 @@ function undenied(text: string, found: string, at: number): string | undefined {
   return isDenied ? undefined : found;
 }
 
-/** The only number of the last sentence that has one, or of what follows its last equals sign. */
+/** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
+const said = /^[^\d\\]*\b(?:is|are|equals)\b\s*:?\s*(\S.*)$/;
+
+/** The only number of the last sentence that has one, or of what follows its last equals sign; else the formula that follows "is". */
 function sentenceAnswer(text: string): string | undefined {
   const lines = text
     .slice(-2000)
@@ -152,8 +156,10 @@ function sentenceAnswer(text: string): string | undefined {
     .split(/\n|(?<=[.!?])\s/);
   const last = lines.findLast((line) => /\d/.test(line));
   if (last === undefined || negativeWord.test(last)) return;
-  const numbers = last.slice(last.lastIndexOf('=') + 1).match(sentenceNumber);
-  return numbers?.length === 1 ? numbers[0] : undefined;
+  const side = last.slice(last.lastIndexOf('=') + 1);
+  const numbers = side.match(sentenceNumber);
+  if (numbers?.length === 1) return numbers[0];
+  return side === last ? said.exec(last)?.[1] : side;
 }
 
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */

@@ -1,4 +1,4 @@
-import { valueInWords } from './number-words.ts';
+import { withoutPhrases } from './phrases.ts';
 
 /** A piece of an answer. Words are what `\text{…}` holds, and plain runs of letters that are not a product. */
 export interface Token {
@@ -32,16 +32,16 @@ const characters = table(
 const synonyms = table(
   'dfrac frac tfrac frac cfrac frac dbinom binom tbinom binom leq le leqslant le geq ge geqslant ge neq ne lt < gt > lbrace \\{ rbrace \\} ' +
     '{ \\{ } \\} lbrack [ rbrack ] lvert | rvert | vert | mid : cdot * times * ast * div / colon : land and wedge and lor or vee or ' +
-    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon # # & & _ _',
+    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon imath i jmath j pounds £ euro € # # & & _ _',
 );
 
 const ignored = /^(?:left|right|middle|angle|[bB]igg?[lrm]?|(?:display|text|script)style|limits|rm|bf)$/;
 const wordStyles = /^(?:text(?:bf|it|rm|sf|tt|normal)?|mathrm|mbox|hbox|operatorname|emph)$/;
-const plainStyles = /^(?:mathbf|mathit|mathsf|boldsymbol|bm|vec|boxed|fbox)$/;
+const plainStyles = /^(?:mathbf|mathit|mathsf|boldsymbol|bm|vec|hat|boxed|fbox)$/;
 
 /** Names that mathematics reads without a backslash too. */
 const plainNames = new Set(
-  'sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega'.split(
+  'cis sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega'.split(
     ' ',
   ),
 );
@@ -107,45 +107,6 @@ export function decimalDigit(digit: string): string {
   return String(before % 10);
 }
 
-/** Whole phrases of mathematics as what they mean. */
-const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => string)])[] = [
-  // {}^7C_3, _7C_3 and their permutations, but not x^2 C_1
-  [
-    /(?<![\w)\]}])(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{C\}|C)\s*_\{?(\d+)\}?/g,
-    '\\binom{$1}{$2}',
-  ],
-  [
-    /(?<![\w)\]}])(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{P\}|P)\s*_\{?(\d+)\}?/g,
-    '\\frac{$1!}{($1-$2)!}',
-  ],
-  // 3rd, 3^{rd}, 3^{\text{rd}}
-  [
-    /(?<=\d)\s*(?:\^\s*)?(?:\{\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?(?:st|nd|rd|th)(?![a-z])(?:\s*\}){0,2}/gi,
-    '',
-  ],
-  // 1.234.567, and 1.234.567,89
-  [
-    /(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?(?![\d.,])/g,
-    (number) => number!.replaceAll('.', '').replace(',', '.'),
-  ],
-  // USD 300
-  [/^\s*(USD|EUR|GBP|CHF|JPY|INR)\s*([\d.,]+)\s*$/i, '$2 \\text{ $1}'],
-  [/^\s*\\approx(?![a-z])/, ''],
-  [/^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$/, '\\text{does not exist}'],
-  // 3:45 p.m.
-  [
-    /(?<=\d:\d\d)(?:[\s~]|\\[ ,])*(?:\\(?:text|mathrm)\s*\{\s*)?([ap])\.?\s?m\.?(?![a-z])(?:\s*\})?/gi,
-    (_, half) => `\\text{${half.toLowerCase()}m}`,
-  ],
-];
-
-function withoutPhrases(text: string): string {
-  const words = /^\\text\s*\{([^{}]*)\}$/.exec(text.trim())?.[1] ?? text;
-  const value = valueInWords(words.trim().toLowerCase());
-  if (value !== undefined) return value;
-  return phrases.reduce((rest, [phrase, meaning]) => rest.replace(phrase, meaning as string), text);
-}
-
 /**
  * Takes a LaTeX or plain answer apart. Dollar signs around formulas, sizes, type and what only spaces are left out, and commands of one
  * meaning get one name. Linear in the text. Empty for a text that becomes longer than 10,000 characters by that.
@@ -154,7 +115,10 @@ export function latexTokens(text: string, { commas, units }: TokenOptions): Toke
   const source = withoutPhrases(plainCharacters(text.replace(/[.,;]\s*$/, '')))
     .replaceAll(/\\mathbb\s*\{?\s*([A-Z])\s*\}?/g, '\\$1 ')
     .replaceAll(/\\over(?:line|rightarrow)\s*\{([A-Z]+)\}/g, '$1')
-    .replaceAll(/\\(?:begin|end)\{([bpvBV]?)matrix\}/g, (whole) => ` ${whole.replaceAll(/[{}]/g, '')} `);
+    .replaceAll(
+      /\\(?:begin|end)\{([bpvBV]?)(?:small)?matrix\}/g,
+      (whole) => ` ${whole.replaceAll(/[{}]/g, '')} `,
+    );
   const tokens: Token[] = [];
   if (source.length > maximumSource) return tokens;
   /** For each open brace, whether a style opened it. */
@@ -176,7 +140,8 @@ export function latexTokens(text: string, { commas, units }: TokenOptions): Toke
     } else if (sign === '}') {
       if ((braces.pop() ?? 'group') === 'group') emit('sign', '}');
     } else if (sign !== undefined) {
-      if (sign !== '$') emit('sign', sign);
+      const isAbbreviation = sign === '.' && !spaced && tokens.at(-1)?.kind === 'word';
+      if (sign !== '$' && !isAbbreviation) emit('sign', sign);
     } else if (wordStyles.test(command!) || plainStyles.test(command!)) {
       style = wordStyles.test(command!) ? 'words' : 'plain';
       continue;

@@ -183,6 +183,11 @@ describe('mathAnswer', () => {
     ['The answer is 5!*2', '5', 0],
     ['The answer is z^*.', 'z^*', 1],
     ['', '7', 0],
+    ['The area is $24\\pi$ square units.', '24\\pi', 1],
+    ['The area is 24\\pi square units.', '24', 0],
+    ['Therefore, the probability is \\frac{5}{36}.', '\\frac{5}{36}', 1],
+    ['It is 5 or 6.', '5', 0],
+    ['The answer is: it does not exist.', 'it does not exist', 1],
   ])('gives %j for %j a %d', (response, answer, expected) => {
     expect(judge(reward, response, answer)).toBe(expected);
   });

@@ -12,6 +12,7 @@ import {
   secretSeed,
   seedSchema,
 } from './symbolic-equivalence.ts';
+import { inUnitVectors } from './vectors.ts';
 
 /** Schema of {@link MathAgreementOptions}. */
 export const agreementSchema = z.strictObject({
@@ -139,12 +140,12 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   if (given.type === 'apply' && given.name === 'binomial' && expected.type === 'collection') {
     return agree(collection('()', given.args), expected, comparison, depth);
   }
+  if (given.type === 'collection' && expected.type === 'collection')
+    return agreeCollections(given, expected, again);
   if (given.type === 'collection' || expected.type === 'collection') {
-    return (
-      given.type === 'collection' &&
-      expected.type === 'collection' &&
-      agreeCollections(given, expected, again)
-    );
+    const [vector, sum] = given.type === 'collection' ? [given, expected] : [expected, given];
+    const other = inUnitVectors(vector, sum);
+    return other !== undefined && again(other, sum);
   }
   const value = withConstantOf(given, expected);
   return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(value, expected, comparison);

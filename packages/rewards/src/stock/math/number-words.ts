@@ -90,3 +90,25 @@ function decimalInWords(text: string): string | undefined {
     ? undefined
     : `${whole}.${read.join('')}`;
 }
+
+/** `fifteen percent` and `three hours`: a number and the words behind it. */
+export function withUnitInWords(text: string): string | undefined {
+  const words = text.split(/\s+/);
+  for (let count = Math.min(words.length - 1, 8); count > 0; count--) {
+    const unit = words.slice(count);
+    if (!unit.every((word) => /^[a-z]+$/.test(word) && !isNumberWord(word))) return;
+    const value = valueInWords(words.slice(0, count).join(' '));
+    if (value !== undefined) return `${value}\\text{ ${unit.join(' ')}}`;
+  }
+  return;
+}
+
+function isNumberWord(word: string): boolean {
+  const singular = word.replace(/s$/, '');
+  return (
+    valueOfWord(word) !== undefined ||
+    /^(?:hundred|dozen|point|and|or)$/.test(singular) ||
+    scales[singular] !== undefined ||
+    denominators.has(singular)
+  );
+}

@@ -101,7 +101,7 @@ export abstract class TermReader extends TokenCursor {
   /** A term after its sign. */
   #signed(plus: '+' | ''): Expression | undefined {
     if (plus === '+' && this.take('+')) return this.#product();
-    if (this.take('-')) return apply('negate', this.#product());
+    if (this.take('-')) return apply('negate', this.#signed('') ?? this.#product());
     const negative = this.take('pm', 'command') ? 'minus' : this.take('mp', 'command') ? 'plus' : undefined;
     if (negative === undefined) return;
     this.hasBothSigns = true;
@@ -132,7 +132,7 @@ export abstract class TermReader extends TokenCursor {
       return (
         functionNames.has(next.text) ||
         letters.has(next.text) ||
-        /^(?:frac|binom|lfloor|lceil|sqrt|[A-Z])$/.test(next.text)
+        /^(?:frac|binom|lfloor|lceil|langle|sqrt|begin\w*|[A-Z])$/.test(next.text)
       );
     }
     return (
@@ -174,7 +174,8 @@ export abstract class TermReader extends TokenCursor {
     if (digits === 'one' && token?.kind === 'number' && /^\d\d/.test(token.text)) {
       value = integer(token.text[0]!);
       this.tokens[this.at] = { ...token, text: token.text.slice(1) };
-    } else value = this.#atom();
+    } else if (token?.kind === 'number') value = integer(this.advance().text);
+    else value = this.#atom();
     return sign === 'negative' ? apply('negate', value) : value;
   }
 

@@ -1,7 +1,8 @@
 const spellings =
   'mm millimeter millimetre|cm centimeter centimetre|m meter metre|km kilometer kilometre|in inch inche|ft foot feet|yd yard|mi mile|' +
   'mg milligram|g gram|kg kilogram|lb pound|oz ounce|s sec second|min minute|h hr hour|l liter litre|ml milliliter millilitre|' +
-  'dollar usd|¢ cent|degree deg °|°c celsius|°f fahrenheit|% percent percentage|mi/h mph mi/hr|km/h kph kmh';
+  'dollar usd|€ euro eur|£ gbp|¥ yen jpy|₹ rupee inr rs|¢ cent|kj kilojoule|kw kilowatt|kpa kilopascal|khz kilohertz|' +
+  'n newton|j joule|w watt|v volt|pa pascal|hz hertz|k kelvin|mol mole|rad radian|degree deg °|°c celsius|°f fahrenheit|% percent percentage|mi/h mph mi/hr|km/h kph kmh';
 
 const names = new Map(
   spellings.split('|').flatMap((line) => line.split(' ').map((word, _, all) => [word, all[0]!] as const)),
@@ -17,8 +18,9 @@ const factors: Readonly<Record<string, number>> = {
 };
 
 /** Words that count nothing by themselves. */
-const empty = /^(?:units?|squares?|sq|cubic|cu|of|the|a|an|in|total|each|old)$/;
-const negative = /^(?:not|no|nor|never|wrong|incorrect|if|unless|maybe|is|isn|times)$/;
+const empty = /^(?:units?|squares?|sq|cubic|cu|squared|cubed|of|the|a|an|in|total|each|old)$/;
+const negative =
+  /^(?:not|no|nor|never|wrong|incorrect|if|unless|maybe|is|isn|times|least|most|more|less|fewer|than|plus)$/;
 
 /**
  * A unit under one name, and the factor of number words before it: `thousand dollars` is 1,000 of `dollar`. Exponents were left out

@@ -1,0 +1,37 @@
+const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const month =
+  '(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const day = '(?<day>[0-3]?\\d)(?:st|nd|rd|th)?';
+const dates = [
+  `${month}\\.? ${day}(?:,? (?<year>\\d{4}))?`,
+  `(?:the )?${day} (?:of )?${month}\\.?(?:,? (?<year>\\d{4}))?`,
+  '(?<year>\\d{4})-(?<month>\\d\\d)-(?<day>\\d\\d)',
+].map((form) => new RegExp(`^${form}$`, 'i'));
+
+/** `July 4, 1776`, `4 July 1776` and `1776-07-04` in one form; `undefined` for anything else. */
+function dateOf(text: string): string | undefined {
+  for (const form of dates) {
+    const { month: name, day: number, year = '' } = form.exec(text)?.groups ?? {};
+    if (name === undefined) continue;
+    const index = months.indexOf(name.slice(0, 3).toLowerCase());
+    return `date ${year} ${index < 0 ? Number(name) : index + 1} ${Number(number)}`;
+  }
+  return;
+}
+
+const clock =
+  /^(?<hour>[01]?\d|2[0-3])(?::(?<minute>[0-5]\d))?(?<second>:[0-5]\d)?(?:[\s~]|\\[ ,])*(?:\\(?:text|mathrm)\s*\{\s*)?(?:(?<half>[ap])\.?\s?m\.?\s*\}?)?$/i;
+
+/** `2:30 p.m.` and `14:30` in one form. Without minutes it needs the half of the day: `2 pm`. */
+function timeOf(text: string): string | undefined {
+  const { hour, minute, second = '', half } = clock.exec(text)?.groups ?? {};
+  if (hour === undefined || (minute ?? half) === undefined) return;
+  const after = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
+  return `time ${after}:${minute ?? '00'}${second}`;
+}
+
+/** An answer that is a date or a time of day, as text. */
+export function dateOrTime(text: string): string | undefined {
+  const found = dateOf(text) ?? timeOf(text);
+  return found === undefined ? undefined : `\\text{${found}}`;
+}

@@ -1,0 +1,73 @@
+import { dateOrTime } from './dates.ts';
+import { valueInWords, withUnitInWords } from './number-words.ts';
+
+/** A word, or one in the style of text. */
+const word = String.raw`(?:\\(?:text|mathrm|operatorname)\s*\{\s*([a-zA-Z]+)\s*\}|([a-zA-Z]{2,}))`;
+
+/** Phrases of mathematics as what they mean. */
+const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => string)])[] = [
+  // {}^7C_3, _7C_3 and their permutations, but not x^2 C_1
+  [
+    /(?<![\w)\]}])(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{C\}|C)\s*_\{?(\d+)\}?/g,
+    '\\binom{$1}{$2}',
+  ],
+  [
+    /(?<![\w)\]}])(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{P\}|P)\s*_\{?(\d+)\}?/g,
+    '\\frac{$1!}{($1-$2)!}',
+  ],
+  // 3rd, 3^{rd}, 3^{\text{rd}}
+  [
+    /(?<=\d)\s*(?:\^\s*)?(?:\{\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?(?:st|nd|rd|th)(?![a-z])(?:\s*\}){0,2}/gi,
+    '',
+  ],
+  // 1.234.567, and 1.234.567,89
+  [
+    /(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?(?![\d.,])/g,
+    (number) => number!.replaceAll('.', '').replace(',', '.'),
+  ],
+  // USD 300, Rs. 500, US$20
+  [/^\s*(USD|EUR|GBP|CHF|JPY|INR|Rs)\.?\s*([\d.,]+)\s*$/i, '$2 \\text{ $1}'],
+  [/\bUS(?=\s*\\?\$|\s+dollars\b)/i, ''],
+  [/^\s*\\approx(?![a-z])/, ''],
+  [/^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$/, '\\text{does not exist}'],
+  // (mod 12), (\text{mod } 12)
+  [/\(\s*(?:\\(?:text|mathrm|operatorname)\s*\{\s*mod\s*\}|\\?b?mod(?![a-z]))\s*(\d+)\s*\)/g, '\\pmod{$1}'],
+  // 37° 30'
+  [
+    /(\d+)\s*(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(\d+)\s*(?:'|\^\s*\{?\s*\\prime\s*\}?)(?!')/g,
+    '($1+\\frac{$2}{60})^\\circ',
+  ],
+  // \frac{\mathrm{m}}{\mathrm{s}^2}
+  [
+    new RegExp(String.raw`\\[dt]?frac\s*\{\s*${word}\s*\}\s*\{\s*${word}\s*(?:\^\{?\d\}?)?\s*\}`, 'g'),
+    (_, a, b, c, d) => `\\text{ ${a ?? b}/${c ?? d}}`,
+  ],
+  // \left(\begin{array}{cc} … \end{array}\right)
+  [
+    /(?:\\left\s*)?[([]\s*\\begin\{array\}\s*\{[^{}]*\}([^[\]]*?)\\end\{array\}\s*(?:\\right\s*)?[)\]]/g,
+    '\\begin{pmatrix}$1\\end{pmatrix}',
+  ],
+  [
+    /^(?:the\s+)?(?:(?:ordered\s+)?(?:pair|triple)|(?:solution\s+)?set|interval|point|vector|matrix)\s+(?=[\\([{<])/i,
+    '',
+  ],
+  [
+    /^(?:all\s+)?real\s+(?:numbers?|values?)\s+(?:except|other\s+than)(?:\s+for)?\s+(?:[a-z]\s*=\s*)?(-?[^a-z,]+)$/i,
+    '\\mathbb{R}\\setminus\\{$1\\}',
+  ],
+];
+
+/** A text with its words for dates, numbers and mathematics as LaTeX. */
+export function withoutPhrases(text: string): string {
+  const [, styled, quoted] =
+    /^(?:(?:\\(?:boxed|mbox|mathrm|text(?:bf|it|rm)?)\s*\{)+([^{}]*)\}+|["“]([^"“”]+)["”])$/.exec(
+      text.trim(),
+    ) ?? [];
+  const words = (styled ?? quoted ?? text).trim().toLowerCase();
+  const meaning = valueInWords(words) ?? dateOrTime(words) ?? withUnitInWords(words);
+  if (meaning !== undefined) return meaning;
+  return phrases.reduce(
+    (rest, [phrase, replacement]) => rest.replace(phrase, replacement as string),
+    quoted ?? text,
+  );
+}

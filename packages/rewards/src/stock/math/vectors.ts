@@ -1,0 +1,60 @@
+import { apply, constant, type Expression, symbol, variablesOf } from './expression.ts';
+
+type Collection = Extract<Expression, { type: 'collection' }>;
+
+/** The largest matrix whose determinant is read: four rows have 24 products. */
+const maximumRows = 4;
+
+/** The determinant of a square matrix by its first row; `undefined` for any other. */
+export function determinant(rows: readonly (readonly Expression[])[]): Expression | undefined {
+  if (rows.length > maximumRows || rows.some((row) => row.length !== rows.length)) return;
+  const [first, ...others] = rows;
+  if (first === undefined) return constant(1);
+  return first
+    .map((entry, column) => {
+      const minor = determinant(others.map((row) => row.filter((_, index) => index !== column)));
+      const product = apply('multiply', entry, minor!);
+      return column % 2 === 0 ? product : apply('negate', product);
+    })
+    .reduce((sum, term) => apply('add', sum, term));
+}
+
+function isVector(expression: Expression): expression is Collection {
+  return expression.type === 'collection' && /^(?:matrix|<>)/.test(expression.kind);
+}
+
+/** Sums, multiples and quotients of matrices and vectors, entry by entry; products of two matrices stay as they are. */
+export function entrywise(expression: Expression): Expression {
+  if (expression.type !== 'apply') return expression;
+  const { name } = expression;
+  const [first, second] = expression.args.map(entrywise);
+  if (first === undefined || !/^(?:add|negate|multiply|divide)$/.test(name)) return expression;
+  if (isVector(first) && name === 'negate') return withParts(first, (part) => apply('negate', part));
+  if (second === undefined) return expression;
+  if (isVector(first) && isVector(second)) {
+    const isSum = name === 'add' && first.kind === second.kind && first.parts.length === second.parts.length;
+    return isSum ? withParts(first, (part, index) => apply('add', part, second.parts[index]!)) : expression;
+  }
+  if (isVector(first) && /^(?:multiply|divide)$/.test(name))
+    return withParts(first, (part) => apply(name, part, second));
+  return isVector(second) && name === 'multiply'
+    ? withParts(second, (part) => apply(name, first, part))
+    : expression;
+}
+
+function withParts(vector: Collection, change: (part: Expression, index: number) => Expression): Collection {
+  return { ...vector, parts: vector.parts.map(change) };
+}
+
+/**
+ * A vector as the sum `a\mathbf{i} + b\mathbf{j} + c\mathbf{k}`, if the other answer is such a sum. The imaginary unit stands for `i`: it is
+ * independent of `j` and `k` too.
+ */
+export function inUnitVectors(vector: Expression, other: Expression): Expression | undefined {
+  const names = [...variablesOf(other)];
+  const isSum = other.type === 'apply' && names.length > 0 && names.every((name) => /^[jk]$/.test(name));
+  if (!isSum || vector.type !== 'collection' || vector.kind !== '()' || vector.parts.length > 3) return;
+  return vector.parts
+    .map((part, index) => apply('multiply', part, symbol('ijk'[index]!)))
+    .reduce((sum, term) => apply('add', sum, term));
+}
