@@ -64,7 +64,9 @@ function isUnionOfInequalities({ kind, parts }: Extract<Expression, { type: 'col
   return kind === 'list' && parts.every((part) => part.type === 'relation' && intervalOf(part) !== undefined);
 }
 
-function ofRelation(relation: Relation): Expression {
+function ofRelation(written: Relation): Expression {
+  const relation = withoutApproximation(written);
+  if (relation.type !== 'relation') return canonical(relation);
   const { operators, sides } = relation;
   if (operators.length === 1 && operators[0] === 'in' && isLabel(sides[0]!)) return canonical(sides[1]!);
   if (operators.join() === 'ne' && isVariable(sides[0]!))
@@ -76,6 +78,14 @@ function isVariable(side: Expression): boolean {
   return side.type === 'symbol' && variablesOf(side).size === 1 && side.name !== 'infty';
 }
 
+/** `f(x)`, `g(t)`. */
+function isValueOfFunction(side: Expression): boolean {
+  const [name, argument] = side.type === 'apply' && side.name === 'multiply' ? side.args : [];
+  return (
+    name?.type === 'symbol' && /^[fgh]$/.test(name.name) && argument !== undefined && isVariable(argument)
+  );
+}
+
 const openings: Readonly<Record<string, string>> = { '<': '(', le: '[', '>': '(', ge: '[' };
 const closings: Readonly<Record<string, string>> = { '<': ')', le: ']', '>': ')', ge: ']' };
 
@@ -84,7 +94,7 @@ function intervalOf({ operators, sides }: Relation): Expression | undefined {
   const isRising = operators.every((operator) => operator === '<' || operator === 'le');
   if (!isRising && !operators.every((operator) => operator === '>' || operator === 'ge')) return;
   const [signs, values] = isRising ? [operators, sides] : [[...operators].reverse(), [...sides].reverse()];
-  const middle = values.findIndex(isVariable);
+  const middle = values.findIndex((side) => isVariable(side) || isValueOfFunction(side));
   const others = values.filter((_, index) => index !== middle);
   if (middle < 0 || values.length > 3 || (values.length === 3 && middle !== 1)) return;
   if (others.some((side) => [...variablesOf(side)].some((name) => name !== 'infty'))) return;
@@ -126,6 +136,15 @@ function realsWithout({
     'union',
     edges.slice(1).map((edge, index) => collection('()', [edges[index]!, edge])),
   );
+}
+
+/** `x = 1/3 \approx 0.33` says 1/3, and `x \approx 2` says 2. */
+function withoutApproximation({ operators, sides, ...relation }: Relation): Expression {
+  const at = operators.indexOf('approx');
+  if (at === 0 && isLabel(sides[0]!)) return { ...relation, operators: ['='], sides: sides.slice(0, 2) };
+  if (at === 0) return sides[0]!;
+  const end = at < 0 ? operators.length : at;
+  return { ...relation, operators: operators.slice(0, end), sides: sides.slice(0, end + 1) };
 }
 
 /** What an equation says that something is: `x = 5`, `f(x) = 5`, `5 = x` and `a = 2 + 3 = 5` say 5. Empty for other equations. */

@@ -14,24 +14,33 @@ function dateOf(text: string): string | undefined {
     const { month: name, day: number, year = '' } = form.exec(text)?.groups ?? {};
     if (name === undefined) continue;
     const index = months.indexOf(name.slice(0, 3).toLowerCase());
-    return `date ${year} ${index < 0 ? Number(name) : index + 1} ${Number(number)}`;
+    return `${year} ${index < 0 ? Number(name) : index + 1} ${Number(number)}`;
   }
   return;
 }
 
 const clock =
-  /^(?<hour>[01]?\d|2[0-3])(?::(?<minute>[0-5]\d))?(?<second>:[0-5]\d)?(?:[\s~]|\\[ ,])*(?:\\(?:text|mathrm)\s*\{\s*)?(?:(?<half>[ap])\.?\s?m\.?\s*\}?)?$/i;
+  /^(?<hour>[01]?\d|2[0-3])(?::(?<minute>[0-5]\d))?(?<second>:[0-5]\d)?\s*(?:(?<half>[ap])\.?\s?m\.?)?$/i;
 
 /** `2:30 p.m.` and `14:30` in one form. Without minutes it needs the half of the day: `2 pm`. */
 function timeOf(text: string): string | undefined {
   const { hour, minute, second = '', half } = clock.exec(text)?.groups ?? {};
   if (hour === undefined || (minute ?? half) === undefined) return;
   const after = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
-  return `time ${after}:${minute ?? '00'}${second}`;
+  return `${after}:${minute ?? '00'}${second}`;
 }
 
-/** An answer that is a date or a time of day, as text. */
-export function dateOrTime(text: string): string | undefined {
-  const found = dateOf(text) ?? timeOf(text);
-  return found === undefined ? undefined : `\\text{${found}}`;
+/** Whether two dates or two times of day are the same; `undefined` for anything else. */
+export function agreeAsDates(...answers: readonly [string, string]): boolean | undefined {
+  const [given, expected] = answers.map((answer) => {
+    const text = answer
+      .replaceAll(/\\(?:text|mathrm)\s*\{|[\\~]|[.,;]\s*$/g, ' ')
+      .replaceAll(/[{}$]/g, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+    return { date: dateOf(text), time: timeOf(text) };
+  });
+  if (given!.date !== undefined && expected!.date !== undefined) return given!.date === expected!.date;
+  if (given!.time !== undefined && expected!.time !== undefined) return given!.time === expected!.time;
+  return;
 }

@@ -25,9 +25,10 @@ export function readExpression(tokens: readonly Token[]): Expression | undefined
 
 /** The grammar of lists of relations. Each method reads one level. */
 class Reader extends TermReader {
+  #isInSet = false;
+
   readAll(): Expression {
-    const first = this.#list();
-    const expression = this.take(':') ? apply('divide', first, this.sum()) : first;
+    const expression = this.#list();
     if (this.next !== undefined) throw new Unreadable();
     return expression;
   }
@@ -67,15 +68,21 @@ class Reader extends TermReader {
   }
 
   #relation(): Expression {
-    const sides = [this.#quantity()];
+    const sides = [this.#ratio()];
     const operators: string[] = [];
     while (!this.is('letter') && relations.has(this.next?.text ?? '')) {
       const operator = this.advance().text.replace(/^(?:is|are)$/, '=');
       const isInclusive = /^[<>]$/.test(operator) && this.take('=');
       operators.push(isInclusive ? (operator === '<' ? 'le' : 'ge') : operator);
-      sides.push(this.#quantity());
+      sides.push(this.#ratio());
     }
     return operators.length === 0 ? sides[0]! : { type: 'relation', operators, sides };
+  }
+
+  /** `3:4` is a quotient, except in a set, where a colon begins its condition. */
+  #ratio(): Expression {
+    const value = this.#quantity();
+    return !this.#isInSet && this.take(':') ? apply('divide', value, this.#quantity()) : value;
   }
 
   /** A value with its currency or unit, or a phrase. */
@@ -185,7 +192,9 @@ class Reader extends TermReader {
 
   #bracketed(open: string, closings: Readonly<Record<string, string>>): Expression {
     const { bars, sign } = this;
+    const isInSet = this.#isInSet;
     this.bars = 0;
+    this.#isInSet = open === '{';
     if (open === '{') this.sign = 'unread';
     const isEmpty = open === '{' && this.is('sign', '\\}');
     let inner = isEmpty ? collection('list', []) : this.#list();
@@ -193,6 +202,7 @@ class Reader extends TermReader {
     if (isCondition) inner = this.#list();
     this.bars = bars;
     this.sign = sign;
+    this.#isInSet = isInSet;
     const closing = closings[this.advance().text];
     if (closing === undefined) throw new Unreadable();
     const parts = inner.type === 'collection' && inner.kind === 'list' ? inner.parts : undefined;

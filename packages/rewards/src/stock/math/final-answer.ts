@@ -1,6 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { trimmed } from '../../shared/text.ts';
+import { closingAnswer, negativeWord, withoutMarks } from './closing-answer.ts';
 import { decimalDigit } from './latex-tokens.ts';
 
 /** A boxed answer found in a text. */
@@ -111,14 +112,6 @@ function firstSentence(line: string): string {
   return end < 0 ? line : line.slice(0, end);
 }
 
-/** A text without asterisks, backticks and white space at its ends; `z^*` keeps its own. */
-function withoutMarks(text: string): string {
-  let [start, end] = [0, text.length];
-  while (start < end && /[\s*`]/.test(text[start]!)) start += 1;
-  while (end > start && /[\s*`]/.test(text[end - 1]!) && text[end - 2] !== '^') end -= 1;
-  return text.slice(start, end);
-}
-
 /** HTML comments, and lines that LaTeX does not print. */
 const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*/g;
 const negation =
@@ -129,13 +122,6 @@ const denial = /^[\s$\\)}*]*(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrec
 const doubt =
   /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:]{0,30}$/i;
 
-/** A word that denies an answer. */
-export const negativeWord =
-  /\b(?:not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b/i;
-
-const sentenceNumber =
-  /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
-
 /** What a text says at a place, unless the words around it deny it: "not \boxed{18}". */
 function undenied(text: string, found: string, at: number): string | undefined {
   const isDenied =
@@ -145,40 +131,45 @@ function undenied(text: string, found: string, at: number): string | undefined {
   return isDenied ? undefined : found;
 }
 
-/** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
-const said = /^[^\d\\]*\b(?:is|are|equals)\b\s*:?\s*(\S.*)$/;
+/** What joins the boxes of one answer: `\boxed{1}, \boxed{2}` and `\boxed{1} \text{ or } \boxed{2}`. */
+const joiner =
+  /(?:[\s$]|\\q?quad)*(?:[,;]|\b(?:and|or)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\band\b|\bor\b)*$/;
+const maximumBoxes = 20;
 
-/** The only number of the last sentence that has one, or of what follows its last equals sign; else the formula that follows "is". */
-function sentenceAnswer(text: string): string | undefined {
-  const lines = text
-    .slice(-2000)
-    .trimEnd()
-    .split(/\n|(?<=[.!?])\s/);
-  const last = lines.findLast((line) => /\d/.test(line));
-  if (last === undefined || negativeWord.test(last)) return;
-  const side = last.slice(last.lastIndexOf('=') + 1);
-  const numbers = side.match(sentenceNumber);
-  if (numbers?.length === 1) return numbers[0];
-  return side === last ? said.exec(last)?.[1] : side;
+/** The contents of the last boxes that are joined, as a list; `null` for a box that is denied or not closed. */
+function boxedAnswer(text: string): string | null | undefined {
+  let box = lastBoxed(text);
+  if (box === undefined) return text.includes('\\boxed') ? null : undefined;
+  let at = text.lastIndexOf(box.text);
+  if (undenied(text, box.text, at) === undefined) return null;
+  const contents = [box.content];
+  while (contents.length < maximumBoxes) {
+    const joined = joiner.exec(text.slice(Math.max(0, at - 60), at))?.[0];
+    if (joined === undefined) break;
+    const before = text.slice(0, at - joined.length);
+    box = lastBoxed(before);
+    if (box === undefined || !before.endsWith(box.text)) break;
+    at = before.length - box.text.length;
+    if (!contents.includes(box.content)) contents.unshift(box.content);
+  }
+  return contents.join(', ');
 }
 
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
 const readers = {
-  boxed(text: string) {
-    const box = lastBoxed(text);
-    if (box === undefined) return text.includes('\\boxed') ? null : undefined;
-    const isUndenied = undenied(text, box.text, text.lastIndexOf(box.text)) !== undefined;
-    return isUndenied ? box.content : null;
-  },
+  boxed: boxedAnswer,
   hash(text: string) {
-    const rest = text.slice(text.lastIndexOf('#### ')).replace(/^#### -?[\d.,]+/, '');
-    return /^\s*(?:or|and|to|[-–/|])\s*\d/.test(rest) ? null : hashAnswer(text, 'last');
+    const line = /^#### (-?[\d.,]+)([^\n]*)/.exec(text.slice(text.lastIndexOf('#### ')));
+    if (line === null) return hashAnswer(text, 'last');
+    const [, number, rest] = line;
+    if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!)) return null;
+    return /^\s*[/^*\\π√]|^[a-z]/i.test(rest!) ? number! + rest! : hashAnswer(text, 'last');
   },
   phrase(text: string) {
     const found = answerPhrase(text, 'sentence');
     return found === undefined || negativeWord.test(found) ? undefined : found;
   },
-  sentence: sentenceAnswer,
+  sentence: closingAnswer,
   number(text: string) {
     const found = lastNumber(text);
     return found && undenied(text, found, text.lastIndexOf(found));
@@ -187,7 +178,7 @@ const readers = {
 
 const schema = z.strictObject({
   /**
-   * Places to look in, in order: {@link lastBoxed}, {@link hashAnswer}, {@link answerPhrase}, the only number of the last sentence
+   * Places to look in, in order: {@link lastBoxed}, {@link hashAnswer}, {@link answerPhrase}, what the last sentence says
    * (`'sentence'`), {@link lastNumber}. The first that has an answer gives it. Required.
    */
   from: z

@@ -55,7 +55,7 @@ const shortWords = new Set(
 
 const space = String.raw`(?:\s|~|\\[,;:! ]|\\q?quad(?![a-zA-Z]))+`;
 const number = String.raw`(?:\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|\d{1,3}(?:(?:SEPARATOR)\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+\.?(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)`;
-const spacing = String.raw`'|\{,\}|\\[,;: ]|,?\\!,?|[ ~]`;
+const spacing = String.raw`'|\{,\}|\\[,;: ]|,?\\! ?,?|[ ~]`;
 const patterns = {
   list: pieces(spacing),
   thousands: pieces(`,|${spacing}`),
@@ -174,6 +174,7 @@ function emitLetters(
 ): void {
   const lower = letters.toLowerCase();
   if (plainNames.has(lower)) emitCommand(lower, emit);
+  else if (inWords && /^[ei]$/.test(letters)) emit('letter', letters);
   else if (inWords || letters.length > 3 || shortWords.has(lower) || units?.has(lower) === true) {
     emit('word', letters);
   } else for (const letter of letters) emit('letter', letter);

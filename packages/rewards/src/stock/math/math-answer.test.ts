@@ -187,6 +187,17 @@ describe('mathAnswer', () => {
     ['The area is 24\\pi square units.', '24', 0],
     ['Therefore, the probability is \\frac{5}{36}.', '\\frac{5}{36}', 1],
     ['It is 5 or 6.', '5', 0],
+    ['-\\frac{10}{9}', '-\\frac{10}{9}', 1],
+    ['[0,1)', '[0,1)', 1],
+    ['Work.\n\n$x \\ge 5$', '[5,\\infty)', 1],
+    ['#### 3/4', '3/4', 1],
+    ['#### 3/4', '3', 0],
+    ['Therefore $x \\geq 5$ is the solution.', 'x \\geq 5', 1],
+    ['Thus $5$ or $6$.', '6', 0],
+    ['\\boxed{-2} \\quad \\text{and} \\quad \\boxed{1}', '1,-2', 1],
+    ['$\\boxed{17}$ or $\\boxed{18}$', '18', 0],
+    ['\\boxed{18}, so \\boxed{18}', '18', 1],
+    ['\\boxed{17}\n\nWait: \\boxed{18}', '18', 1],
     ['The answer is: it does not exist.', 'it does not exist', 1],
   ])('gives %j for %j a %d', (response, answer, expected) => {
     expect(judge(reward, response, answer)).toBe(expected);

@@ -1,13 +1,14 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
 import { type AnswerSources, referenceError, requireReference } from '../answers/reference.ts';
+import { negativeWord } from './closing-answer.ts';
 import { numberOf } from './expression-reader.ts';
-import { finalAnswer, negativeWord } from './final-answer.ts';
+import { finalAnswer } from './final-answer.ts';
 import { agreementSchema, type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
 
 /**
  * Options of {@link mathAnswer}. `extract` reads the last box by default, else the number after `####`, else what follows "the answer is", else the
- * only number of the last sentence.
+ * only formula or number of the last sentence, or a response that is a formula.
  */
 export interface MathAnswerOptions<Metadata> extends MathAgreementOptions, AnswerSources<Metadata> {}
 

@@ -90,6 +90,16 @@ describe('mathAnswersAgree', () => {
     ['\\left(\\begin{array}{cc}1&2\\end{array}\\right)', '\\begin{pmatrix}1&2\\end{pmatrix}'],
     ['\\langle 1,2\\rangle + t\\langle 3,4\\rangle', '\\langle 1+3t,2+4t\\rangle'],
     ['2\\mathbf{i}-3\\mathbf{j}+\\mathbf{k}', '(2,-3,1)'],
+    ['x = \\frac13 \\approx 0.33', '\\frac13'],
+    ['x \\approx 11', '11'],
+    ['3,14', '3.14'],
+    ['32,\\! 349', '32349'],
+    ['7:32', 'S_1:S = 7:32'],
+    ['12:00', '$12{:}00$'],
+    ['-x > -1', 'x < 1'],
+    ['x != 3', 'x \\neq 3'],
+    ['1-\\frac{1}{\\mathrm{e}}', '1-e^{-1}'],
+    ['0 < f(x) < 1', '(0,1)'],
   ])('takes %j for %j', (given, expected) => {
     expect(mathAnswersAgree(given, expected)).toBe(true);
   });
@@ -134,6 +144,9 @@ describe('mathAnswersAgree', () => {
     ['x \\ne 2', 'x \\ne 3'],
     ['\\begin{vmatrix}1&2\\\\3&4\\end{vmatrix}', '\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}'],
     ['2\\mathbf{i}-3\\mathbf{j}', '(2,3)'],
+    ['\\sqrt2 \\approx 1.41', '1.41'],
+    ['3,14', '314'],
+    ['-x > -1', 'x > 1'],
   ])('does not take %j for %j', (given, expected) => {
     expect(mathAnswersAgree(given, expected)).toBe(false);
   });

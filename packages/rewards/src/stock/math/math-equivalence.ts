@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { functionSchema } from '../../shared/schemas.ts';
 import { canonical, withoutLabel } from './canonical.ts';
+import { agreeAsDates } from './dates.ts';
 import { apply, collection, constant, type Expression, variablesOf, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
@@ -58,6 +59,10 @@ export function mathAnswersAgree(
 ): boolean {
   if (given.trim() === '' || expected.trim() === '') return false;
   if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
+  const sameDate = agreeAsDates(given, expected);
+  if (sameDate !== undefined) return sameDate;
+  if (decimalComma.test(given) && /^\s*-?\d+\.\d+\s*$/.test(expected))
+    return mathAnswersAgree(given.replace(decimalComma, '$1.$2'), expected, options);
   const comparison = { form: options.form ?? 'any', seed: options.seed ?? secretSeed() };
   if (agreeAs({ commas: 'thousands' }, given, expected, comparison)) return true;
   const hasCommas = /\d,\d{3}/.test(given) || /\d,\d{3}/.test(expected);
@@ -68,6 +73,9 @@ export function mathAnswersAgree(
     return false;
   }
 }
+
+/** `3,14`, for a right answer of `3.14`. */
+const decimalComma = /^(\s*-?\d+)(?:,|\{,\})(\d{1,2}\s*)$/;
 
 interface Comparison {
   readonly form: 'simplified' | 'any';
@@ -85,7 +93,11 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
   const chosen = choice === undefined ? chosenValue.exec(given)?.[1] : undefined;
   if (chosen !== undefined && agreeAs(reading, chosen, expected, comparison)) return true;
   const [a, b] = readBoth([given, expected], [left, right], reading);
-  return a !== undefined && b !== undefined && agree(canonical(a), canonical(b), comparison, maximumDepth);
+  if (a === undefined || b === undefined) return false;
+  return (
+    agree(canonical(a), canonical(b), comparison, maximumDepth) ||
+    (a.type === 'relation' && b.type === 'relation' && agreeRelations(a, b, comparison, () => false))
+  );
 }
 
 function textOf(tokens: readonly Token[]): string {

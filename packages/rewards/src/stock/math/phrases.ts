@@ -1,4 +1,3 @@
-import { dateOrTime } from './dates.ts';
 import { valueInWords, withUnitInWords } from './number-words.ts';
 
 /** A word, or one in the style of text. */
@@ -32,6 +31,7 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   [/^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$/, '\\text{does not exist}'],
   // (mod 12), (\text{mod } 12)
   [/\(\s*(?:\\(?:text|mathrm|operatorname)\s*\{\s*mod\s*\}|\\?b?mod(?![a-z]))\s*(\d+)\s*\)/g, '\\pmod{$1}'],
+  [/(?<=[a-z\s])!=/g, '\\ne '],
   // 37° 30'
   [
     /(\d+)\s*(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(\d+)\s*(?:'|\^\s*\{?\s*\\prime\s*\}?)(?!')/g,
@@ -64,7 +64,7 @@ export function withoutPhrases(text: string): string {
       text.trim(),
     ) ?? [];
   const words = (styled ?? quoted ?? text).trim().toLowerCase();
-  const meaning = valueInWords(words) ?? dateOrTime(words) ?? withUnitInWords(words);
+  const meaning = valueInWords(words) ?? withUnitInWords(words);
   if (meaning !== undefined) return meaning;
   return phrases.reduce(
     (rest, [phrase, replacement]) => rest.replace(phrase, replacement as string),
