@@ -31,7 +31,10 @@ export function canonical(expression: Expression): Expression {
       ? 'list'
       : expression.kind;
   if (kind !== 'union') return collection(vectorKind(kind), parts);
-  const members = parts.flatMap((part) => (isCollection(part, 'union') ? part.parts : [part]));
+  const members = parts.flatMap((part) => {
+    if (part.type === 'relation') return [collection('set', withoutLabel(part))];
+    return isCollection(part, 'union') ? part.parts : [part];
+  });
   const isSet = members.every((part) => part.type !== 'collection' || part.kind === 'set');
   return isSet
     ? collection(
@@ -45,7 +48,7 @@ const nothing =
   /^(?:no (?:(?:real|integer|positive|valid) )*(?:solution|root|value|number)s?(?: exists?)?|empty set)$/;
 
 function ofWords(words: Extract<Expression, { type: 'words' }>): Expression {
-  const text = words.text.replace(/^(?:there (?:is|are)|the|an?) (?=.)/, '').replaceAll(' - ', ' ');
+  const text = words.text.replace(/^there (?:is|are) (?=.)/, '').replaceAll(' - ', ' ');
   if (/^(?:all )?real(?: number)?s?$/.test(text)) return reals;
   if (nothing.test(text)) return collection('set', []);
   return { ...words, text: text.replace(/^infinite(?:ly many)?(?: solutions)?$/, 'infinitely many') };
@@ -61,7 +64,10 @@ function isCollection(part: Expression, kind: string): part is Extract<Expressio
 }
 
 function isUnionOfInequalities({ kind, parts }: Extract<Expression, { type: 'collection' }>): boolean {
-  return kind === 'list' && parts.every((part) => part.type === 'relation' && intervalOf(part) !== undefined);
+  const relations = parts.filter((part) => part.type === 'relation');
+  const intervals = relations.filter((part) => intervalOf(part) !== undefined);
+  const points = relations.filter((part) => withoutLabel(part).length === 1);
+  return kind === 'list' && intervals.length > 0 && intervals.length + points.length === parts.length;
 }
 
 function ofRelation(written: Relation): Expression {
@@ -74,7 +80,7 @@ function ofRelation(written: Relation): Expression {
   return intervalOf(relation) ?? ofDistance(relation) ?? { ...relation, sides: sides.map(canonical) };
 }
 
-function isVariable(side: Expression): boolean {
+function isVariable(side: Expression): side is Extract<Expression, { type: 'symbol' }> {
   return side.type === 'symbol' && variablesOf(side).size === 1 && side.name !== 'infty';
 }
 
@@ -150,7 +156,9 @@ function withoutApproximation({ operators, sides, ...relation }: Relation): Expr
 /** What an equation says that something is: `x = 5`, `f(x) = 5`, `5 = x` and `a = 2 + 3 = 5` say 5. Empty for other equations. */
 export function withoutLabel({ operators, sides }: Relation): readonly Expression[] {
   if (!operators.every((operator) => operator === '=' || operator === 'equiv')) return [];
-  if (isLabel(sides[0]!)) return sides.slice(1);
+  const [label, ...values] = sides;
+  if (isVariable(label!) && values.some((value) => variablesOf(value).has(label.name))) return [];
+  if (isLabel(label!)) return values;
   return sides.length === 2 && isLabel(sides[1]!) && sides[1]!.type !== 'words' ? [sides[0]!] : [];
 }
 

@@ -1,3 +1,5 @@
+import { isUnit } from './units.ts';
+
 /** A word that denies an answer. */
 export const negativeWord =
   /\b(?:not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b/i;
@@ -16,6 +18,9 @@ export function withoutMarks(text: string): string {
 const formulaWord =
   /^(?:or|and|pi|sqrt|sin|cos|tan|ln|log|inf|infinity|mod|mm|cm|km|kg|mg|ml|am|pm|mph|usd|eur|dne)$/i;
 
+/** A number and up to three words: `12 red apples`. */
+const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z]+){1,3}\}?\.?$/i;
+
 const spans = /\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]/g;
 
 /** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
@@ -28,16 +33,22 @@ const said = /^[^\d\\]*\b(?:is|are|equals)\b\s*:?\s*(\S.*)$/;
 export function closingAnswer(text: string): string | undefined {
   const end = text.slice(-2000).trimEnd();
   const line = withoutMarks(end.slice(end.lastIndexOf('\n') + 1).replace(/^(?:#{1,6}|>)\s+/, ''));
-  if (line.length <= 200 && isFormula(line)) return line;
+  if (line.length <= 200 && (isFormula(line) || (line === text.trim() && amount.test(line)))) return line;
   const last = end.split(/\n|(?<=[.!?])\s/).findLast((sentence) => /\d/.test(sentence));
   if (last === undefined) return text.length <= 60 && !negativeWord.test(line) ? line : undefined;
   if (negativeWord.test(last)) return;
   const formulas = [...last.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
   if (formulas.length === 1 && !/\d/.test(last.replace(formulas[0]![0], ''))) return formulas[0]![0];
   const side = last.slice(last.lastIndexOf('=') + 1);
-  const numbers = side.match(number);
-  if (numbers?.length === 1) return numbers[0];
+  const numbers = [...side.matchAll(number)];
+  if (numbers.length === 1) return withUnit(numbers[0]!, side);
   return side === last ? said.exec(last)?.[1] : side;
+}
+
+/** A number with the unit or percent sign behind it. */
+function withUnit({ 0: digits, index }: RegExpExecArray, text: string): string {
+  const [behind, unit = '%'] = /^\s?(?:\\?%|([a-zA-Z]+))/.exec(text.slice(index + digits.length)) ?? [''];
+  return unit === '%' || isUnit(unit) ? digits + behind : digits;
 }
 
 function isFormula(line: string): boolean {

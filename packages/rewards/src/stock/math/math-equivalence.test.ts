@@ -100,6 +100,13 @@ describe('mathAnswersAgree', () => {
     ['x != 3', 'x \\neq 3'],
     ['1-\\frac{1}{\\mathrm{e}}', '1-e^{-1}'],
     ['0 < f(x) < 1', '(0,1)'],
+    ['0.1666...', '\\frac16'],
+    ['0.1(6)', '\\frac16'],
+    ['x=2 \\text{ or } x>5', '\\{2\\}\\cup(5,\\infty)'],
+    ['\\log_2(x^3)', '3\\log_2 x'],
+    ['Answer: D', 'D'],
+    ['[C]', 'C'],
+    ['an isosceles triangle', '\\text{isosceles triangle}'],
   ])('takes %j for %j', (given, expected) => {
     expect(mathAnswersAgree(given, expected)).toBe(true);
   });
@@ -147,6 +154,11 @@ describe('mathAnswersAgree', () => {
     ['\\sqrt2 \\approx 1.41', '1.41'],
     ['3,14', '314'],
     ['-x > -1', 'x > 1'],
+    ['14 in', '14 ft'],
+    ['x = x', 'x'],
+    ['\\ln x^2', '2\\ln x'],
+    ['\\sqrt{-9}', '\\sqrt{-4}'],
+    ['0.12121', '0.1212...'],
   ])('does not take %j for %j', (given, expected) => {
     expect(mathAnswersAgree(given, expected)).toBe(false);
   });

@@ -263,7 +263,7 @@ function hasForm(given: Expression, expected: Expression): boolean {
 const chosenValue = /^\s*(?:\\text(?:bf)?\s*\{\s*)?\(?[A-J](?:[.:]|\))\s*\}?\s*(?![A-J][.:)])(\S.*)$/s;
 
 const choice =
-  /^(?:(?:the )?(?:correct )?(?:option|choice|answer) (?:is )?)?(?:\( )?([A-J])(?: [).:](?<text> .*)?)?$/i;
+  /^(?:(?:the )?(?:correct )?(?:option|choice|answer) (?:is |: )?)?(?:[([] )?([A-J])(?: [).:\]](?<text> .*)?)?$/i;
 
 /** The letter of a choice: `B`, `(B)`, `B. 42`, `Option B`. `undefined` for anything else, and for more than one choice. */
 function choiceOf(tokens: readonly Token[]): string | undefined {

@@ -31,6 +31,10 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   [/^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$/, '\\text{does not exist}'],
   // (mod 12), (\text{mod } 12)
   [/\(\s*(?:\\(?:text|mathrm|operatorname)\s*\{\s*mod\s*\}|\\?b?mod(?![a-z]))\s*(\d+)\s*\)/g, '\\pmod{$1}'],
+  // 0.1666... and 0.1(6)
+  [/(?<![\d.])(\d*\.\d*?)(\d+?)\2+\s*\.{2,3}/g, '$1\\overline{$2}'],
+  [/^\s*(-?\d*\.\d*)\((\d+)\)\s*$/, '$1\\overline{$2}'],
+  [/^\s*(\\text\s*\{)?\s*(?:the|an?)\s+(?=[a-z]{4})/i, '$1'],
   [/(?<=[a-z\s])!=/g, '\\ne '],
   // 37° 30'
   [

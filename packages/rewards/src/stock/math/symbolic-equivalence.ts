@@ -80,6 +80,7 @@ export function sameValues(
         coordinate(stream, index, { domain, bits: signBits[k % 7]! }),
       ]),
     );
+  const isReal = variables.length > 0 && !hasImaginaryUnit(given) && !hasImaginaryUnit(expected);
   const isWhole = hasWholeVariables(given) || hasWholeVariables(expected);
   const count = variables.length === 0 ? 1 : pointCount;
   const exactly = compareAt(given, expected, {
@@ -93,7 +94,7 @@ export function sameValues(
   const approximately = compareAt(given, expected, {
     pointAt: at(isWhole ? 'whole' : 'real'),
     count,
-    compare: comparison(sameness),
+    compare: isReal ? whereReal(comparison(sameness)) : comparison(sameness),
     values: 'any',
   });
   return approximately === true;
@@ -132,6 +133,17 @@ type Comparison = (a: Value, b: Value) => boolean | undefined;
 
 function comparison(sameness: Sameness): Comparison {
   return sameness === 'equal' ? equal : proportion(sameness);
+}
+
+/** Leaves out the points at which neither value is real: `\ln x^3` is `3 \ln x`, though not for negative `x`. */
+function whereReal(compare: Comparison): Comparison {
+  return (a, b) => {
+    const isReal = [a, b].some((value) => {
+      const { re, im } = toComplex(value);
+      return Math.abs(im) <= tolerance * Math.abs(re) || Number.isNaN(re);
+    });
+    return isReal ? compare(a, b) : undefined;
+  };
 }
 
 function equal(a: Value, b: Value): boolean | undefined {
@@ -178,6 +190,10 @@ function coordinate(
 /** Infinity is a variable that does not cancel. */
 function isInfinite(expression: Expression): boolean {
   return variablesOf(expression).has('infty');
+}
+
+function hasImaginaryUnit(expression: Expression): boolean {
+  return partsOf(expression).some((part) => part.type === 'symbol' && part.name === 'i');
 }
 
 /** Whether a factorial, a binomial or an exponent of −1 has a variable. */

@@ -18,7 +18,7 @@ const factors: Readonly<Record<string, number>> = {
 };
 
 /** Words that count nothing by themselves. */
-const empty = /^(?:units?|squares?|sq|cubic|cu|squared|cubed|of|the|a|an|in|total|each|old)$/;
+const empty = /^(?:units?|squares?|sq|cubic|cu|squared|cubed|of|the|a|an|total|each|old)$/;
 const negative =
   /^(?:not|no|nor|never|wrong|incorrect|if|unless|maybe|is|isn|times|least|most|more|less|fewer|than|plus)$/;
 
@@ -38,8 +38,14 @@ export function unitOf(written: string): { readonly name: string; readonly facto
     if (kept.length === 0 && Object.hasOwn(factors, word)) factor *= factors[word]!;
     else if (!empty.test(word) && word !== '') kept.push(singular(word));
   }
-  const joined = kept.join(' ').replaceAll(' / ', '/').trim();
+  const counted = kept.length > 1 ? kept.filter((word) => word !== 'in') : kept;
+  const joined = counted.join(' ').replaceAll(' / ', '/').trim();
   return { name: names.get(joined) ?? joined, factor };
+}
+
+/** Whether a word is a unit of measurement or a currency. */
+export function isUnit(word: string): boolean {
+  return names.has(singular(word.toLowerCase()));
 }
 
 function singular(word: string): string {
