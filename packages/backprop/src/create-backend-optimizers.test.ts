@@ -1,12 +1,15 @@
+import { join } from 'node:path';
+import { readSafetensors } from '@rlp/models/safetensors';
 import { describe, expect, it } from 'vitest';
 import type { OptimizerOptions } from './optimizer/options.ts';
 import { inlineBackends, temporaryCheckpoint } from './testing/inline-backends.ts';
-import { negativeLogLikelihood, sequences } from './testing/tiny-model.ts';
+import { negativeLogLikelihood, sequences, tinyModel } from './testing/tiny-model.ts';
 
 const backends = inlineBackends();
 
 const optimizers: readonly (readonly [string, OptimizerOptions, number])[] = [
   ['adamw', {}, 0.01],
+  ['adamw in 8 bits', { kind: 'adamw-8bit' }, 0.01],
   ['lion', { kind: 'lion', weightDecay: 0.1 }, 0.003],
   ['sgd', { kind: 'sgd' }, 0.3],
   ['sgd with momentum', { kind: 'sgd', momentum: 0.5, momentumForm: 'nesterov' }, 0.1],
@@ -46,6 +49,24 @@ describe.each(optimizers)('training by %s', (name, optimizer, learningRate) => {
       for (const [name, { data }] of weights) expect(resumed.get(name)!.data, name).toEqual(data);
     },
   );
+});
+
+it('moments in 8 bits of large parameters go on from a checkpoint, and train as float32 does', async () => {
+  const model = tinyModel({ hidden_size: 64, intermediate_size: 80, num_hidden_layers: 1 });
+  const options = { model, optimizer: { kind: 'adamw-8bit' }, learningRate: 0.002 } as const;
+  const [first, second] = [await backends.create(options), await backends.create(options)];
+  const losses = await lossesOf(first.backend, 8);
+  const whole = await lossesOf((await backends.create({ ...options, optimizer: {} })).backend, 8);
+  expect(losses.at(-1)! / whole.at(-1)!).toBeCloseTo(1, 1);
+  expect(losses.at(-1)).toBeLessThan(losses[0]! / 2);
+  const directory = await temporaryCheckpoint();
+  await first.backend.saveCheckpoint(directory);
+  const saved = await readSafetensors(join(directory, 'optimizer.safetensors'));
+  const numbers = [...saved.values()].reduce((sum, { data }) => sum + data.length, 0);
+  const weights = [...model.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
+  expect(numbers).toBeLessThan(weights);
+  await second.backend.loadCheckpoint(directory);
+  expect(await lossesOf(second.backend, 3)).toEqual(await lossesOf(first.backend, 3));
 });
 
 describe('a checkpoint of another optimizer', () => {

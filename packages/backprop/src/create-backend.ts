@@ -12,8 +12,8 @@ import { LoraWeights } from './lora-weights.ts';
 import { memoryForecast } from './memory-forecast.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { kindOf } from './optimizer/options.ts';
-import { ruleOf } from './optimizer/rules.ts';
-import { stateSpecs, type TrainedParameter } from './optimizer/update-rule.ts';
+import { stateSpecs } from './optimizer/state-specs.ts';
+import type { TrainedParameter } from './optimizer/update-rule.ts';
 import { adamwSlots } from './program/kernel-optimizer.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
@@ -55,7 +55,8 @@ interface Plan {
  */
 export async function createOnnxBackend(options: OnnxBackendOptions): Promise<OnnxTrainingBackend> {
   const resolved = resolveBackendOptions(options);
-  const { engine, model, lora } = resolved;
+  const { engine, model, lora, optimizer } = resolved;
+  if (kindOf(optimizer) === 'adamw-8bit') requireHost(engine, "optimizer 'adamw-8bit'", "use 'adamw'");
   const parameters = parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape }));
   checkWeights('createOnnxBackend', parameters, model.weights);
   const valueHead = valueHeadSpec(model.config, resolved.valueHead);
@@ -76,12 +77,11 @@ export async function createOnnxBackend(options: OnnxBackendOptions): Promise<On
   }
 }
 
-/** Masks are made in host memory. */
-function requireHost({ engine }: ResolvedOnnxBackendOptions, { dropout }: LoraPlan): void {
-  const { executionProvider } = engine;
-  if (dropout === 0 || executionProvider === 'cpu') return;
+/** @throws ArgumentError if weights are in the memory of a device. */
+function requireHost({ executionProvider }: Engine, option: string, remedy: string): void {
+  if (executionProvider === 'cpu') return;
   throw new ArgumentError(
-    `createOnnxBackend: lora.dropout ${dropout} needs the provider cpu, got ${executionProvider}; use 0`,
+    `createOnnxBackend: ${option} needs the provider cpu, got ${executionProvider}; ${remedy}`,
   );
 }
 
@@ -103,11 +103,7 @@ function planFull(
 /** Frozen weights in 8 bits are published as they are, beside the factors of their correction. */
 function planQuantized(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
   const { engine, model, store } = options;
-  if (engine.executionProvider !== 'cpu') {
-    throw new ArgumentError(
-      `createOnnxBackend: lora.base 'int8' needs the provider cpu, got ${engine.executionProvider}; use 'float32'`,
-    );
-  }
+  requireHost(engine, "lora.base 'int8'", "use 'float32'");
   const { targets, modules, scale } = lora;
   const layers = linearLayers(model.config);
   const published = targets.flatMap(({ layer, down, up }): [string, HostTensor][] => {
@@ -159,7 +155,7 @@ function correctionPlan(
 ): Omit<Plan, 'merge'> {
   const { targets, modules, factors } = lora;
   const linear = new Set(linearLayers(options.model.config).map(({ weight }) => weight));
-  requireHost(options, lora);
+  if (lora.dropout > 0) requireHost(options.engine, `lora.dropout ${lora.dropout}`, 'use 0');
   const weights = new Map([...factors, ...head]);
   return {
     stores: [{ name: `${options.store}/adapter`, weights, slots: trainingSlots(options) }, ...frozen],
@@ -233,7 +229,7 @@ async function startBackend(
     weights: weightsOf(options, plan, { parameters, valueHead }, program),
     optimizer: {
       kind: kindOf(options.optimizer),
-      state: stateSpecs(ruleOf(options.optimizer), plan.trained),
+      state: stateSpecs(options.optimizer, plan.trained),
     },
     packing: {
       vocabularySize: config.vocabularySize,

@@ -6,9 +6,9 @@ import type { ParameterSpec } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
 import { headBlockRows, largeVocabulary } from './graphs/parameter-blocks.ts';
-import { type OptimizerOptions, optimizerSchema } from './optimizer/options.ts';
-import { ruleOf } from './optimizer/rules.ts';
-import { stateSpecs, type TrainedParameter } from './optimizer/update-rule.ts';
+import { optimizerSchema } from './optimizer/options.ts';
+import { stateBytes } from './optimizer/state-specs.ts';
+import type { TrainedParameter } from './optimizer/update-rule.ts';
 
 const loraSchema = z.strictObject({
   /** Rank of the correction. Default 8. */
@@ -126,7 +126,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     weights: lora ? loraWeights(config, lora, parameters, trained) : float * parameters,
     reference: question.reference === 'none' ? 0 : float * trained,
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
-    optimizer: float * optimizerNumbers(adapter ?? allParameters(config), optimizer ?? {}),
+    optimizer: stateBytes(optimizerSchema.parse(optimizer ?? {}), adapter ?? allParameters(config)),
     activations:
       float * tokens * activationsPerToken(config, length, question.activations ?? 'keep') +
       (lora?.variant === 'dora'
@@ -209,11 +209,6 @@ function allParameters(config: ModelConfig): TrainedParameter[] {
 function withRoles(config: ModelConfig, parameters: readonly ParameterSpec[]): TrainedParameter[] {
   const linear = new Set(linearLayers(config).map(({ weight }) => weight));
   return parameters.map(({ name, shape }) => ({ name, shape, role: linear.has(name) ? 'linear' : 'other' }));
-}
-
-/** Numbers that the optimizer keeps of all trained parameters. */
-function optimizerNumbers(parameters: readonly TrainedParameter[], optimizer: OptimizerOptions): number {
-  return count(stateSpecs(ruleOf(optimizerSchema.parse(optimizer)), parameters));
 }
 
 function count(tensors: readonly { readonly shape: readonly number[] }[]): number {

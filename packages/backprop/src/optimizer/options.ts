@@ -28,6 +28,15 @@ export const adamwSchema = z.strictObject({
 export const optimizerSchema = z.discriminatedUnion('kind', [
   adamwSchema,
   z.strictObject({
+    /**
+     * AdamW that keeps its moments in 8 bits, in blocks of 256 that share a scale: 2 bytes per weight instead of 8. Parameters of
+     * fewer than 4096 numbers keep them in float32. Requires the provider `cpu`. Required.
+     */
+    kind: z.literal('adamw-8bit'),
+    ...adamShape,
+    ...decaying,
+  }),
+  z.strictObject({
     /** Moves each weight by the learning rate, in the direction of a momentum's sign. Required. */
     kind: z.literal('lion'),
     /** Share of the momentum in the direction of an update. Default 0.9. */

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NamedTensor } from '../program-protocol.ts';
 import type { OptimizerMethods } from '../testing/optimizer.program.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
-import { ruleOf } from './rules.ts';
-import { stateSpecs, type TrainedParameter } from './update-rule.ts';
+import { stateSpecs } from './state-specs.ts';
+import type { TrainedParameter } from './update-rule.ts';
 
 type Tensors = Readonly<Record<string, readonly number[]>>;
 
@@ -89,7 +89,7 @@ describe('optimizers as graphs', () => {
       const middle = await first.call('update', step(1));
       const state = await first.call('save', undefined);
       expect(state.map(({ name }) => name)).toEqual(
-        stateSpecs(ruleOf(optimizerSchema.parse(one.options)), parametersOf(one)).map(({ name }) => name),
+        stateSpecs(optimizerSchema.parse(one.options), parametersOf(one)).map(({ name }) => name),
       );
       const start2 = Object.fromEntries(middle.map(({ name, data }) => [name, [...data]]));
       const second = await start({ ...one, start: start2 });
@@ -104,7 +104,7 @@ describe('optimizers as graphs', () => {
 describe('state', () => {
   const parameters = parametersOf({ shapes: { matrix: [6, 4], vector: [4] } });
   const numbers = (options: OptimizerOptions) =>
-    stateSpecs(ruleOf(optimizerSchema.parse(options)), parameters).reduce(
+    stateSpecs(optimizerSchema.parse(options), parameters).reduce(
       (sum, { shape }) => sum + shape.reduce((a, b) => a * b),
       0,
     );

@@ -6,7 +6,7 @@ import { muonRule } from './rules/muon.ts';
 import { sgdRule } from './rules/sgd.ts';
 import type { UpdateRule } from './update-rule.ts';
 
-/** The graph of an optimizer's update. */
+/** The graph of an optimizer's update. It computes AdamW with moments in 8 bits as AdamW. */
 export function ruleOf(optimizer: Optimizer): UpdateRule {
   switch (optimizer.kind) {
     case 'lion':

@@ -40,13 +40,3 @@ export interface UpdateRule {
   /** Adds the update of a parameter to a graph. The graph serves all parameters of its shape and role. */
   build(parameter: TrainedParameter, inputs: UpdateInputs): UpdateOutputs;
 }
-
-/** Tensors that an optimizer keeps for these parameters, named `state.parameter`. */
-export function stateSpecs(rule: UpdateRule, parameters: readonly TrainedParameter[]): ParameterSpec[] {
-  return parameters.flatMap((parameter) =>
-    Object.entries(rule.state(parameter)).map(([name, shape]) => ({
-      name: `${name}.${parameter.name}`,
-      shape,
-    })),
-  );
-}

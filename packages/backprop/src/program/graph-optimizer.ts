@@ -4,7 +4,8 @@ import { type CallContext, type EngineHost, type ParameterStore, Tensor } from '
 import { clipFactor } from '../optimizer/optimizer.ts';
 import type { Optimizer } from '../optimizer/options.ts';
 import { ruleOf } from '../optimizer/rules.ts';
-import { stateSpecs, type TrainedParameter, type UpdateRule } from '../optimizer/update-rule.ts';
+import { stateSpecs } from '../optimizer/state-specs.ts';
+import type { TrainedParameter, UpdateRule } from '../optimizer/update-rule.ts';
 import type { NamedTensor } from '../program-protocol.ts';
 import { ParameterGraphs } from './element-graphs.ts';
 import type { GradientAccumulator } from './gradients.ts';
@@ -36,7 +37,7 @@ export class GraphOptimizer implements ParameterOptimizer {
     this.#host = host;
     this.#parts = parts;
     this.#graphs = new ParameterGraphs(host);
-    this.#names = stateSpecs(ruleOf(parts.optimizer), parts.parameters).map(({ name }) => name);
+    this.#names = stateSpecs(parts.optimizer, parts.parameters).map(({ name }) => name);
   }
 
   async update({ learningRate, update, options, maxGradientNorm }: UpdateStep): Promise<number> {
@@ -104,7 +105,7 @@ export class GraphOptimizer implements ParameterOptimizer {
     const { optimizer, parameters, state } = this.#parts;
     this.#state ??= this.#host.createStore({
       name: state,
-      parameters: stateSpecs(ruleOf(optimizer), parameters),
+      parameters: stateSpecs(optimizer, parameters),
     });
     return this.#state;
   }

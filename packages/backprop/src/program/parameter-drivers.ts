@@ -2,6 +2,7 @@ import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
 import { kindOf } from '../optimizer/options.ts';
 import type { TrainingProgramOptions } from '../program-protocol.ts';
 import { DeviceGradient } from './device-gradient.ts';
+import { EightBitOptimizer } from './eight-bit-optimizer.ts';
 import { AccumulatedGradient, type GradientAccumulator } from './gradients.ts';
 import { GraphOptimizer } from './graph-optimizer.ts';
 import { KernelOptimizer, type ParameterOptimizer } from './kernel-optimizer.ts';
@@ -21,6 +22,10 @@ export function driversOf(
   };
   if (store.residency === 'device') return onGraphs(new DeviceGradient(host, store));
   const gradient = new AccumulatedGradient(host, store, options.scratch);
-  if (kindOf(options.optimizer) !== 'adamw') return onGraphs(gradient);
+  const kind = kindOf(options.optimizer);
+  if (kind === 'adamw-8bit') {
+    return { gradient, optimizer: new EightBitOptimizer({ store, gradient }, options.parameters) };
+  }
+  if (kind !== 'adamw') return onGraphs(gradient);
   return { gradient, optimizer: new KernelOptimizer({ store, gradient }) };
 }

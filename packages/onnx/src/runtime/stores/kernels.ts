@@ -52,7 +52,7 @@ export function createKernels(memories: readonly Memory[]): HostKernels {
     adamw(state, step) {
       checkAdamw(state, step);
       const at = home(state.value);
-      if (at && Object.values(state).every(({ buffer }) => buffer === at.buffer)) adamwAt(at, state, step);
+      if (at && state.gradient.buffer === at.buffer) adamwAt(at, state, step);
       else plain.adamw(state, step);
     },
     sumOfSquares: (x) => home(x)?.exports.sumOfSquares(x.byteOffset, x.length) ?? plain.sumOfSquares(x),
@@ -85,26 +85,41 @@ function instantiate(memory: Memory): Instance {
   };
 }
 
+/** Moments outside the memory pass through the scratch space in pieces. */
 function adamwAt(
   at: Instance,
   { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamw']>[0],
   { learningRate, beta1, beta2, epsilon, weightDecay, update }: Parameters<HostKernels['adamw']>[1],
 ): void {
-  at.exports.adamw(
-    value.byteOffset,
-    gradient.byteOffset,
-    moment1.byteOffset,
-    moment2.byteOffset,
-    value.length,
-    beta1,
-    1 - beta1,
-    beta2,
-    1 - beta2,
-    learningRate / (1 - beta1 ** update),
-    1 / Math.sqrt(1 - beta2 ** update),
-    epsilon,
-    1 - learningRate * weightDecay,
-  );
+  const run = (start: number, first: number, second: number, length: number) =>
+    at.exports.adamw(
+      value.byteOffset + 4 * start,
+      gradient.byteOffset + 4 * start,
+      first,
+      second,
+      length,
+      beta1,
+      1 - beta1,
+      beta2,
+      1 - beta2,
+      learningRate / (1 - beta1 ** update),
+      1 / Math.sqrt(1 - beta2 ** update),
+      epsilon,
+      1 - learningRate * weightDecay,
+    );
+  if (moment1.buffer === at.buffer && moment2.buffer === at.buffer) {
+    run(0, moment1.byteOffset, moment2.byteOffset, value.length);
+    return;
+  }
+  const half = at.scratch.length / 2;
+  for (let start = 0; start < value.length; start += half) {
+    const length = Math.min(half, value.length - start);
+    at.scratch.set(moment1.subarray(start, start + length));
+    at.scratch.set(moment2.subarray(start, start + length), half);
+    run(start, 0, 4 * half, length);
+    moment1.set(at.scratch.subarray(0, length), start);
+    moment2.set(at.scratch.subarray(half, half + length), start);
+  }
 }
 
 /** y ← a·y + b·x for a `y` in the memory. An outside `x` passes through the scratch space. */

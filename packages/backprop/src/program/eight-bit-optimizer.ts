@@ -1,0 +1,84 @@
+import type { CallContext } from '@rlp/onnx/runtime';
+import { EightBitMoments, eightBitState, hasEightBitMoments } from '../optimizer/eight-bit.ts';
+import { clipFactor } from '../optimizer/optimizer.ts';
+import { type OptimizerOf, weightDecayOf } from '../optimizer/options.ts';
+import type { TrainedParameter } from '../optimizer/update-rule.ts';
+import type { NamedTensor } from '../program-protocol.ts';
+import type { AccumulatedGradient } from './gradients.ts';
+import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './kernel-optimizer.ts';
+
+/** Moments of a parameter in float32. */
+interface WholeMoments {
+  readonly moment1: Float32Array<ArrayBuffer>;
+  readonly moment2: Float32Array<ArrayBuffer>;
+}
+
+/** Clipping and AdamW with moments in 8 bits, in place, for parameters in host memory. */
+export class EightBitOptimizer implements ParameterOptimizer {
+  readonly #parts: OptimizerParts<AccumulatedGradient>;
+  readonly #parameters: readonly TrainedParameter[];
+  readonly #moments: ReadonlyMap<string, EightBitMoments | WholeMoments>;
+
+  constructor(parts: OptimizerParts<AccumulatedGradient>, parameters: readonly TrainedParameter[]) {
+    this.#parts = parts;
+    this.#parameters = parameters;
+    this.#moments = new Map(parameters.map((parameter) => [parameter.name, momentsOf(parameter)]));
+  }
+
+  async update({ learningRate, update, options, maxGradientNorm }: UpdateStep): Promise<number> {
+    const { store, gradient } = this.#parts;
+    gradient.settle();
+    const norm = gradient.norm();
+    const factor = clipFactor(norm, maxGradientNorm);
+    if (factor < 1) gradient.scale(factor);
+    const { beta1, beta2, epsilon, ...decaying } = options as OptimizerOf<'adamw-8bit'>;
+    for (const { name, shape } of this.#parameters) {
+      const [value, slope] = [store.data(name), store.data(name, 'gradient')];
+      const weightDecay = weightDecayOf(decaying, shape);
+      const step = { learningRate, beta1, beta2, epsilon, weightDecay, update };
+      const moments = this.#moments.get(name)!;
+      if (moments instanceof EightBitMoments) moments.update(store.kernels, { value, gradient: slope }, step);
+      else store.kernels.adamw({ value, gradient: slope, ...moments }, step);
+    }
+    gradient.clear();
+    return norm;
+  }
+
+  async save(call: CallContext): Promise<readonly NamedTensor[]> {
+    const copies = this.#parameters.flatMap((parameter) => {
+      const moments = this.#moments.get(parameter.name)!;
+      const state: Readonly<Record<string, Float32Array<ArrayBuffer>>> =
+        moments instanceof EightBitMoments
+          ? moments.save()
+          : { moment1: moments.moment1.slice(), moment2: moments.moment2.slice() };
+      return Object.entries(eightBitState(parameter)).map(([name, shape]) => {
+        return { name: `${name}.${parameter.name}`, shape, data: state[name]! };
+      });
+    });
+    call.transfer(...copies.map(({ data }) => data.buffer));
+    return copies;
+  }
+
+  async restore(tensors: readonly NamedTensor[]): Promise<void> {
+    const saved = new Map(tensors.map(({ name, data }) => [name, data]));
+    for (const parameter of this.#parameters) {
+      const names = Object.keys(eightBitState(parameter));
+      const state = Object.fromEntries(names.map((name) => [name, saved.get(`${name}.${parameter.name}`)!]));
+      const moments = this.#moments.get(parameter.name)!;
+      if (moments instanceof EightBitMoments) {
+        moments.restore(state);
+        continue;
+      }
+      moments.moment1.set(state.moment1!);
+      moments.moment2.set(state.moment2!);
+    }
+  }
+
+  async release(): Promise<void> {}
+}
+
+function momentsOf(parameter: TrainedParameter): EightBitMoments | WholeMoments {
+  const length = parameter.shape.reduce((product, size) => product * size, 1);
+  if (hasEightBitMoments(parameter)) return new EightBitMoments(length);
+  return { moment1: new Float32Array(length), moment2: new Float32Array(length) };
+}
