@@ -10,6 +10,7 @@ const backends = inlineBackends();
 const optimizers: readonly (readonly [string, OptimizerOptions, number])[] = [
   ['adamw', {}, 0.01],
   ['adamw in 8 bits', { kind: 'adamw-8bit' }, 0.01],
+  ['schedule-free', { kind: 'schedule-free' }, 0.02],
   ['lion', { kind: 'lion', weightDecay: 0.1 }, 0.003],
   ['sgd', { kind: 'sgd' }, 0.3],
   ['sgd with momentum', { kind: 'sgd', momentum: 0.5, momentumForm: 'nesterov' }, 0.1],
@@ -67,6 +68,41 @@ it('moments in 8 bits of large parameters go on from a checkpoint, and train as 
   expect(numbers).toBeLessThan(weights);
   await second.backend.loadCheckpoint(directory);
   expect(await lossesOf(second.backend, 3)).toEqual(await lossesOf(first.backend, 3));
+});
+
+it('the policy of schedule-free is the average, and gradients are taken near it', async () => {
+  const options = {
+    optimizer: { kind: 'schedule-free' },
+    learningRate: 0.05,
+    maxGradientNorm: 'off',
+  } as const;
+  const { backend } = await backends.create(options);
+  const fresh = await backends.create(options);
+  const lossOfPolicy = async () => {
+    const scores = await backend.logprobs(sequences.map(({ tokens }) => tokens));
+    return sequences.reduce(
+      (sum, { mask, weights }, row) =>
+        sum -
+        Array.from(mask).reduce(
+          (part, on, t) => part + (on ? weights[t]! * scores[row]!.logprobs[t]! : 0),
+          0,
+        ),
+      0,
+    );
+  };
+  const before = await lossOfPolicy();
+  expect((await backend.forwardBackward({ sequences }, negativeLogLikelihood)).loss).toBeCloseTo(before, 5);
+  await backend.optimStep();
+  await lossesOf(backend, 5);
+  const trained = (await backend.forwardBackward({ sequences }, negativeLogLikelihood)).loss;
+  const policy = await lossOfPolicy();
+  expect(policy).toBeLessThan(before);
+  expect(Math.abs(policy - trained)).toBeGreaterThan(1e-3);
+  await fresh.backend.loadWeights(await backend.getWeights());
+  expect((await fresh.backend.forwardBackward({ sequences }, negativeLogLikelihood)).loss).toBeCloseTo(
+    policy,
+    5,
+  );
 });
 
 describe('a checkpoint of another optimizer', () => {

@@ -304,6 +304,7 @@ function programOptions(options: ResolvedOnnxBackendOptions, plan: Plan): Traini
     scratch: `${options.store}/scratch`,
     parameters: plan.trained,
     optimizerState: `${options.store}/optimizer`,
+    point: `${options.store}/point`,
     optimizer: options.optimizer,
     schedule: options.schedule,
     learningRate: options.learningRate,

@@ -84,6 +84,7 @@ describe('estimateMemory', () => {
     const rowsAndColumns = shapes.reduce((sum, shape) => sum + shape.reduce((a, b) => a + b), 0);
     expect(bytes({ kind: 'adafactor' })).toBe(4 * rowsAndColumns);
     const linear = linearLayers(config).reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
+    expect(bytes({ kind: 'schedule-free' }) - 3 * weights).toBe(8 * parameterSpecs(config).length);
     expect(bytes({ kind: 'adamw-8bit' })).toBeLessThan(0.35 * 2 * weights);
     expect(bytes({ kind: 'muon' })).toBe(2 * weights - 4 * linear);
   });

@@ -38,6 +38,7 @@ async function create(): Promise<OnnxTrainingBackend> {
     scratch: `${store}/scratch`,
     parameters: parameters.map((parameter) => ({ ...parameter, role: 'other' })),
     optimizerState: `${store}/optimizer`,
+    point: 'point',
     optimizer: optimizerSchema.parse({}),
     schedule: scheduleSchema.parse({ kind: 'constant' }),
     learningRate: 0.05,

@@ -23,6 +23,8 @@ export interface TrainingProgramOptions {
   readonly parameters: readonly TrainedParameter[];
   /** Store of the optimizer's state that is in no slot, created on first use. */
   readonly optimizerState: string;
+  /** Store of the weights at which an optimizer takes gradients, if these are not the parameters. Created on first use. */
+  readonly point: string;
   readonly optimizer: Optimizer;
   readonly schedule: Schedule;
   readonly learningRate: number;

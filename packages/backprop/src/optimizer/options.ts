@@ -37,6 +37,16 @@ export const optimizerSchema = z.discriminatedUnion('kind', [
     ...decaying,
   }),
   z.strictObject({
+    /**
+     * AdamW that averages its weights, so that the learning rate need not fall: use a constant schedule, or one that only warms up. The
+     * policy is the average. Gradients are taken near it, so ratios of policy-gradient losses are not 1 at first. Meant for SFT and
+     * preferences. Required.
+     */
+    kind: z.literal('schedule-free'),
+    ...adamShape,
+    ...decaying,
+  }),
+  z.strictObject({
     /** Moves each weight by the learning rate, in the direction of a momentum's sign. Required. */
     kind: z.literal('lion'),
     /** Share of the momentum in the direction of an update. Default 0.9. */

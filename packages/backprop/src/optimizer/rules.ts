@@ -3,6 +3,7 @@ import { adafactorRule } from './rules/adafactor.ts';
 import { adamwRule } from './rules/adamw.ts';
 import { lionRule } from './rules/lion.ts';
 import { muonRule } from './rules/muon.ts';
+import { scheduleFreeRule } from './rules/schedule-free.ts';
 import { sgdRule } from './rules/sgd.ts';
 import type { UpdateRule } from './update-rule.ts';
 
@@ -15,6 +16,8 @@ export function ruleOf(optimizer: Optimizer): UpdateRule {
       return sgdRule(optimizer);
     case 'adafactor':
       return adafactorRule(optimizer);
+    case 'schedule-free':
+      return scheduleFreeRule(optimizer);
     case 'muon':
       return muonRule(optimizer);
     default:

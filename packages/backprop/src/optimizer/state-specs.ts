@@ -13,11 +13,14 @@ export function stateSpecs(optimizer: Optimizer, parameters: readonly TrainedPar
   );
 }
 
-/** Bytes of an optimizer's state of these parameters. */
+/** Bytes of an optimizer's state of these parameters, and of the weights at which it takes gradients. */
 export function stateBytes(optimizer: Optimizer, parameters: readonly TrainedParameter[]): number {
+  const point = ruleOf(optimizer).point === undefined ? [] : parameters;
   const bytes =
     optimizer.kind === 'adamw-8bit'
       ? parameters.map(eightBitBytes)
-      : stateSpecs(optimizer, parameters).map(({ shape }) => 4 * shape.reduce((a, b) => a * b, 1));
+      : [...stateSpecs(optimizer, parameters), ...point].map(
+          ({ shape }) => 4 * shape.reduce((a, b) => a * b, 1),
+        );
   return bytes.reduce((sum, each) => sum + each, 0);
 }

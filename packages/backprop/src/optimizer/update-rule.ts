@@ -37,6 +37,8 @@ export interface UpdateRule {
   state(parameter: TrainedParameter): Readonly<Record<string, readonly number[]>>;
   /** Numbers that change from update to update. */
   numbers(parameter: TrainedParameter, time: UpdateTime): Readonly<Record<string, number>>;
+  /** Where gradients are taken, if not at the value. */
+  point?(at: Pick<UpdateInputs, 'value' | 'state'>): Value;
   /** Adds the update of a parameter to a graph. The graph serves all parameters of its shape and role. */
   build(parameter: TrainedParameter, inputs: UpdateInputs): UpdateOutputs;
 }

@@ -55,6 +55,21 @@ export class GraphOptimizer implements ParameterOptimizer {
     return norm;
   }
 
+  get writePoint(): ((into: ParameterStore) => Promise<void>) | undefined {
+    const point = ruleOf(this.#parts.optimizer).point;
+    if (point === undefined) return undefined;
+    return async (into) => {
+      for (const parameter of this.#parts.parameters) {
+        const { name, shape } = parameter;
+        const feeds = this.#feeds(parameter, ruleOf(this.#parts.optimizer));
+        const { at } = await this.#graphs.run(`point ${shape.join()}`, feeds, (inputs) => ({
+          at: point({ value: inputs.value!, state: withoutPrefix('state:', inputs) }),
+        }));
+        into.replace(name, at!);
+      }
+    };
+  }
+
   async save(call: CallContext): Promise<readonly NamedTensor[]> {
     const state = this.#stateStore();
     return state ? copyOut(state, undefined, call) : [];
@@ -79,11 +94,8 @@ export class GraphOptimizer implements ParameterOptimizer {
     const { name, shape, role } = parameter;
     const slots = Object.keys(rule.state(parameter));
     const state = this.#stateStore();
-    const feeds: Record<string, Tensor> = {
-      value: store.tensor(name),
-      gradient: store.tensor(name, 'gradient'),
-    };
-    for (const slot of slots) feeds[`state:${slot}`] = state!.tensor(`${slot}.${name}`);
+    const feeds = this.#feeds(parameter, rule);
+    feeds.gradient = store.tensor(name, 'gradient');
     for (const [number, value] of Object.entries(numbers)) feeds[`number:${number}`] = scalar(value);
     const next = await this.#graphs.run(`${key} ${role} ${shape.join()}`, feeds, (inputs) => {
       const results = rule.build(parameter, {
@@ -97,6 +109,18 @@ export class GraphOptimizer implements ParameterOptimizer {
     });
     store.replace(name, next['next:value']!);
     for (const slot of slots) state!.replace(`${slot}.${name}`, next[`next:${slot}`]!);
+  }
+
+  /** A parameter and the state that is kept of it. */
+  #feeds(parameter: TrainedParameter, rule: UpdateRule): Record<string, Tensor> {
+    const state = this.#stateStore();
+    const slots = Object.keys(rule.state(parameter));
+    return {
+      value: this.#parts.store.tensor(parameter.name),
+      ...Object.fromEntries(
+        slots.map((slot) => [`state:${slot}`, state!.tensor(`${slot}.${parameter.name}`)]),
+      ),
+    };
   }
 
   /** Absent if the optimizer keeps nothing. */

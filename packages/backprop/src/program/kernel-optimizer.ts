@@ -18,6 +18,8 @@ export interface UpdateStep {
 export interface ParameterOptimizer {
   /** @returns Global L2 norm of the gradient before clipping. */
   update(step: UpdateStep): Promise<number>;
+  /** Writes the weights at which gradients are taken. Absent if these are the parameters. */
+  readonly writePoint?: ((into: ParameterStore) => Promise<void>) | undefined;
   /** Copies of the state that it keeps, named `state.parameter`. */
   save(call: CallContext): Promise<readonly NamedTensor[]>;
   /** Replaces the state by what {@link ParameterOptimizer.save} gave. */

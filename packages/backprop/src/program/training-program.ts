@@ -45,6 +45,8 @@ export class TrainingProgram {
   readonly #dropout: DropoutMasks;
   readonly #sequence = new Sequence();
   #reference: ParameterStore | undefined;
+  /** Weights at which gradients are taken, if these are not the parameters. */
+  #point: { readonly store: ParameterStore; age: 'current' | 'old' } | undefined;
   #updates = 0;
   #weightVersion = 0;
 
@@ -82,6 +84,7 @@ export class TrainingProgram {
         maxGradientNorm: given.maxGradientNorm ?? maxGradientNorm,
       });
       this.#updates += 1;
+      this.#forgetPoint();
       this.#dropout.reset();
       return { gradientNorm, learningRate, updates: this.#updates };
     });
@@ -110,6 +113,7 @@ export class TrainingProgram {
     this.#sequence.run(async () => {
       await this.#freezeReference();
       await copyIn(this.#store, undefined, tensors);
+      this.#forgetPoint();
     });
 
   /**
@@ -129,6 +133,7 @@ export class TrainingProgram {
         );
       }
       for (const store of trained) await clearParameters(store, zero);
+      this.#forgetPoint();
     });
 
   /** reference ← decay · reference + (1 − decay) · current. */
@@ -172,6 +177,7 @@ export class TrainingProgram {
       }
       await copyIn(this.#store, undefined, state.parameters);
       await this.#optimizer.restore(state.optimizer);
+      this.#forgetPoint();
       this.#discardGradient();
       this.#updates = state.updates;
       this.#weightVersion = state.weightVersion;
@@ -183,6 +189,8 @@ export class TrainingProgram {
       await this.#merger?.close();
       await this.#gradient.release();
       await this.#optimizer.release();
+      if (this.#point) this.#host.deleteStore(this.#point.store.name);
+      this.#point = undefined;
       this.#dropReference();
     });
 
@@ -200,7 +208,7 @@ export class TrainingProgram {
     const masks = this.#dropout.next(this.#updates);
     for (const batch of request.microBatches) {
       call.signal.throwIfAborted();
-      const feeds = feedsOf(graph, batch, request.temperature, await this.#stores('current'));
+      const feeds = feedsOf(graph, batch, request.temperature, await this.#stores('point'));
       const dropped = { ...feeds, ...masks(graph.plan.dropouts, batch) };
       const result = await this.#runBackward(graph, batch, dropped, scores.next(batch));
       const part = scalar(result.loss!);
@@ -228,10 +236,27 @@ export class TrainingProgram {
     return { ...(await session.run(feeds, { into, fetch })), ...into };
   }
 
-  async #stores(policy: Policy): Promise<ParameterStore[]> {
+  /** @param policy - `'point'` is where gradients are taken. */
+  async #stores(policy: Policy | 'point'): Promise<ParameterStore[]> {
     const frozen = this.#options.frozen.map((name) => this.#host.store(name));
     if (policy === 'current') return [this.#store, ...frozen];
+    if (policy === 'point') return [await this.#requirePoint(), ...frozen];
     return [await this.#requireReference('logprobs'), ...frozen];
+  }
+
+  async #requirePoint(): Promise<ParameterStore> {
+    const write = this.#optimizer.writePoint;
+    if (write === undefined) return this.#store;
+    const { parameters } = this.#store;
+    this.#point ??= { store: this.#host.createStore({ name: this.#options.point, parameters }), age: 'old' };
+    if (this.#point.age === 'old') await write(this.#point.store);
+    this.#point.age = 'current';
+    return this.#point.store;
+  }
+
+  /** Call after parameters or the optimizer's state change. */
+  #forgetPoint(): void {
+    if (this.#point) this.#point.age = 'old';
   }
 
   async #requireReference(owner: string): Promise<ParameterStore> {
