@@ -32,7 +32,7 @@ const characters = table(
 const synonyms = table(
   'dfrac frac tfrac frac cfrac frac dbinom binom tbinom binom leq le leqslant le geq ge geqslant ge neq ne lt < gt > lbrace \\{ rbrace \\} ' +
     '{ \\{ } \\} lbrack [ rbrack ] lvert | rvert | vert | mid : cdot * times * ast * div / colon : land and wedge and lor or vee or ' +
-    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon imath i jmath j pounds £ euro € # # & & _ _',
+    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon asin arcsin acos arccos atan arctan imath i jmath j pounds £ euro € # # & & _ _',
 );
 
 const ignored = /^(?:left|right|middle|angle|[bB]igg?[lrm]?|(?:display|text|script)style|limits|rm|bf)$/;
@@ -41,7 +41,7 @@ const plainStyles = /^(?:mathbf|mathit|mathsf|boldsymbol|bm|vec|hat|boxed|fbox)$
 
 /** Names that mathematics reads without a backslash too. */
 const plainNames = new Set(
-  'cis sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega'.split(
+  'cis asin acos atan sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega'.split(
     ' ',
   ),
 );

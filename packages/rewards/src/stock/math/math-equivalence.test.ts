@@ -106,6 +106,9 @@ describe('mathAnswersAgree', () => {
     ['\\log_2(x^3)', '3\\log_2 x'],
     ['Answer: D', 'D'],
     ['[C]', 'C'],
+    ['**C**', 'C'],
+    ['2*x**3/3', '\\frac{2x^3}{3}'],
+    ['asin(x)', '\\arcsin x'],
     ['an isosceles triangle', '\\text{isosceles triangle}'],
   ])('takes %j for %j', (given, expected) => {
     expect(mathAnswersAgree(given, expected)).toBe(true);

@@ -31,6 +31,8 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   [/^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$/, '\\text{does not exist}'],
   // (mod 12), (\text{mod } 12)
   [/\(\s*(?:\\(?:text|mathrm|operatorname)\s*\{\s*mod\s*\}|\\?b?mod(?![a-z]))\s*(\d+)\s*\)/g, '\\pmod{$1}'],
+  [/^\s*\*\*([^*]+)\*\*\s*$/, '$1'],
+  [/(?<=[\w)\]}])\s?\*\*\s?(?=[\w({\\-])/g, '^'],
   // 0.1666... and 0.1(6)
   [/(?<![\d.])(\d*\.\d*?)(\d+?)\2+\s*\.{2,3}/g, '$1\\overline{$2}'],
   [/^\s*(-?\d*\.\d*)\((\d+)\)\s*$/, '$1\\overline{$2}'],
