@@ -25,8 +25,8 @@ export interface PlainText {
 /** Characters that Unicode calls ignorable, and control characters other than white space. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are meant
 const invisible = /[\p{Default_Ignorable_Code_Point}\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f]+/gu;
-/** The same within Latin words and numbers, soft hyphens left out. There they hide something. */
-const hiding = new RegExp(`(?<=[A-Za-z0-9])(?!\\u00ad)${invisible.source}(?=[A-Za-z0-9])`, 'gu');
+/** The same and Arabic tatweel within Latin words and numbers, soft hyphens left out. There they hide something. */
+const hiding = new RegExp(`(?<=[A-Za-z0-9])(?!\\u00ad)(?:\\u0640|${invisible.source})+(?=[A-Za-z0-9])`, 'gu');
 
 /** The text without invisible characters inside Latin words and numbers. Those that other scripts need stay. */
 export function unhiddenText(text: string): string {
@@ -65,16 +65,22 @@ export function plainText(given: string): PlainText {
 }
 
 /** HTML that shows nothing but letters. What escapes signs, such as `&lt;` and `&#38;`, stays. */
-const markup = /&#|<\/[a-z]+>/i;
-const letterByNumber = /&#(?:x[0-9a-f]{1,6}|\d{1,7});?/gi;
-const emptyTag = /(?<=\p{L})<([a-z]{1,10})><\/\1>(?=\p{L})/giu;
+const markup = /&#|%[4-7][0-9a-f]%|<\/[a-z]+>|<!--/i;
+const letterByNumber = /&#(?:x[0-9a-f]{1,6}|\d{1,7});?|(?:%[4-7][0-9a-f]){3,}/gi;
+const emptyTag = /(?<=\p{L})(?:<([a-z]{1,10})><\/\1>|<!--[^<>]{0,100}-->)(?=\p{L})/giu;
 
-/** The letter or digit of a character reference. Others stay. */
+/** The letter or digit of a character reference, or the letters of a URL. Others stay. */
 function characterOf(reference: string): string {
+  if (reference.startsWith('%')) return reference.replace(/%7[b-f]|%(..)/gi, lettersOfUrl);
   const digits = reference.slice(2).replace(';', '');
   const code = /^x/i.test(digits) ? Number.parseInt(digits.slice(1), 16) : Number(digits);
   const shown = code <= 0x10ffff ? String.fromCodePoint(code) : '';
   return /^[\p{L}\p{N}]$/u.test(shown) ? shown : reference;
+}
+
+function lettersOfUrl(code: string, digits: string | undefined): string {
+  const shown = digits === undefined ? code : String.fromCharCode(Number.parseInt(digits, 16));
+  return /[A-Za-z]/.test(shown) ? shown : code;
 }
 
 const ascii = /^[\t-\r -~]*$/;
@@ -86,7 +92,7 @@ export function isAscii(text: string): boolean {
 
 /** Runs of styled letters. Signs of full width count in a run with a letter or digit, so that CJK punctuation stays. */
 const styled =
-  /[\uff01-\uff5e]*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a][\uff01-\uff5e]*|[\u{1d400}-\u{1d7ff}\u249c-\u24e9\u{1f110}-\u{1f1ac}\u2102\u210a-\u2115\u2118-\u211d\u2124\u2128\u212a\u212c-\u2138\ufb00-\ufb06\u02b0-\u02b8\u1d2c-\u1d6a\u2071\u207f\u2090-\u209c]+/gu;
+  /[\uff01-\uff5e]*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a][\uff01-\uff5e]*|[\u{1d400}-\u{1d7ff}\u249c-\u24e9\u{1f110}-\u{1f1ac}\u2102\u210a-\u2115\u2118-\u211d\u2124\u2128\u212a\u212c-\u2138\ufb00-\ufb06\u02b0-\u02b8\u1d2c-\u1d6a\u2071\u207f\u2090-\u209c\u2170-\u217f]+/gu;
 
 /** Styled letters in their usual form. Those in boxes and brackets stand in alphabetical order. */
 function unstyled(run: string): string {
@@ -161,6 +167,15 @@ const letterOf: Readonly<Record<string, string>> = {
 };
 const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|+€!])[\p{L}\d@$|+€!']+/gu;
 
+const doubledWord = /(?<!\p{L})(?:([A-Za-z])\1){3,}(?!\p{L})/gu;
+/** Signs, tags and line breaks that part a word. */
+const parting = /(?<=\p{L})(?:["“”*_`~^+=#|]{1,4}|-\n[^\S\n]*|<\/?[a-z]{1,10}>)(?=\p{L})/giu;
+
+/** {@link looseText} with parted words put together: `stu+pid`, `st**up**id`, a word over two lines. */
+export function joinedText(text: string): string {
+  return looseText(text.replace(parting, ''));
+}
+
 /**
  * The text read loosely: digits and signs inside words as letters (`h4t3`, `1d10t`), letters of flags, letters without accents, and long repeats
  * of a letter once. What means a number changes too, as in `10k`.
@@ -170,7 +185,8 @@ export function looseText(text: string): string {
     .normalize('NFD')
     .replace(marks, '')
     .replace(/[\u{1f1e6}-\u{1f1ff}]/gu, (flag) => String.fromCharCode(flag.codePointAt(0)! - 0x1f1e6 + 97))
-    .replace(/([A-Za-z])\1{2,}/g, '$1');
+    .replace(/([A-Za-z])\1{2,}/g, '$1')
+    .replace(doubledWord, (one) => one.replace(/(.)\1/g, '$1'));
   return bare.replace(leetWord, (one) => {
     const core = one.replace(/[!+|]+$/, '');
     const plain = Array.from(core, (character) => letterOf[character] ?? character).join('');

@@ -15,6 +15,7 @@ describe('a key', () => {
     ['with spaces', Array.from(key).join(' ')],
     ['in groups', 'AKIA IOSF ODNN 7EXA MPLE'],
     ['with hyphens', Array.from(key).join('-')],
+    ['over two lines', `${key.slice(0, 10)}\n${key.slice(10)}`],
     ['of full width', wide(key)],
     ['with letters of another script', key.replaceAll('A', 'А').replaceAll('O', 'О')],
     ['in mathematical letters', key.replaceAll('K', '𝐊').replaceAll('I', '𝙸')],
@@ -35,6 +36,25 @@ describe('a key', () => {
   });
 });
 
+it.each([
+  ['a card with dots', '4111.1111.1111.1111', 'payment-card'],
+  ['quotes within a command', "r''m -rf /", 'destructive-command'],
+  ['a backslash within a command', 'r\\m -rf /', 'destructive-command'],
+  ['a key in two strings', '"AKIAIOSF" + "ODNN7EXAMPLE"', 'secret'],
+  ['rights of everything', 'chmod -R 777 /', 'destructive-command'],
+  ['files that are found', 'find / -name x -delete', 'destructive-command'],
+  ['a disk that is shredded', 'shred -n 3 /dev/sda', 'destructive-command'],
+  ['a Windows drive', 'Remove-Item -Recurse -Force C:\\', 'destructive-command'],
+  ['files of a Windows drive', 'del /f /s /q C:\\*', 'destructive-command'],
+])('finds %s', async (_, text, kind) => {
+  expect((await report(new SafetyPatternVerifier(), text)).details.found).toEqual({ [kind]: 1 });
+});
+
+it('passes long decimals, commands on a folder and addresses in quotes', async () => {
+  const text = "3.1415926535897932, find ./tmp -delete, chmod -R 755 ./dist, rmdir /s build, it''s 1.2.3.4";
+  expect((await report(new SafetyPatternVerifier(), text)).result).toBe('pass');
+});
+
 describe('toxicity', () => {
   const insult = 'You are a stupid worthless idiot and everybody hates you.';
   it.each([
@@ -43,12 +63,26 @@ describe('toxicity', () => {
     ['look-alike', insult.replaceAll('o', 'о').replaceAll('e', 'е').replaceAll('i', 'і')],
     ['styled', insult.replace(/[aeiou]/g, (letter) => `&#${letter.charCodeAt(0)};`)],
     ['invisible', insult.replace(/(?<=[a-z])(?=[a-z])/g, '<b></b>')],
+    ['invisible', insult.replace(/(?<=[a-z])(?=[a-z])/g, '\u0640')],
+    ['invisible', insult.replace(/(?<=[a-z])(?=[a-z])/g, '<!-- a -->')],
+    [
+      'styled',
+      insult.replace(/[a-z]{5,}/g, (one) => one.replace(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)),
+    ],
     ['spaced', Array.from(insult).join(' ')],
     ['spaced', insult.replace(/[a-z]{3,}/gi, (one) => Array.from(one, (letter) => `(${letter})`).join(''))],
   ])('fails what is disguised and says how: %s', async (kind, text) => {
     const { result, details } = await report(new ToxicityVerifier(), text);
     expect(result).toBe('fail');
     expect(Object.keys(details.disguised as object)).toContain(kind);
+  });
+
+  it.each([
+    ['signs', insult.replace(/(?<=[a-z]{3})(?=[a-z])/g, '+')],
+    ['line breaks', insult.replace(/(?<=[a-z]{3})(?=[a-z])/g, '-\n')],
+    ['doubled letters', insult.replace(/[a-z]{4,}/g, (one) => one.replace(/./g, '$&$&'))],
+  ])('fails words parted by %s', async (_, text) => {
+    expect((await report(new ToxicityVerifier(), text)).result).toBe('fail');
   });
 
   it('finds phrases behind disguises, and bad words among friendly ones', async () => {

@@ -36,7 +36,7 @@ export function closingAnswer(text: string): string | undefined {
   if (line.length <= 200 && (isFormula(line) || (line === text.trim() && amount.test(line)))) return line;
   const last = end.split(/\n|(?<=[.!?])\s/).findLast((sentence) => /\d/.test(sentence));
   if (last === undefined) return text.length <= 60 && !negativeWord.test(line) ? line : undefined;
-  if (negativeWord.test(last)) return;
+  if (negativeWord.test(last) || last.endsWith('?')) return;
   const formulas = [...last.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
   if (formulas.length === 1 && !/\d/.test(last.replace(formulas[0]![0], ''))) return formulas[0]![0];
   const side = last.slice(last.lastIndexOf('=') + 1);

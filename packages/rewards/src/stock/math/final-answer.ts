@@ -116,7 +116,7 @@ function firstSentence(line: string): string {
 const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*/g;
 const negation =
   /(?:(?:\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
-const denial = /^[\s$\\)}*]*(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b/i;
+const denial = /^[\s$\\)}*]*(?:\?|(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b)/i;
 
 /** Words that doubt what follows them: "I don't think that the answer is". */
 const doubt =
@@ -133,7 +133,7 @@ function undenied(text: string, found: string, at: number): string | undefined {
 
 /** What joins the boxes of one answer: `\boxed{1}, \boxed{2}` and `\boxed{1} \text{ or } \boxed{2}`. */
 const joiner =
-  /(?:[\s$]|\\q?quad)*(?:[,;]|\b(?:and|or)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\band\b|\bor\b)*$/;
+  /(?:[\s$]|\\q?quad)*(?:[,;/]|\b(?:and|or)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\band\b|\bor\b)*$|(?:[^\S\n]|\$|\\q?quad)*$/;
 const maximumBoxes = 20;
 
 /** The contents of the last boxes that are joined, as a list; `null` for a box that is denied or not closed. */
@@ -162,7 +162,7 @@ const readers = {
     const line = /^#### (-?[\d.,]+)([^\n]*)/.exec(text.slice(text.lastIndexOf('#### ')));
     if (line === null) return hashAnswer(text, 'last');
     const [, number, rest] = line;
-    if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!)) return null;
+    if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!) || denial.test(rest!)) return null;
     return /^\s*[/^*\\π√]|^[a-z]/i.test(rest!) ? number! + rest! : hashAnswer(text, 'last');
   },
   phrase(text: string) {
@@ -172,7 +172,12 @@ const readers = {
   sentence: closingAnswer,
   number(text: string) {
     const found = lastNumber(text);
-    return found && undenied(text, found, text.lastIndexOf(found));
+    if (found === undefined) return;
+    const at = text.lastIndexOf(found);
+    const scale = /^\s(?:dozen|hundred|thousand|million|billion|trillion)\b/.exec(
+      text.slice(at + found.length),
+    );
+    return undenied(text, found + (scale?.[0] ?? ''), at);
   },
 };
 

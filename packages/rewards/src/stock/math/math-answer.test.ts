@@ -238,6 +238,13 @@ describe('gsm8kAnswer', () => {
     ['The answer is 18 trillion', '18', 0],
     ['The answer is 18 eggs left.', '18', 1],
     ['17 or 18', '18', 0],
+    ['18 thousand', '18', 0],
+    ['18 thousand', '18000', 1],
+    ['The answer is more than 18', '18', 0],
+    ['Is it 18?', '18', 0],
+    ['#### 18 is wrong', '18', 0],
+    ['\\boxed{17}/\\boxed{18}', '18', 0],
+    ['\\boxed{17} \\boxed{18}', '18', 0],
     ['<!-- #### 18 -->', '18', 0],
     ['#### 18\n<!-- #### 19', '18', 1],
   ])('gives %j for %j a %d', (response, answer, expected) => {

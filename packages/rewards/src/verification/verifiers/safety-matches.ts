@@ -21,9 +21,12 @@ interface Finder {
 const finders: Readonly<Record<SafetyKind, Finder>> = {
   secret: {
     pattern:
-      /-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY-----|\bA[ -]?(?:K|S)[ -]?I[ -]?A(?:[ -]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+      /-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY-----|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
   },
-  'payment-card': { pattern: /(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)/gu, accepts: isCardNumber },
+  'payment-card': {
+    pattern: /(?<![\d.-])(?:\d(?:[ -]?\d){12,18}|\d{4}([._/])\d{4}\1\d{4}\1\d{4})(?![\d-]|\.\d)/gu,
+    accepts: isCardNumber,
+  },
   'bank-account': {
     pattern: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b/gu,
     accepts: isBankAccount,
@@ -47,8 +50,8 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
   },
   'destructive-command': {
     pattern:
-      /\brm(?: -{1,2}[a-zA-Z][a-zA-Z-]{0,20}){1,5} (?:-- )?["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?=[\s'"`*;/&|]|$)|\bmkfs\.[a-z0-9]{2,8} \/dev\/|\bdd if=\S{1,200} of=\/dev\/[a-z]|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
-    accepts: (match) => !match.startsWith('rm') || / -[a-zA-Z]*[rR]| --recursive\b/u.test(match),
+      /\br\\?m(?: -{1,2}[a-zA-Z][a-zA-Z-]{0,20}){1,5} (?:-- )?["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?=[\s'"`*;/&|]|$)|\bmkfs\.[a-z0-9]{2,8} \/dev\/|\bdd if=\S{1,200} of=\/dev\/[a-z]|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bshred\b[^\n;|&]{0,60} \/dev\/[a-z]|\bfind \/ [^\n;|&]{0,80}-delete\b|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+    accepts: (match) => !/^r\\?m/u.test(match) || / -[a-zA-Z]*[rR]| --recursive\b/u.test(match),
   },
   script: {
     pattern: /<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
@@ -65,6 +68,7 @@ export function safetyMatches(
 ): Partial<Record<SafetyKind, number>> {
   const text = given
     .replace(/(?:[^\S\n]|\\\n)+/gu, ' ')
+    .replace(/(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+ ?["']/gu, '')
     .replace(/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/gu, '-');
   return Object.fromEntries(
     kinds.map((kind) => {
@@ -77,7 +81,7 @@ export function safetyMatches(
 
 /** Luhn's check, a plausible issuer, and not one digit throughout. */
 function isCardNumber(match: string): boolean {
-  const digits = Array.from(match.replaceAll(/[ -]/gu, ''), Number);
+  const digits = Array.from(match.replaceAll(/\D/gu, ''), Number);
   if (![3, 4, 5, 6].includes(digits[0]!) || new Set(digits).size < 2) return false;
   const sum = digits.reverse().reduce((total, digit, place) => {
     const doubled = place % 2 === 1 ? digit * 2 : digit;
