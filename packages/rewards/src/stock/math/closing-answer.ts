@@ -1,3 +1,4 @@
+import { agreeAsDates } from './dates.ts';
 import { isUnit } from './units.ts';
 
 /** A word that denies an answer. */
@@ -16,10 +17,10 @@ export function withoutMarks(text: string): string {
 
 /** Words of formulas and units; a line with other words is not an answer alone. */
 const formulaWord =
-  /^(?:or|and|pi|sqrt|sin|cos|tan|ln|log|inf|infinity|mod|mm|cm|km|kg|mg|ml|am|pm|mph|usd|eur|dne)$/i;
+  /^(?:or|and|pi|sqrt|sin|cos|tan|ln|log|inf|infinity|mod|mm|cm|km|kg|mg|ml|am|pm|mph|usd|eur|dne|option|choice)$/i;
 
 /** A number and up to three words: `12 red apples`. */
-const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z]+){1,3}\}?\.?$/i;
+const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z][a-z/^\d]*){1,3}\}?\.?$/i;
 
 const spans = /\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]/g;
 
@@ -33,7 +34,11 @@ const said = /^[^\d\\]*\b(?:is|are|equals)\b\s*:?\s*(\S.*)$/;
 export function closingAnswer(text: string): string | undefined {
   const end = text.slice(-2000).trimEnd();
   const line = withoutMarks(end.slice(end.lastIndexOf('\n') + 1).replace(/^(?:#{1,6}|>)\s+/, ''));
-  if (line.length <= 200 && (isFormula(line) || (line === text.trim() && amount.test(line)))) return line;
+  if (
+    line.length <= 200 &&
+    (isFormula(line) || agreeAsDates(line, line) || (line === text.trim() && amount.test(line)))
+  )
+    return line;
   const last = end.split(/\n|(?<=[.!?])\s/).findLast((sentence) => /\d/.test(sentence));
   if (last === undefined) return text.length <= 60 && !negativeWord.test(line) ? line : undefined;
   if (negativeWord.test(last) || last.endsWith('?')) return;

@@ -129,8 +129,11 @@ class Reader extends TermReader {
       const isScale = unit === '°' && this.is('letter') && /^[CF]$/.test(this.next!.text);
       if (isSlash || isScale) unit += this.advance().text;
       else if (this.is('word') && !this.#isJoint()) unit += ` ${this.advance().text}`;
-      else if (unit !== '' && this.take('^')) this.argument();
-      else return unit.trim();
+      else if (unit !== '' && this.is('sign', '*') && this.is('word', undefined, 1)) this.advance();
+      else if (unit !== '' && this.take('^')) {
+        const exponent = this.argument();
+        if (exponent.type === 'apply' && exponent.name === 'negate') unit = unit.replace(/ ?(\S+)$/, '/$1');
+      } else return unit.trim();
     }
   }
 

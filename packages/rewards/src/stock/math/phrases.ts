@@ -37,6 +37,12 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   [/(?<![\d.])(\d*\.\d*?)(\d+?)\2+\s*\.{2,3}/g, '$1\\overline{$2}'],
   [/^\s*(-?\d*\.\d*)\((\d+)\)\s*$/, '$1\\overline{$2}'],
   [/^\s*(\\text\s*\{)?\s*(?:the|an?)\s+(?=[a-z]{4})/i, '$1'],
+  [/(\d*\.\d*)\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)?/g, '$1\\overline{$2$3$4}'],
+  [/^\s*(\d+)\s+(?:out\s+of|in)\s+(\d+)\s*$/, '\\frac{$1}{$2}'],
+  [
+    /^\s*(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly|around|exactly)\s*\}?\s*(?=[-\d\\$])/i,
+    '',
+  ],
   [/(?<=[a-z\s])!=/g, '\\ne '],
   // 37° 30'
   [
