@@ -38,11 +38,13 @@ function spanExchange(one: Span): RecordedExchange | undefined {
   if (messages === undefined) return undefined;
   const model = own['gen_ai.response.model'] ?? own['gen_ai.request.model'];
   const conversation = own['gen_ai.conversation.id'] ?? one.traceId;
+  const tools = offeredTools(own);
   return {
     format: 'opentelemetry',
     ...(one.spanId !== undefined && { id: one.spanId }),
     ...(model !== undefined && { model: String(model) }),
     ...(conversation !== undefined && { conversation: String(conversation) }),
+    ...(tools !== undefined && { tools }),
     messages,
   };
 }
@@ -126,6 +128,28 @@ function indexedMessages(own: Readonly<Record<string, unknown>>): object[] | und
   };
   const all = [...found('gen_ai.prompt', 'user'), ...found('gen_ai.completion', 'assistant')];
   return all.length > 0 ? all : undefined;
+}
+
+/** Tools that the request offered: by the semantic conventions, of the AI SDK, or in attributes with numbers. */
+function offeredTools(own: Readonly<Record<string, unknown>>): unknown[] | undefined {
+  const listed = fromJsonText(own['gen_ai.tool.definitions'] ?? own['ai.prompt.tools']);
+  if (Array.isArray(listed)) return listed.map(fromJsonText).map(readableTool);
+  const at = (place: number, field: string) => own[`llm.request.functions.${place}.${field}`];
+  const tools: unknown[] = [];
+  for (let place = 0; at(place, 'name') !== undefined; place++) {
+    const [name, description] = [at(place, 'name'), at(place, 'description')];
+    const parameters = fromJsonText(at(place, 'parameters'));
+    tools.push({ name, ...(description !== undefined && { description }), parameters });
+  }
+  return tools.length > 0 ? tools : undefined;
+}
+
+/** The AI SDK names the schema of a tool's arguments `inputSchema`. */
+function readableTool(tool: unknown): unknown {
+  const named = z.looseObject({ inputSchema: z.unknown() }).safeParse(tool).data;
+  if (named?.inputSchema === undefined) return tool;
+  const { inputSchema: parameters, name, description } = named;
+  return { name, ...(description !== undefined && { description }), parameters };
 }
 
 function plainAttributes(given: z.output<typeof attributes>): Record<string, unknown> {

@@ -165,6 +165,34 @@ describe('OpenTelemetry', () => {
     expect(messagesOf(ai)).toEqual([conversation.slice(0, 2)]);
     expect(messagesOf(numbered)).toEqual([conversation.slice(0, 2)]);
   });
+
+  it('keeps the tools that were offered, in each form', () => {
+    const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+    const bare = { name: 'weather', description: 'Says the weather.', parameters };
+    const { parameters: inputSchema, ...described } = bare;
+    const forms = [
+      { 'gen_ai.tool.definitions': stringValue([{ type: 'function', ...bare }]) },
+      {
+        'ai.prompt.tools': {
+          arrayValue: { values: [stringValue({ type: 'function', ...described, inputSchema })] },
+        },
+      },
+      {
+        'llm.request.functions.0.name': { stringValue: 'weather' },
+        'llm.request.functions.0.description': { stringValue: 'Says the weather.' },
+        'llm.request.functions.0.parameters': stringValue(parameters),
+      },
+    ];
+    const messages = {
+      'gen_ai.input.messages': stringValue(input),
+      'gen_ai.output.messages': stringValue(output),
+    };
+    for (const form of forms) {
+      expect(read(otlp({ ...messages, ...form }))[0]!.task.metadata).toMatchObject({
+        tools: [{ type: 'function', function: bare }],
+      });
+    }
+  });
 });
 
 it('reads runs of the AI SDK', () => {
