@@ -52,7 +52,7 @@ interface MlflowTag {
   readonly value: string;
 }
 
-/** Limits of the server. Numbers, parameters and tags per request, characters of a name and of a tag. */
+/** Limits of the server. Entries of all kinds, parameters and tags per request, characters of a name and of a tag. */
 const [batchSize, parameterBatchSize, tagBatchSize, longestName, longestTag] = [1000, 100, 100, 250, 5000];
 
 /** Rows that the table of samples has at most. */
@@ -165,8 +165,8 @@ export class MlflowLogger implements MetricsLogger {
     // Rows that are logged one after the other travel together.
     await Promise.resolve();
     while (this.#pending.length + this.#tags.length > 0 || this.#tableState === 'waiting') {
-      const batch = this.#pending.splice(0, batchSize);
       const tags = this.#tags.splice(0, tagBatchSize);
+      const batch = this.#pending.splice(0, batchSize - tags.length);
       try {
         if (this.#runId === undefined) await this.#startRun();
         const logged = { metrics: batch.map(wireMetric), ...(tags.length > 0 && { tags }) };

@@ -289,6 +289,21 @@ describe('MlflowLogger', () => {
     expect(logger.dropped).toBe(1000);
   });
 
+  it('sends at most 1000 numbers and tags together, as the server takes', async () => {
+    const server = await fakeServer();
+    const logger = new MlflowLogger({ url: server.url, experiment: 'grpo' });
+    for (let step = 0; step < 1500; step++) logger.log(step, { loss: step });
+    for (let step = 0; step < 150; step++) logger.note(step, 'seen');
+    await logger.close();
+    server.close();
+    const batches = server.received.map(({ body }) => body as { metrics?: unknown[]; tags?: unknown[] });
+    const sizes = batches.map(({ metrics = [], tags = [] }) => [metrics.length, tags.length]);
+    expect(sizes.filter(([metrics]) => metrics! > 0)).toEqual([
+      [900, 100],
+      [600, 50],
+    ]);
+  });
+
   it('makes tags of notes and findings, and a table of samples', async () => {
     const server = await fakeServer();
     const logger = new MlflowLogger({ url: server.url, experiment: 'grpo' });
@@ -385,34 +400,38 @@ describe('MlflowLogger', () => {
     try {
       const url = `http://127.0.0.1:${port}`;
       await reachable(`${url}/health`);
-      const logger = new MlflowLogger({ url, experiment: 'grpo', run: 'first' });
-      for (let step = 0; step < 3; step++) logger.log(step, { 'reward/mean': step / 2 });
+      const problems: string[] = [];
+      const onProblem = (problem: string) => problems.push(problem);
+      const parameters = { lr: '0.1', 'clip (high)': '0.2' };
+      const logger = new MlflowLogger({ url, experiment: 'grpo', run: 'first', parameters, onProblem });
+      for (let step = 0; step < 1500; step++) logger.log(step, { 'reward/mean': step / 2 });
+      logger.note(3, 'one');
+      logger.finding(3, finding);
+      logger.samples(3, samples);
       await logger.close();
-      const post = async (path: string, body: unknown) => {
-        const response = await fetch(`${url}/api/2.0/mlflow/${path}`, {
-          method: 'POST',
-          body: JSON.stringify(body),
-          headers: { 'content-type': 'application/json' },
-        });
-        return response.json() as Promise<{
-          runs: { info: { run_id: string; status: string; run_name: string } }[];
-        }>;
-      };
-      const found = (await (
-        await fetch(`${url}/api/2.0/mlflow/experiments/get-by-name?experiment_name=grpo`)
-      ).json()) as { experiment: { experiment_id: string } };
-      const { runs } = await post('runs/search', { experiment_ids: [found.experiment.experiment_id] });
-      expect(runs[0]!.info).toMatchObject({ status: 'FINISHED', run_name: 'first' });
-      const history = (await (
-        await fetch(
-          `${url}/api/2.0/mlflow/metrics/get-history?run_id=${runs[0]!.info.run_id}&metric_key=reward/mean`,
-        )
-      ).json()) as { metrics: { value: number; step: number }[] };
-      expect(history.metrics.map(({ step, value }) => [step, value])).toEqual([
-        [0, 0],
-        [1, 0.5],
-        [2, 1],
-      ]);
+      expect(problems).toEqual([]);
+      const script = [
+        'import sys, json, mlflow',
+        'client = mlflow.MlflowClient(sys.argv[1])',
+        'mlflow.set_tracking_uri(sys.argv[1])',
+        'experiment = mlflow.set_experiment("grpo").experiment_id',
+        'run = client.search_runs([experiment])[0]',
+        'history = client.get_metric_history(run.info.run_id, "reward/mean")',
+        'table = client.load_table(experiment, "samples.json", run_ids=[run.info.run_id]).to_dict(orient="list")',
+        'tags = {k: v for k, v in run.data.tags.items() if not k.startswith("mlflow.")}',
+        'print(json.dumps(dict(status=run.info.status, name=run.info.run_name, parameters=run.data.params, tags=tags, table=table, history=[[m.step, m.value] for m in history])))',
+      ].join('\n');
+      const read = execFileSync(python, ['-c', script, url], { encoding: 'utf8', maxBuffer: 2 ** 24 });
+      const { history, ...rest } = JSON.parse(read.trim().split('\n').at(-1)!.replaceAll('NaN', 'null'));
+      expect(history).toEqual(Array.from({ length: 1500 }, (_, step) => [step, step / 2]));
+      expect(rest).toEqual({
+        ...{ status: 'FINISHED', name: 'first', parameters: { lr: '0.1', 'clip _high_': '0.2' } },
+        tags: { 'note/00000003.0': 'one', 'finding/00000003.1': 'high spread: wide' },
+        table: {
+          ...{ step: [3, 3], task: ['t1', 't2'], prompt: ['1+1=', '1+2='], response: ['2', 'a|b\nc'] },
+          ...{ reward: [1, null], exact: [1, null], short: [null, 0.5] },
+        },
+      });
     } finally {
       process.kill(-server.pid!, 'SIGKILL');
     }
