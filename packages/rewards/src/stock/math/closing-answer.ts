@@ -15,9 +15,9 @@ export function withoutMarks(text: string): string {
   return text.slice(start, end);
 }
 
-/** Words of formulas and units; a line with other words is not an answer alone. */
+/** Words of formulas, quantities and letters; a line with other words is not an answer alone. */
 const formulaWord =
-  /^(?:or|and|pi|sqrt|sin|cos|tan|ln|log|inf|infinity|mod|mm|cm|km|kg|mg|ml|am|pm|mph|usd|eur|dne|option|choice)$/i;
+  /^(?:or|and|at|in|of|out|least|most|more|less|than|about|all|real|pi|sqrt|sin|cos|tan|ln|log|inf|infinity|mod|am|pm|chf|dne|option|choice|(?!is|it|so|we|he|to|by|as|be|do|go|if|my|no|on|up|us|an)[a-z]{2})$/i;
 
 /** A number and up to three words: `12 red apples`. */
 const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z][a-z/^\d]*){1,3}\}?\.?$/i;
@@ -27,27 +27,50 @@ const spans = /\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]/g;
 /** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
 const said = /^[^\d\\]*\b(?:is|are|equals)\b\s*:?\s*(\S.*)$/;
 
+/** `x = 1 and x = 2`. */
+const severalValues = /(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s*=[^=]*$/;
+
+/** A letter that a sentence chooses. */
+const chosen = [
+  /\b(?:choose|pick|select|is|it['’]s)\s+(?:option\s+|choice\s+)?(\([A-J]\)|[A-HJ])[.!]?$/,
+  /^(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?[.!]?$/,
+];
+
 /**
  * What the end of a text says: its last line if that is a formula, or a response of few words; else the only formula or number of the last
  * sentence that has a digit, or of what follows its last equals sign.
  */
 export function closingAnswer(text: string): string | undefined {
   const end = text.slice(-2000).trimEnd();
-  const line = withoutMarks(end.slice(end.lastIndexOf('\n') + 1).replace(/^(?:#{1,6}|>)\s+/, ''));
-  if (
-    line.length <= 200 &&
-    (isFormula(line) || agreeAsDates(line, line) || (line === text.trim() && amount.test(line)))
-  )
-    return line;
+  const tagged = /<answer>([^<>]*)<\/answer>$/i.exec(end)?.[1];
+  if (tagged !== undefined) return tagged;
+  const start = end.lastIndexOf('\n') + 1;
+  const line = withoutMarks(end.slice(start).replace(/^(?:#{1,6}|>|[=-]>|[∴⇒→=])\s+/, ''));
+  const isWhole = line === text.trim();
+  if (line.length <= 200) {
+    if (isFormula(line) || agreeAsDates(line, line) || (isWhole && amount.test(line))) return line;
+    const letter = chosen.map((form) => form.exec(line)?.[1]).find((one) => one !== undefined);
+    if (letter !== undefined) return negativeWord.test(line) ? undefined : letter;
+  }
   const last = end.split(/\n|(?<=[.!?])\s/).findLast((sentence) => /\d/.test(sentence));
-  if (last === undefined) return text.length <= 60 && !negativeWord.test(line) ? line : undefined;
-  if (negativeWord.test(last) || last.endsWith('?')) return;
-  const formulas = [...last.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
-  if (formulas.length === 1 && !/\d/.test(last.replace(formulas[0]![0], ''))) return formulas[0]![0];
-  const side = last.slice(last.lastIndexOf('=') + 1);
+  if (last !== undefined) return negativeWord.test(last) || last.endsWith('?') ? undefined : saidIn(last);
+  return text.length <= 60 && !negativeWord.test(line) ? line : undefined;
+}
+
+function saidIn(sentence: string): string | undefined {
+  const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
+  if (formulas.length === 1 && isWithoutDigits(sentence, formulas[0]![0])) return formulas[0]![0];
+  const several = severalValues.exec(sentence);
+  if (several !== null) return several[0];
+  const side = sentence.slice(sentence.lastIndexOf('=') + 1);
   const numbers = [...side.matchAll(number)];
-  if (numbers.length === 1) return withUnit(numbers[0]!, side);
-  return side === last ? said.exec(last)?.[1] : side;
+  if (numbers.length === 1 && isWithoutDigits(side, numbers[0]![0])) return withUnit(numbers[0]!, side);
+  return side === sentence ? said.exec(sentence)?.[1] : side;
+}
+
+/** Whether a text has no digits beside a part of it. Ordinals are words. */
+function isWithoutDigits(text: string, part: string): boolean {
+  return !/\d/.test(text.replace(part, '').replaceAll(/\d+(?:st|nd|rd|th)\b/g, ''));
 }
 
 /** A number with the unit or percent sign behind it. */
@@ -58,5 +81,5 @@ function withUnit({ 0: digits, index }: RegExpExecArray, text: string): string {
 
 function isFormula(line: string): boolean {
   const words = line.replace(/\\[a-zA-Z]+(?:\{[a-zA-Z ]+\})?/g, ' ').match(/[a-zA-Z]{2,}/g) ?? [];
-  return line !== '' && words.every((word) => formulaWord.test(word));
+  return line !== '' && words.every((word) => formulaWord.test(word) || isUnit(word));
 }

@@ -48,7 +48,7 @@ const plainNames = new Set(
 
 /** Short runs of letters that are words, not products. */
 const shortWords = new Set(
-  'or and not no yes per the is are was of old cm mm km kg mg mi ft in lb lbs oz hr hrs min mins sec ml mph kph day days men way ways cup cups usd deg sq'.split(
+  'or and not no yes all per the is are was of old cm mm km kg mg mi ft in lb lbs oz hr hrs min mins sec ml mph kph day days men way ways cup cups usd deg sq'.split(
     ' ',
   ),
 );
