@@ -67,10 +67,13 @@ export function evaluate(expression: Expression, point: ReadonlyMap<string, Valu
 
 /** What an operation makes of values. */
 export function resultOf(name: string, values: readonly Value[]): Value {
+  if (values.some((value) => value instanceof Complex && value.isNaN())) return undefinedValue;
   const exact = values.every((value) => value instanceof Fraction) ? exactly(name, values) : undefined;
   if (exact !== undefined && bitsOf(exact) <= maximumBits[exact.d === 1n ? 'integer' : 'fraction'])
     return exact;
-  return approximately(name, values.map(toComplex), values.at(-1)!);
+  const result = approximately(name, values.map(toComplex), values.at(-1)!);
+  // A negative zero would choose the other branch of a root.
+  return Object.is(result.im, -0) ? new Complex(result.re, 0) : result;
 }
 
 /** An exact result, where there is one. */
@@ -148,8 +151,10 @@ function approximately(name: string, [a, b]: readonly Complex[], last: Value): C
   }
 }
 
-/** An odd root of a negative number is negative, as schools have it: `(-8)^{1/3}` is −2. */
+/** Whole powers of reals are real. An odd root of a negative number is negative, as schools have it: `(-8)^{1/3}` is −2. */
 function power(base: Complex, exponent: Complex, written: Value): Complex {
+  if (base.im === 0 && exponent.im === 0 && Number.isInteger(exponent.re))
+    return new Complex(base.re ** exponent.re, 0);
   const isOddRoot = written instanceof Fraction && written.d > 1n && written.d % 2n === 1n;
   if (!isOddRoot || base.im !== 0 || base.re >= 0) return base.pow(exponent);
   const size = (-base.re) ** exponent.re;

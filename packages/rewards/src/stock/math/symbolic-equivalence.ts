@@ -91,13 +91,15 @@ export function sameValues(
   });
   if (exactly !== undefined) return exactly;
   if (!areComparable(given, expected)) return false;
-  const approximately = compareAt(given, expected, {
-    pointAt: at(isWhole ? 'whole' : 'real'),
-    count,
-    compare: isReal ? whereReal(comparison(sameness)) : comparison(sameness),
-    values: 'any',
-  });
-  return approximately === true;
+  const approximately = (compare: Comparison) =>
+    compareAt(given, expected, {
+      pointAt: at(isWhole ? 'whole' : 'real'),
+      count,
+      compare,
+      values: 'any',
+    });
+  const ofReals = isReal ? approximately(whereReal(comparison(sameness))) : undefined;
+  return (ofReals ?? approximately(comparison(sameness))) === true;
 }
 
 /** Compares at points; `undefined` if nowhere both have a value, or if a value is not exact though it must be. */
@@ -135,7 +137,7 @@ function comparison(sameness: Sameness): Comparison {
   return sameness === 'equal' ? equal : proportion(sameness);
 }
 
-/** Leaves out the points at which neither value is real: `\ln x^3` is `3 \ln x`, though not for negative `x`. */
+/** Leaves out the points at which neither value is real, if there are others: `\ln x^3` is `3 \ln x`, though not for negative `x`. */
 function whereReal(compare: Comparison): Comparison {
   return (a, b) => {
     const isReal = [a, b].some((value) => {
