@@ -1,9 +1,10 @@
 /**
- * Load time, memory and speed of low-rank adaptation on random models of Qwen2.5's shapes. One JSON line for each measurement.
+ * Load time, memory and speed of low-rank adaptation, and of training every weight (`--base full`), on random models of Qwen2.5's
+ * shapes. One JSON line for each measurement.
  *
  *     node --conditions=@rlp/source --import tsx lab/large-models.ts make FOLDER [--size 0.5|1.5]
- *     node --conditions=@rlp/source --import tsx lab/large-models.ts train FOLDER [--base float32|int8] [--rows 1] [--length 512]
- *                [--steps 2] [--activations keep|recompute] [--keep-model] [--generate 16]
+ *     node --conditions=@rlp/source --import tsx lab/large-models.ts train FOLDER [--base full|float32|int8] [--optimizer adamw]
+ *                [--rows 1] [--length 512] [--steps 2] [--activations keep|recompute] [--keep-model] [--generate 16]
  *
  * `loadPeak` is the largest resident memory until the backend is ready, `trainPeak` that from the second step on, `lastPeak` that to
  * the end. `estimatedMiB` and `estimatedLoadMiB` are what `estimateMemory` says.
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
   options: {
     size: { type: 'string', default: '0.5' },
     base: { type: 'string', default: 'float32' },
+    optimizer: { type: 'string', default: 'adamw' },
     rows: { type: 'string', default: '1' },
     length: { type: 'string', default: '512' },
     steps: { type: 'string', default: '2' },
@@ -136,7 +138,9 @@ async function timedSteps(
 
 async function train(folder: string): Promise<object> {
   const [rows, length, steps] = [Number(values.rows), Number(values.length), Number(values.steps)];
-  const base = values.base as 'float32' | 'int8';
+  const base = values.base as 'full' | 'float32' | 'int8';
+  const optimizer = { kind: values.optimizer as 'adamw' | 'adamw-8bit' | 'adafactor' };
+  const adaptation = base === 'full' ? {} : { lora: { rank: 8, base } };
   const activations = values.activations as 'keep' | 'recompute';
   const begun = performance.now();
   let model: LanguageModel | undefined = await loadModel(folder, { checksums: 'skip' });
@@ -152,7 +156,8 @@ async function train(folder: string): Promise<object> {
       activations,
       tokensPerMicroBatch: rows * length,
     },
-    lora: { rank: 8, base },
+    ...adaptation,
+    optimizer,
   });
   const ready = performance.now();
   const loadPeak = peakMiB();
@@ -168,14 +173,25 @@ async function train(folder: string): Promise<object> {
     total,
     loading,
     model: copy,
-  } = estimateMemory({ config, rows, length, activations, reference: 'none', lora: { rank: 8, base } });
+  } = estimateMemory({ config, rows, length, activations, reference: 'none', optimizer, ...adaptation });
   const estimated = held ? total : total - copy;
   const generated =
     held && Number(values.generate) > 0 ? await generate(engine, held, Number(values.generate)) : {};
   await backend.close();
   await engine.close();
   return {
-    ...{ size: values.size, base, activations, rows, length, loadPeak, milliseconds, processor, publishMs },
+    ...{
+      size: values.size,
+      base,
+      optimizer: optimizer.kind,
+      activations,
+      rows,
+      length,
+      loadPeak,
+      milliseconds,
+      processor,
+      publishMs,
+    },
     readSeconds: Number(((loaded - begun) / 1000).toFixed(2)),
     loadSeconds: Number(((ready - begun) / 1000).toFixed(2)),
     ...{

@@ -100,34 +100,46 @@ class EightBitNumbers {
     const { codes, scales } = this;
     const { values } = this.#map;
     for (let at = 0; at < into.length; at += blockLength) {
-      const scale = scales[(start + at) / blockLength]!;
       const end = Math.min(at + blockLength, into.length);
-      for (let i = at; i < end; i++) into[i] = values[codes[start + i]!]! * scale;
+      const block = into.subarray(at, end);
+      decode(codes.subarray(start + at, start + end), values, scales[(start + at) / blockLength]!, block);
     }
   }
 
   /** Keeps numbers from `start`, the first of a block. Changes `numbers`. */
   store(start: number, numbers: Float32Array): void {
     const { codes, scales } = this;
-    const { borders, first } = this.#map;
-    const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);
     for (let at = 0; at < numbers.length; at += blockLength) {
       const end = Math.min(at + blockLength, numbers.length);
-      const scale = largestOf(numbers, at, end);
+      const block = numbers.subarray(at, end);
+      const scale = largestOf(block);
       scales[(start + at) / blockLength] = scale;
-      for (let i = at; i < end; i++) {
-        numbers[i] = numbers[i]! / scale;
-        const code = first[bits[i]! >>> 16]!;
-        codes[start + i] = code + (numbers[i]! >= borders[code]! ? 1 : 0);
-      }
+      divide(block, scale);
+      encode(block, this.#map, codes.subarray(start + at, start + end));
     }
   }
 }
 
+function decode(codes: Uint8Array, values: Float32Array, scale: number, into: Float32Array): void {
+  for (let i = 0; i < into.length; i++) into[i] = values[codes[i]!]! * scale;
+}
+
+function divide(numbers: Float32Array, scale: number): void {
+  for (let i = 0; i < numbers.length; i++) numbers[i] = numbers[i]! / scale;
+}
+
+function encode(numbers: Float32Array, { borders, first }: DynamicMap, into: Uint8Array): void {
+  const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);
+  for (let i = 0; i < numbers.length; i++) {
+    const code = first[bits[i]! >>> 16]!;
+    into[i] = code + Number(numbers[i]! >= borders[code]!);
+  }
+}
+
 /** Largest magnitude, and not 0. */
-function largestOf(numbers: Float32Array, start: number, end: number): number {
+function largestOf(numbers: Float32Array): number {
   let largest = 1e-12;
-  for (let i = start; i < end; i++) {
+  for (let i = 0; i < numbers.length; i++) {
     const size = Math.abs(numbers[i]!);
     if (size > largest) largest = size;
   }
