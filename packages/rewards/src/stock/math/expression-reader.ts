@@ -1,7 +1,8 @@
 import type { Fraction } from 'fraction.js';
 import { apply, collection, constant, type Expression, writtenNumber } from './expression.ts';
 import { latexTokens, type Token } from './latex-tokens.ts';
-import { TermReader, Unreadable } from './term-reader.ts';
+import { TermReader } from './term-reader.ts';
+import { Unreadable } from './token-cursor.ts';
 import { unitOf } from './units.ts';
 import { determinant } from './vectors.ts';
 

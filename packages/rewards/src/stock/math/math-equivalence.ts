@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import { functionSchema } from '../../shared/schemas.ts';
 import { canonical, withoutLabel } from './canonical.ts';
+import { choiceOf, chosenValue } from './choices.ts';
 import { agreeAsDates } from './dates.ts';
-import { apply, collection, constant, type Expression, variablesOf, writtenNumber } from './expression.ts';
+import { apply, collection, constant, type Expression, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
+import { withConstantOf } from './integration-constant.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
 import {
   type MathEquivalence,
@@ -163,27 +165,6 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(value, expected, comparison);
 }
 
-/** The constant of an integral may have another name: `x^2 + c` for `x^2 + C`. */
-function withConstantOf(given: Expression, expected: Expression): Expression {
-  const [named, wanted] = [constantTerm(given), constantTerm(expected)];
-  if (named === undefined || wanted === undefined || named === wanted) return given;
-  const isOther = (name: string, side: Expression) => !variablesOf(side).has(name);
-  return isOther(named, expected) && isOther(wanted, given) ? renamed(given, named, wanted) : given;
-}
-
-/** The letter c, C, k or K that is the last term of a sum. */
-function constantTerm(sum: Expression): string | undefined {
-  const last = sum.type === 'apply' && sum.name === 'add' ? sum.args[1]! : undefined;
-  return last?.type === 'symbol' && /^[cCkK]$/.test(last.name) ? last.name : undefined;
-}
-
-function renamed(expression: Expression, from: string, to: string): Expression {
-  if (expression.type === 'symbol')
-    return expression.name === from ? { ...expression, name: to } : expression;
-  if (expression.type !== 'apply') return expression;
-  return { ...expression, args: expression.args.map((arg) => renamed(arg, from, to)) };
-}
-
 type Agree = (given: Expression, expected: Expression) => boolean;
 type Relation = Extract<Expression, { type: 'relation' }>;
 type Collection = Extract<Expression, { type: 'collection' }>;
@@ -257,22 +238,4 @@ function hasForm(given: Expression, expected: Expression): boolean {
   if (written === undefined) return right.notation !== 'integer';
   if (written.notation === 'decimal' || written.notation === 'integer') return true;
   return right.value.d !== 1n && (written.notation === 'mixed' || !written.isReducible);
-}
-
-/** `B. 12` and `(B) 12` say 12 as well. */
-const chosenValue = /^\s*(?:\\text(?:bf)?\s*\{\s*)?\(?[A-J](?:[.:]|\))\s*\}?\s*(?![A-J][.:)])(\S.*)$/s;
-
-const choice =
-  /^(?:(?:the )?(?:correct )?(?:option|choice|answer) (?:is |: )?)?(?:[([] )?([A-J])(?: [).:\]](?<text> .*)?)?$/i;
-
-/** The letter of a choice: `B`, `(B)`, `B. 42`, `Option B`. `undefined` for anything else, and for more than one choice. */
-function choiceOf(tokens: readonly Token[]): string | undefined {
-  const found = choice.exec(
-    tokens
-      .slice(0, 60)
-      .map(({ text }) => text)
-      .join(' '),
-  );
-  if (found === null || /(?:^| )(?:[A-J] [).:]|or |and )/i.test(found.groups!.text ?? '')) return;
-  return found[1]!.toUpperCase();
 }

@@ -1,0 +1,19 @@
+import type { Token } from './latex-tokens.ts';
+
+/** `B. 12` and `(B) 12` say 12 as well. */
+export const chosenValue = /^\s*(?:\\text(?:bf)?\s*\{\s*)?\(?[A-J](?:[.:]|\))\s*\}?\s*(?![A-J][.:)])(\S.*)$/s;
+
+const choice =
+  /^(?:(?:the )?(?:correct )?(?:option|choice|answer) (?:is |: )?)?(?:[([] )?([A-J])(?: [).:\]](?<text> .*)?)?$/i;
+
+/** The letter of a choice: `B`, `(B)`, `B. 42`, `Option B`. `undefined` for anything else, and for more than one choice. */
+export function choiceOf(tokens: readonly Token[]): string | undefined {
+  const found = choice.exec(
+    tokens
+      .slice(0, 60)
+      .map(({ text }) => text)
+      .join(' '),
+  );
+  if (found === null || /(?:^| )(?:[A-J] [).:]|or |and )/i.test(found.groups!.text ?? '')) return;
+  return found[1]!.toUpperCase();
+}
