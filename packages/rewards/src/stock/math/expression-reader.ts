@@ -124,10 +124,10 @@ class Reader extends TermReader {
   #unit(): string {
     if (this.take('%')) return '%';
     if (this.take('pmod', 'command')) return `mod ${this.#modulus()}`;
-    let unit = this.take('°') ? '°' : this.#currency();
+    let unit = this.take('°') || this.degrees ? '°' : this.#currency();
     for (;;) {
       const isSlash = unit !== '' && this.is('sign', '/') && this.is('word', undefined, 1);
-      const isScale = unit === '°' && this.is('letter') && /^[CF]$/.test(this.next!.text);
+      const isScale = unit === '°' && !this.is('sign') && /^[CF]$/.test(this.next?.text ?? '');
       if (isSlash || isScale) unit += this.advance().text;
       else if (this.is('word') && !this.#isJoint()) unit += ` ${this.advance().text}`;
       else if (unit !== '' && this.is('sign', '*') && this.is('word', undefined, 1)) this.advance();

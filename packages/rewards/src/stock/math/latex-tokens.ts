@@ -86,7 +86,10 @@ function plainCharacters(text: string): string {
     .replace(/[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]+/g, (run) => `^{${run.normalize('NFKC')}}`)
     .replace(/[₀-₉₊₋]+/g, (run) => `_{${run.normalize('NFKC')}}`)
     .replace(/[¼-¾⅐-⅞↉]/g, (sign) => `\\frac{${sign.normalize('NFKC').replace('⁄', '}{')}}`)
-    .replace(/√\s*(\d+(?:\.\d+)?|[a-zπ](?![a-z]))/gi, '\\sqrt{$1}')
+    .replace(
+      /([√∛∜])\s*(\d+(?:\.\d+)?|[a-zπ](?![a-z]))/gi,
+      (_, sign, radicand) => `${characters.get(sign) ?? '\\sqrt'}{${radicand}}`,
+    )
     .replaceAll('√', '\\sqrt ')
     .replace(/\\[lc]?dots(?![a-z])/g, '...')
     .replace(/[º℃ℝ]/g, (sign) => characters.get(sign) ?? '°C')

@@ -102,8 +102,10 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
   );
 }
 
+/** Tokens as text, without braces around one token. */
 function textOf(tokens: readonly Token[]): string {
-  return tokens.map(({ text }) => text).join(' ');
+  const text = tokens.map((token) => token.text).join(' ');
+  return text.replaceAll(/\{ (\S+) \}/g, '$1');
 }
 
 /** Words without regard to case, one of them at least known as such. */

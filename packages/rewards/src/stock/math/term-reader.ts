@@ -72,7 +72,7 @@ export abstract class TermReader extends TokenCursor {
     const { next } = this;
     if (next === undefined) return false;
     if (next.kind === 'number') return this.previous?.kind !== 'number';
-    if (next.kind === 'letter') return !this.isUnionLetter();
+    if (next.kind === 'letter') return !this.isUnionLetter() && !(this.degrees && /^[CF]$/.test(next.text));
     if (next.kind === 'command') {
       return (
         functionNames.has(next.text) ||
