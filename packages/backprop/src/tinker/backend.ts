@@ -417,9 +417,10 @@ function rethrown(owner: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof RequestError)) throw error;
     const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
-    throw new TrainingError(
-      `${owner}: ${error.message}${said}; check that the server runs and was not restarted, then load the last checkpoint`,
-      { cause: error },
-    );
+    const remedy =
+      error.failure === 'untrusted'
+        ? ''
+        : '; check that the server runs and was not restarted, then load the last checkpoint';
+    throw new TrainingError(`${owner}: ${error.message}${said}${remedy}`, { cause: error });
   };
 }

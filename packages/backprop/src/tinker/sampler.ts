@@ -250,7 +250,8 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
 function explained(error: unknown): unknown {
   if (error instanceof RequestError) {
     const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
-    return new SamplerError(`sample: ${error.message}${said}; check that the server runs`, { cause: error });
+    const remedy = error.failure === 'untrusted' ? '' : '; check that the server runs';
+    return new SamplerError(`sample: ${error.message}${said}${remedy}`, { cause: error });
   }
   return error instanceof TrainingError
     ? new SamplerError(`sample: ${error.message}`, { cause: error })

@@ -70,6 +70,8 @@ export async function requestText(
     if (error instanceof TimeoutError) {
       throw new RequestError('timed-out', `${place}: no answer within ${endpoint.timeoutMs} ms`);
     }
+    const distrust = distrustOf(error);
+    if (distrust !== undefined) throw new RequestError('untrusted', `${place}: ${distrust}`);
     throw new RequestError('unreachable', `${place}: ${withoutSecrets(reasonOf(error), endpoint)}`);
   }
 }
@@ -164,13 +166,37 @@ function saysShorter({ headers }: FetchResponse, limit: number): boolean {
   return length !== null && Number(length) <= limit && headers.get('content-encoding') === null;
 }
 
-/** What `retry-after-ms` or `retry-after` (in seconds) say. */
+/** Certificates that fetch refuses, and what to do. */
+const distrusts: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired; renew it on the server',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name; use that name in the url',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; begin the url with http:// if that is meant',
+};
+
+/** Why a connection is not trusted. `undefined` for other errors. */
+function distrustOf(error: unknown): string | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (distrusts[code] !== undefined) return distrusts[code];
+  if (!/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_(UNTRUSTED|SIGNATURE|REVOKED)/.test(code))
+    return undefined;
+  return `its certificate is not trusted (${code}); name the certificate of its authority in the variable NODE_EXTRA_CA_CERTS when you start Node.js`;
+}
+
+/** What `retry-after-ms` or `retry-after` (in seconds, or a date) say. */
 function retryAfter({ headers }: FetchResponse): number | undefined {
   const milliseconds = headers.get('retry-after-ms');
   const seconds = headers.get('retry-after');
-  const value =
-    milliseconds !== null ? Number(milliseconds) : seconds !== null ? 1000 * Number(seconds) : Number.NaN;
-  return Number.isFinite(value) && value >= 0 ? value : undefined;
+  if (milliseconds !== null) return waitOf(Number(milliseconds));
+  if (seconds === null) return undefined;
+  if (Number.isFinite(Number(seconds))) return waitOf(1000 * Number(seconds));
+  // The server's own clock says how far away its date is.
+  const now = Date.parse(headers.get('date') ?? '');
+  return waitOf(Date.parse(seconds) - now);
+}
+
+function waitOf(milliseconds: number): number | undefined {
+  return Number.isFinite(milliseconds) && milliseconds >= 0 ? milliseconds : undefined;
 }
 
 /** An address without user, password and query, which may be secrets. */

@@ -4,6 +4,7 @@ import { RlpError } from '@rlp/core';
  * Why a request has no usable answer.
  *
  * - `unreachable`: no answer.
+ * - `untrusted`: a certificate that is not trusted, or no TLS at all.
  * - `timed-out`: no complete answer in time.
  * - `status`: a status that reports a failure.
  * - `redirected`: the server is elsewhere.
@@ -15,6 +16,7 @@ import { RlpError } from '@rlp/core';
  */
 export type RequestFailureCause =
   | 'unreachable'
+  | 'untrusted'
   | 'timed-out'
   | 'status'
   | 'redirected'

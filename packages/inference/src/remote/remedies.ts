@@ -17,6 +17,8 @@ function remedyOf(error: RequestError): string {
 
 /** The sentence that a caller sees for a failed request: what came, in the server's words, and what to do. */
 function describeFailure(error: RequestError): string {
+  // The message says what to do.
+  if (error.failure === 'untrusted') return error.message;
   const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
   return `${error.message}${said}; ${remedyOf(error)}`;
 }

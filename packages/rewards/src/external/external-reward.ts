@@ -104,6 +104,7 @@ class RewardModelClient {
   #turns = 0;
   readonly #failures: Record<RequestFailureCause, number> = {
     unreachable: 0,
+    untrusted: 0,
     'timed-out': 0,
     status: 0,
     redirected: 0,
