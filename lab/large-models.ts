@@ -136,28 +136,28 @@ async function timedSteps(
   return { milliseconds, processor };
 }
 
-async function train(folder: string): Promise<object> {
-  const [rows, length, steps] = [Number(values.rows), Number(values.length), Number(values.steps)];
+/** What is trained, and how. */
+function settings() {
   const base = values.base as 'full' | 'float32' | 'int8';
-  const optimizer = { kind: values.optimizer as 'adamw' | 'adamw-8bit' | 'adafactor' };
-  const adaptation = base === 'full' ? {} : { lora: { rank: 8, base } };
-  const activations = values.activations as 'keep' | 'recompute';
+  const [rows, length, steps] = [Number(values.rows), Number(values.length), Number(values.steps)];
+  return {
+    ...{ rows, length, steps, base },
+    optimizer: { kind: values.optimizer as 'adamw' | 'adamw-8bit' | 'adafactor' },
+    adaptation: base === 'full' ? {} : { lora: { rank: 8, base } },
+    activations: values.activations as 'keep' | 'recompute',
+  };
+}
+
+async function train(folder: string): Promise<object> {
+  const { rows, length, steps, base, optimizer, adaptation, activations } = settings();
   const begun = performance.now();
   let model: LanguageModel | undefined = await loadModel(folder, { checksums: 'skip' });
   const loaded = performance.now();
   const { config } = model;
   const engine = await createEngine({ threads: Number(values.threads) });
   const backend = await createOnnxBackend({
-    ...{
-      engine,
-      model,
-      learningRate: 1e-4,
-      reference: 'none',
-      activations,
-      tokensPerMicroBatch: rows * length,
-    },
-    ...adaptation,
-    optimizer,
+    ...{ engine, model, learningRate: 1e-4, reference: 'none', activations, optimizer, ...adaptation },
+    tokensPerMicroBatch: rows * length,
   });
   const ready = performance.now();
   const loadPeak = peakMiB();
