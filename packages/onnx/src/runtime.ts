@@ -7,6 +7,7 @@ export { Tensor } from 'onnxruntime-common';
 export type { EngineOptions, EngineTimeouts } from './runtime/options.ts';
 export { programUrl } from './runtime/program-url.ts';
 export type * from './runtime/protocol.ts';
+export { type CodedNumbers, codedBlock, codedNumbers } from './runtime/stores/coded-numbers.ts';
 export { packedBytes } from './runtime/stores/packed-bytes.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { Tensor } from 'onnxruntime-common';
+import type { CodedNumbers } from './stores/coded-numbers.ts';
 
 /** Hardware that ONNX Runtime computes on. */
 export type ExecutionProvider = 'cpu' | 'webgpu' | 'cuda' | 'coreml' | 'dml';
@@ -273,6 +274,11 @@ export interface HostKernels {
       /** Number of the update. 1 for the first. */
       update: number;
     },
+  ): void;
+  /** {@link HostKernels.adamw} whose moments are in 8 bits. They are rounded after the update. */
+  adamwCoded(
+    state: { value: Float32Array; gradient: Float32Array; moment1: CodedNumbers; moment2: CodedNumbers },
+    step: Parameters<HostKernels['adamw']>[1],
   ): void;
   /** Σ x². */
   sumOfSquares(x: Float32Array): number;

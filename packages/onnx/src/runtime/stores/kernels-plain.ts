@@ -1,4 +1,5 @@
 import type { HostKernels } from '../protocol.ts';
+import { codedBlock, decode, encode } from './coded-numbers.ts';
 
 /** {@link HostKernels.adamw} as a loop in float64, for arrays outside any store. */
 export function adamw(
@@ -15,6 +16,23 @@ export function adamw(
     moment1[i] = m;
     moment2[i] = v;
     value[i] = keep * value[i]! - (rate * m) / (Math.sqrt(v) * root + epsilon);
+  }
+}
+
+/** {@link HostKernels.adamwCoded}, a block at a time. */
+export function adamwCoded(
+  { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamwCoded']>[0],
+  step: Parameters<HostKernels['adamw']>[1],
+): void {
+  for (let start = 0; start < value.length; start += codedBlock) {
+    const end = Math.min(start + codedBlock, value.length);
+    const [first, second] = [new Float32Array(end - start), new Float32Array(end - start)];
+    decode(moment1, start, first);
+    decode(moment2, start, second);
+    const piece = { value: value.subarray(start, end), gradient: gradient.subarray(start, end) };
+    adamw({ ...piece, moment1: first, moment2: second }, step);
+    encode(moment1, start, first);
+    encode(moment2, start, second);
   }
 }
 

@@ -136,20 +136,6 @@ describe('adamw', () => {
     expect([...state.value, ...state.moment1, ...state.moment2]).toEqual(new Array(21).fill(0));
   });
 
-  it('takes moments that are elsewhere, in pieces', () => {
-    const length = 70_001;
-    const numbers = (seed: number) => Float32Array.from({ length }, (_, i) => Math.sin(i * seed));
-    const whole = [numbers(1), numbers(2), numbers(3), numbers(4).map(Math.abs)];
-    const [value, gradient, moment1, moment2] = whole.map(inside);
-    const other = { value: inside(whole[0]!), gradient: inside(whole[1]!) };
-    const apart = { ...other, moment1: whole[2]!.slice(), moment2: whole[3]!.slice() };
-    kernels.adamw({ value: value!, gradient: gradient!, moment1: moment1!, moment2: moment2! }, step);
-    kernels.adamw(apart, step);
-    expect(apart.value).toEqual(value);
-    expect(apart.moment1).toEqual(new Float32Array(moment1!));
-    expect(apart.moment2).toEqual(new Float32Array(moment2!));
-  });
-
   it('rejects what would make NaN, and lengths that differ', () => {
     const x = inside(new Float32Array(4));
     const state = { value: x, gradient: x, moment1: x, moment2: x };

@@ -1,38 +1,13 @@
 import { ArgumentError } from '@rlp/core';
 import type { HostKernels } from '../protocol.ts';
+import { adamwCodedAt } from './coded-kernel.ts';
+import { type AdamwStep, adamwConstants, type Instance, type KernelExports } from './kernel-exports.ts';
 import { kernelsBase64 } from './kernels-binary.ts';
 import * as plain from './kernels-plain.ts';
 import { type Memory, type Module, webAssembly } from './web-assembly.ts';
 
 /** Bytes at the start of each memory, reserved for the kernels. Outside arrays are copied here in pieces. */
 export const scratchBytes = 1 << 18;
-
-interface KernelExports {
-  adamw(
-    p: number,
-    g: number,
-    m: number,
-    v: number,
-    n: number,
-    beta1: number,
-    rest1: number,
-    beta2: number,
-    rest2: number,
-    rate: number,
-    root: number,
-    epsilon: number,
-    keep: number,
-  ): void;
-  sumOfSquares(x: number, n: number): number;
-  scale(x: number, n: number, a: number): void;
-  combine(y: number, x: number, n: number, a: number, b: number): void;
-}
-
-interface Instance {
-  readonly buffer: ArrayBuffer;
-  readonly exports: KernelExports;
-  readonly scratch: Float32Array;
-}
 
 let compiled: Module | undefined;
 
@@ -52,8 +27,17 @@ export function createKernels(memories: readonly Memory[]): HostKernels {
     adamw(state, step) {
       checkAdamw(state, step);
       const at = home(state.value);
-      if (at && state.gradient.buffer === at.buffer) adamwAt(at, state, step);
+      if (at && Object.values(state).every(({ buffer }) => buffer === at.buffer)) adamwAt(at, state, step);
       else plain.adamw(state, step);
+    },
+    adamwCoded(state, step) {
+      checkStep(step);
+      const { value, gradient, moment1, moment2 } = state;
+      const codes = { moment1: moment1.codes.length, moment2: moment2.codes.length };
+      requireLengths('adamwCoded', value.length, { gradient: gradient.length, ...codes });
+      const at = home(value);
+      if (at && gradient.buffer === at.buffer) adamwCodedAt(at, state, step);
+      else plain.adamwCoded(state, step);
     },
     sumOfSquares: (x) => home(x)?.exports.sumOfSquares(x.byteOffset, x.length) ?? plain.sumOfSquares(x),
     scale(x, a) {
@@ -85,41 +69,13 @@ function instantiate(memory: Memory): Instance {
   };
 }
 
-/** Moments outside the memory pass through the scratch space in pieces. */
 function adamwAt(
   at: Instance,
   { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamw']>[0],
-  { learningRate, beta1, beta2, epsilon, weightDecay, update }: Parameters<HostKernels['adamw']>[1],
+  step: AdamwStep,
 ): void {
-  const run = (start: number, first: number, second: number, length: number) =>
-    at.exports.adamw(
-      value.byteOffset + 4 * start,
-      gradient.byteOffset + 4 * start,
-      first,
-      second,
-      length,
-      beta1,
-      1 - beta1,
-      beta2,
-      1 - beta2,
-      learningRate / (1 - beta1 ** update),
-      1 / Math.sqrt(1 - beta2 ** update),
-      epsilon,
-      1 - learningRate * weightDecay,
-    );
-  if (moment1.buffer === at.buffer && moment2.buffer === at.buffer) {
-    run(0, moment1.byteOffset, moment2.byteOffset, value.length);
-    return;
-  }
-  const half = at.scratch.length / 2;
-  for (let start = 0; start < value.length; start += half) {
-    const length = Math.min(half, value.length - start);
-    at.scratch.set(moment1.subarray(start, start + length));
-    at.scratch.set(moment2.subarray(start, start + length), half);
-    run(start, 0, 4 * half, length);
-    moment1.set(at.scratch.subarray(0, length), start);
-    moment2.set(at.scratch.subarray(half, half + length), start);
-  }
+  const [p, g, m, v] = [value, gradient, moment1, moment2].map(({ byteOffset }) => byteOffset);
+  at.exports.adamw(p!, g!, m!, v!, value.length, ...adamwConstants(step));
 }
 
 /** y ← a·y + b·x for a `y` in the memory. An outside `x` passes through the scratch space. */
@@ -162,13 +118,17 @@ function scatterAt(
 
 function checkAdamw(
   { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamw']>[0],
-  { epsilon, update }: Parameters<HostKernels['adamw']>[1],
+  step: AdamwStep,
 ): void {
   requireLengths('adamw', value.length, {
     gradient: gradient.length,
     moment1: moment1.length,
     moment2: moment2.length,
   });
+  checkStep(step);
+}
+
+function checkStep({ epsilon, update }: AdamwStep): void {
   if (!(epsilon > 0)) {
     throw new ArgumentError(
       `adamw: epsilon must be positive, got ${epsilon}: 0 makes NaN of a zero gradient`,

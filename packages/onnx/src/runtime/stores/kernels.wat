@@ -124,4 +124,61 @@
         (local.set $y (i32.add (local.get $y) (i32.const 4)))
         (local.set $x (i32.add (local.get $x) (i32.const 4)))
         (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-        (br $next1)))))
+        (br $next1))))
+
+  ;; out <- scale values[codes]
+  (func (export "decode") (param $codes i32) (param $out i32) (param $n i32) (param $values i32) (param $scale f32)
+    (block $done1
+      (loop $next1
+        (br_if $done1 (i32.eqz (local.get $n)))
+        (f32.store (local.get $out) (f32.mul (local.get $scale)
+          (f32.load (i32.add (local.get $values) (i32.shl (i32.load8_u (local.get $codes)) (i32.const 2))))))
+        (local.set $codes (i32.add (local.get $codes) (i32.const 1)))
+        (local.set $out (i32.add (local.get $out) (i32.const 4)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+        (br $next1))))
+
+  ;; Divides x by its largest magnitude, which it returns, and writes the codes. $n is a multiple of 4. $first has a code for the
+  ;; upper 16 bits of a float32 from $smallest on, $count for positive numbers and as many for negative ones.
+  (func (export "encode")
+    (param $x i32) (param $codes i32) (param $n i32) (param $first i32) (param $borders i32) (param $smallest i32)
+    (param $count i32) (result f32)
+    (local $at i32) (local $end i32) (local $M v128) (local $scale f32) (local $bits i32) (local $place i32) (local $code i32)
+    (local.set $M (f32x4.splat (f32.const 1e-12)))
+    (local.set $at (local.get $x))
+    (local.set $end (i32.add (local.get $x) (i32.shl (local.get $n) (i32.const 2))))
+    (block $doneMax
+      (loop $nextMax
+        (br_if $doneMax (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $M (f32x4.max (local.get $M) (f32x4.abs (v128.load (local.get $at)))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $nextMax)))
+    (local.set $scale (f32.max
+      (f32.max (f32x4.extract_lane 0 (local.get $M)) (f32x4.extract_lane 1 (local.get $M)))
+      (f32.max (f32x4.extract_lane 2 (local.get $M)) (f32x4.extract_lane 3 (local.get $M)))))
+    (local.set $M (f32x4.splat (local.get $scale)))
+    (local.set $at (local.get $x))
+    (block $doneDiv
+      (loop $nextDiv
+        (br_if $doneDiv (i32.ge_u (local.get $at) (local.get $end)))
+        (v128.store (local.get $at) (f32x4.div (v128.load (local.get $at)) (local.get $M)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $nextDiv)))
+    (local.set $at (local.get $x))
+    (block $done1
+      (loop $next1
+        (br_if $done1 (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $bits (i32.load (local.get $at)))
+        (local.set $place (i32.sub
+          (i32.and (i32.shr_u (local.get $bits) (i32.const 16)) (i32.const 0x7fff)) (local.get $smallest)))
+        (local.set $place (select (local.get $place) (i32.const 0) (i32.gt_s (local.get $place) (i32.const 0))))
+        (local.set $place (i32.add (local.get $place)
+          (select (local.get $count) (i32.const 0) (i32.lt_s (local.get $bits) (i32.const 0)))))
+        (local.set $code (i32.load8_u (i32.add (local.get $first) (local.get $place))))
+        (i32.store8 (local.get $codes) (i32.add (local.get $code)
+          (f32.ge (f32.load (local.get $at))
+            (f32.load (i32.add (local.get $borders) (i32.shl (local.get $code) (i32.const 2)))))))
+        (local.set $codes (i32.add (local.get $codes) (i32.const 1)))
+        (local.set $at (i32.add (local.get $at) (i32.const 4)))
+        (br $next1)))
+    (local.get $scale)))
