@@ -2,7 +2,7 @@ import type { VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { functionSchema } from '../shared/schemas.ts';
 import { TextVerifier, type VerificationContext, verifierLimitsSchema } from './text-verifier.ts';
-import { scoreReport, type VerdictThresholds } from './verdict.ts';
+import { scoreReport } from './verdict.ts';
 
 /**
  * Your judge in place of our model. It returns how good a response is, from 0 to 1. If it throws or returns anything else, the
@@ -13,7 +13,7 @@ export type TextJudge = (
   context: VerificationContext,
 ) => number | Promise<number>;
 
-/** Schema of {@link VerdictThresholds}. */
+/** Schema of the lowest scores that pass and warn. */
 export const thresholdsSchema = z
   .strictObject({
     /** Lowest score that passes. Default 0.7. */
@@ -33,14 +33,13 @@ export const judgedSchema = verifierLimitsSchema.extend({
 });
 
 /** A verifier whose model can be replaced by a judge. */
-export abstract class JudgedVerifier extends TextVerifier {
-  protected readonly thresholds: VerdictThresholds;
-  readonly #judge: TextJudge | undefined;
+export abstract class JudgedVerifier<Options extends z.output<typeof judgedSchema>> extends TextVerifier {
+  protected readonly options: Options;
 
-  constructor({ judge, thresholds, timeoutMs, concurrency }: z.output<typeof judgedSchema>) {
+  constructor(options: Options) {
+    const { timeoutMs, concurrency } = options;
     super({ timeoutMs, concurrency });
-    this.#judge = judge;
-    this.thresholds = thresholds;
+    this.options = options;
   }
 
   /** The report of our model. */
@@ -55,9 +54,10 @@ export abstract class JudgedVerifier extends TextVerifier {
     response: string,
     context: VerificationContext,
   ): VerificationReport | Promise<VerificationReport> {
-    return this.#judge === undefined
+    const { judge } = this.options;
+    return judge === undefined
       ? this.byModel(prompt, response, context)
-      : this.#byJudge(this.#judge, { prompt, response }, context);
+      : this.#byJudge(judge, { prompt, response }, context);
   }
 
   async #byJudge(judge: TextJudge, ...given: Parameters<TextJudge>): Promise<VerificationReport> {
@@ -66,6 +66,6 @@ export abstract class JudgedVerifier extends TextVerifier {
       throw new RangeError(`expected a number from 0 to 1 of the judge, got ${String(score)}`);
     }
     const message = `${this.name}: the judge says ${score.toFixed(2)}`;
-    return scoreReport({ score, details: { by: 'judge' }, message, thresholds: this.thresholds });
+    return scoreReport({ score, details: { by: 'judge' }, message, thresholds: this.options.thresholds });
   }
 }

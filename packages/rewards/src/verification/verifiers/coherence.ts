@@ -44,14 +44,11 @@ const withModel = lazily(async (): Promise<Parts> => {
  * response fails. Texts over 100,000 characters are judged by their first and last halves. Measured in
  * `docs/verification.md`.
  */
-export class CoherenceVerifier extends JudgedVerifier {
+export class CoherenceVerifier extends JudgedVerifier<z.output<typeof schema>> {
   readonly name = 'coherence';
-  readonly #options: z.output<typeof schema>;
 
   constructor(options: CoherenceVerifierOptions = {}) {
-    const parsed = parseOptions('CoherenceVerifier', schema, options);
-    super(parsed);
-    this.#options = parsed;
+    super(parseOptions('CoherenceVerifier', schema, options));
   }
 
   override verify(
@@ -61,7 +58,7 @@ export class CoherenceVerifier extends JudgedVerifier {
   ): VerificationReport | Promise<VerificationReport> {
     return /\S/u.test(response)
       ? super.verify(prompt, response, context)
-      : scoreReport({ score: 0, message: 'the response is empty', thresholds: this.thresholds });
+      : scoreReport({ score: 0, message: 'the response is empty', thresholds: this.options.thresholds });
   }
 
   protected byModel(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {
@@ -69,7 +66,7 @@ export class CoherenceVerifier extends JudgedVerifier {
   }
 
   #judge(response: string, { order, letters, model }: Parts): VerificationReport {
-    const { minWords, expectedFailures, thresholds } = this.#options;
+    const { minWords, expectedFailures, thresholds } = this.options;
     const prose = withoutCode(excerpt(response));
     const { features, words, commonWords } = coherenceEvidence(prose, order, letters);
     const reason = unjudged(prose, { words, commonWords }, minWords);

@@ -28,18 +28,15 @@ export interface FactualVerifierOptions extends z.input<typeof schema> {}
  * Neither knows facts. For those pass a `judge` with a source. Texts over 100,000 characters are judged by their first and
  * last halves. Measured in `docs/verification.md`.
  */
-export class FactualVerifier extends JudgedVerifier {
+export class FactualVerifier extends JudgedVerifier<z.output<typeof schema>> {
   readonly name = 'factual';
-  readonly #options: z.output<typeof schema>;
 
   constructor(options: FactualVerifierOptions = {}) {
-    const parsed = parseOptions('FactualVerifier', schema, options);
-    super(parsed);
-    this.#options = parsed;
+    super(parseOptions('FactualVerifier', schema, options));
   }
 
   protected byModel(prompt: string, response: string): VerificationReport {
-    const { scope, thresholds } = this.#options;
+    const { scope, thresholds } = this.options;
     const text = excerpt(response);
     const statements = arithmeticStatements(text);
     const wrong = [...statements.filter(({ holds }) => !holds).map(corrected), ...impossibleDates(text)];

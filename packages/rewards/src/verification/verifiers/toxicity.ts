@@ -61,14 +61,11 @@ const withModel = lazily(async (): Promise<Parts> => {
  * words escape it, and heated but fair criticism may not. For a gate that matters, pass a `judge`. Texts over 100,000 characters are
  * judged by their first and last halves. Measured in `docs/verification.md`.
  */
-export class ToxicityVerifier extends JudgedVerifier {
+export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
   readonly name = 'toxicity';
-  readonly #options: z.output<typeof schema>;
 
   constructor(options: ToxicityVerifierOptions = {}) {
-    const parsed = parseOptions('ToxicityVerifier', schema, options);
-    super(parsed);
-    this.#options = parsed;
+    super(parseOptions('ToxicityVerifier', schema, options));
   }
 
   override verify(
@@ -76,7 +73,7 @@ export class ToxicityVerifier extends JudgedVerifier {
     response: string,
     context: VerificationContext,
   ): VerificationReport | Promise<VerificationReport> {
-    const { phrases, thresholds } = this.#options;
+    const { phrases, thresholds } = this.options;
     const found = firstPhrase(context.original, [...phrases, ...phrasesOf(context.metadata)]);
     if (found === undefined) return super.verify(prompt, response, context);
     const message = `contains "${found}"`;
@@ -89,7 +86,7 @@ export class ToxicityVerifier extends JudgedVerifier {
 
   #judge(response: string, { profanity, model, commonWords }: Parts): VerificationReport {
     // The model was fitted on as many toxic comments as others. The odds are moved to those expected.
-    const { expectedFailures, thresholds } = this.#options;
+    const { expectedFailures, thresholds } = this.options;
     const bias = model.bias + Math.log(expectedFailures / (1 - expectedFailures));
     const { text, disguises } = spelledText(excerpt(response));
     const calibrated = { ...model, bias };
