@@ -30,8 +30,11 @@ const forms = {
     if (dtype !== undefined) throw new ArgumentError('rlp export: an adapter has no --dtype; leave it out');
     const folder = adapter ?? (await newestAdapter(source));
     const { config } = policy.model;
-    await exportAdapter(out, await readLoraAdapter(folder, config), config);
-    return `${out}: the adapter of ${folder}, for PEFT, vLLM and rlp`;
+    const read = await readLoraAdapter(folder, config);
+    await exportAdapter(out, read, config);
+    // vLLM takes neither DoRA nor modules that were trained in full.
+    const isPlain = read.variant === 'lora' && read.modules.size === 0;
+    return `${out}: the adapter of ${folder}, for PEFT${isPlain ? ', vLLM' : ''} and rlp`;
   },
   async onnx({ policy, out, dtype, signal }: Export) {
     typeOf(dtype, ['F32'], 'F32');

@@ -3,7 +3,8 @@ import { type SavableAdapter, writeLoraAdapter } from '../adapter/write-adapter.
 import type { ModelConfig } from '../config/model-config.ts';
 
 /**
- * Writes an adapter as a folder that PEFT, vLLM and `readLoraAdapter` read. The folder appears when it is complete.
+ * Writes an adapter as a folder that PEFT and `readLoraAdapter` read, and vLLM unless it is of DoRA or has modules that were trained in
+ * full. The folder appears when it is complete.
  *
  * @param config - Of the model that the adapter corrects.
  * @throws ArgumentError if the folder holds files that are not an earlier save.
