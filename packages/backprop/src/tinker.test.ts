@@ -184,6 +184,21 @@ describe('a Tinker server that misbehaves', () => {
     expect(await backend.logprobs([[0, 3, 2]])).toHaveLength(1);
   });
 
+  it('repeats the key with status 200: no error holds it', async () => {
+    const apiKey = 'tml-secret-123456';
+    const server = new StubTinker('sum');
+    server.fault = (path, _, { body }) =>
+      path === '/create_session'
+        ? { body: { ...(body as object), error_message: `bad key ${apiKey}` } }
+        : undefined;
+    await expect(create(server, { apiKey })).rejects.toThrow('bad key [hidden]');
+    server.fault = () => undefined;
+    const backend = await create(server, { apiKey });
+    server.fault = (path) =>
+      path === '/retrieve_future' ? { body: { error: `bad key ${apiKey}`, category: 'user' } } : undefined;
+    await expect(backend.logprobs([[0, 3]])).rejects.toThrow('bad key [hidden]');
+  });
+
   it('was restarted: the model is gone, and the error says what to do', async () => {
     const server = new StubTinker('sum');
     const backend = await create(server);

@@ -24,7 +24,9 @@ export const compareCommand = defineCommand({
   },
   async run({ args, data }) {
     const { print } = data as CliContext;
-    const [first, second] = await Promise.all([sideOf(args.first), sideOf(args.second)]);
+    // One after the other, so that of two problems the first is named.
+    const first = await sideOf(args.first);
+    const second = await sideOf(args.second);
     const result = {
       config: differences(first.config, second.config),
       metrics: lastMetrics(first.metrics, second.metrics),

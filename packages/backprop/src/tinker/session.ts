@@ -64,7 +64,9 @@ export class TinkerSession {
     const client = new JsonClient(owner, { ...named, url: root }, random);
     const body = { tags: ['rlp'], sdk_version: '0.6.0', type: 'create_session' };
     const answer = parsed(client, sessionSchema, await client.json('/create_session', { body }));
-    if (answer.error_message) throw new RequestError('status', `${client.place}: ${answer.error_message}`);
+    if (answer.error_message) {
+      throw new RequestError('status', `${client.place}: ${client.quoted(answer.error_message)}`);
+    }
     return new TinkerSession(answer.session_id, client, options);
   }
 
@@ -136,7 +138,10 @@ export class TinkerSession {
       const value = await this.#client.json('/retrieve_future', { body, attempts: 1, signal });
       const { type, error } = unfinishedSchema.safeParse(value).data ?? {};
       if (type === 'try_again') return { state: 'working' };
-      if (error) throw new TrainingError(`${this.place}: the server could not do it: ${error.slice(0, 500)}`);
+      if (error) {
+        const said = this.#client.quoted(error).slice(0, 500);
+        throw new TrainingError(`${this.place}: the server could not do it: ${said}`);
+      }
       return { state: 'ready', value };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;

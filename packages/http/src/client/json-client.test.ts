@@ -159,6 +159,13 @@ describe('an answer that is broken', () => {
       detail: '<h1>No entry with [hidden]</h1>',
     },
     {
+      what: 'repeats a header in a form of its own',
+      answer: ({ headers }, response) =>
+        response.writeHead(401).end(JSON.stringify({ odd: [headers['x-key']] })),
+      failure: 'status',
+      detail: '{"odd":["[hidden]"]}',
+    },
+    {
       what: 'repeats the token',
       answer: ({ headers }, response) =>
         response.writeHead(401).end(JSON.stringify({ error: `bad ${headers.authorization}` })),
@@ -170,7 +177,11 @@ describe('an answer that is broken', () => {
   it.each(answers)('$what', async ({ answer, failure, detail }) => {
     const port = await listening(createServer(answer));
     const started = performance.now();
-    const error = await failureOf(clientOf(`http://127.0.0.1:${port}`, { timeoutMs: 200, attempts: 2 }));
+    const error = await failureOf(
+      clientOf(`http://127.0.0.1:${port}`, {
+        ...{ timeoutMs: 200, attempts: 2, headers: { 'x-key': 'a"b\\c-secret' } },
+      }),
+    );
     expect(error).toMatchObject({ failure, ...(detail !== undefined && { detail }) });
     expect(error.message).not.toContain('tml-secret');
     expect(performance.now() - started).toBeLessThan(2000);

@@ -1,7 +1,7 @@
 import { type RandomStream, retried } from '@rlp/core';
 import type * as z from 'zod';
 import type { HttpMethod } from './fetch.ts';
-import { type Endpoint, endpointOf, parsed, requestText } from './post.ts';
+import { type Endpoint, endpointOf, parsed, requestText, withoutSecrets } from './post.ts';
 import { repeated } from './repeated.ts';
 import { RequestError } from './request-error.ts';
 import type { requestSchema } from './request-options.ts';
@@ -60,6 +60,11 @@ export class JsonClient {
   async text(path: string, request: ClientRequest = {}): Promise<string> {
     const endpoint = this.#at(path, request);
     return this.#repeated(request, () => this.#text(endpoint, request));
+  }
+
+  /** A text of the server without what the headers hold, for errors. */
+  quoted(text: string): string {
+    return withoutSecrets(text, this.#endpoint);
   }
 
   /** Does several requests again, together, as this client does one. `again` adds errors to repeat after, by the least wait. */

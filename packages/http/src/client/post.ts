@@ -213,9 +213,13 @@ function reasonOf(error: unknown): string {
   return `${error.message} (${'code' in cause ? String(cause.code) : cause.message})`;
 }
 
-/** A message without anything that the headers or the address hold. */
-function withoutSecrets(message: string, { headers, url, place }: Endpoint): string {
-  const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^Bearer /, '')]);
+/** A message without anything that the headers or the address hold, also as JSON writes it. */
+export function withoutSecrets(
+  message: string,
+  { headers, url, place }: Pick<Endpoint, 'headers' | 'url' | 'place'>,
+): string {
+  const values = Object.values(headers).flatMap((value) => [value, value.replace(/^Bearer /, '')]);
+  const secrets = values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
   return secrets
     .filter((secret) => secret.length > 3)
     .reduce((text, secret) => text.replaceAll(secret, '[hidden]'), message)
