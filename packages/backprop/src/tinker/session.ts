@@ -139,8 +139,7 @@ export class TinkerSession {
       const { type, error } = unfinishedSchema.safeParse(value).data ?? {};
       if (type === 'try_again') return { state: 'working' };
       if (error) {
-        const said = this.#client.quoted(error).slice(0, 500);
-        throw new TrainingError(`${this.place}: the server could not do it: ${said}`);
+        throw this.#refused(this.#client.quoted(error).slice(0, 500));
       }
       return { state: 'ready', value };
     } catch (error) {
@@ -150,10 +149,17 @@ export class TinkerSession {
       if (status === 410) return { state: 'lost', error };
       if (error.isPassing || failure === 'malformed') return { state: 'away', error };
       if (status === 400 && error.detail !== undefined) {
-        throw new TrainingError(`${this.place}: the server could not do it: ${error.detail}`);
+        throw this.#refused(error.detail);
       }
       throw error;
     }
+  }
+
+  /** A call that the server took and then could not do: to send it again changes nothing. */
+  #refused(reason: string): TrainingError {
+    return new TrainingError(
+      `${this.place}: the server could not do it: ${reason}. Correct what it names, or see the server's log.`,
+    );
   }
 
   /** Sends a call and waits for its result. */
