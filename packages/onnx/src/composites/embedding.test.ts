@@ -139,6 +139,42 @@ describe('tokenLogprobs', () => {
     expect(Math.max(...result['blocks logprobs']!.data)).toBeLessThanOrEqual(0);
   });
 
+  it.each([1, 1e5])('gives the same with expected rows, for logits about %d', async (factor) => {
+    const graph = new onnx.Graph();
+    const h = graph.input('h', 'float32', hidden.shape);
+    const w = graph.input('w', 'float32', head.shape);
+    const parts = [graph.input('w0', 'float32', [2, width]), graph.input('w1', 'float32', [3, width])];
+    const targets = graph.constant(ids, [4], 'int64');
+    const options = { temperature: 0.7, entropies: 'needed', gradient: 'rows' } as const;
+    const scores = {
+      whole: layers.tokenLogprobs(h, w, targets, options),
+      expected: layers.tokenLogprobs(h, w, targets, { ...options, blocks: parts, probabilities: 'expected' }),
+    };
+    for (const [name, { logprobs, entropies, targetRows }] of Object.entries(scores)) {
+      const loss = ops.sum(ops.mul(logprobs, graph.constant([1, -2, 0.5, 3], [4])));
+      const [ofHidden, ofRows] = onnx.gradients(loss, [h, targetRows!]);
+      graph.output(`${name} logprobs`, logprobs);
+      graph.output(`${name} entropies`, entropies!);
+      graph.output(`${name} hidden`, ofHidden!);
+      graph.output(`${name} rows`, ofRows!);
+    }
+    const rowsOf = (from: number, to: number) => ({
+      shape: [to - from, width],
+      data: head.data.slice(from * width, to * width),
+    });
+    const h0 = { shape: hidden.shape, data: hidden.data.map((value) => value * factor) };
+    const result = await (await load(graph)).run({ h: h0, w: head, w0: rowsOf(0, 2), w1: rowsOf(2, 5) });
+    for (const what of ['logprobs', 'entropies', 'hidden', 'rows']) {
+      const whole = result[`whole ${what}`]!;
+      const tolerance = 2e-6 * Math.max(1, ...whole.data.map(Math.abs));
+      for (const [index, value] of whole.data.entries()) {
+        expect(Math.abs(result[`expected ${what}`]!.data[index]! - value), what).toBeLessThan(tolerance);
+      }
+    }
+    expect(() => onnx.gradients(ops.sum(scores.expected.logprobs), [parts[0]!])).toThrow("use 'again'");
+    expect(() => onnx.gradients(ops.sum(scores.expected.entropies!), [h])).toThrow("use 'again'");
+  });
+
   it('says what is wrong with blocks', () => {
     const graph = new onnx.Graph();
     const h = graph.input('h', 'float32', hidden.shape);

@@ -1,6 +1,7 @@
+import { after } from '../autodiff/recompute.ts';
 import type { Value } from '../graph/graph.ts';
 import { add, mul, neg, sub } from '../ops/arithmetic.ts';
-import { clip, equal, where } from '../ops/comparison.ts';
+import { clip, equal, max, where } from '../ops/comparison.ts';
 import { exp, log } from '../ops/elementwise.ts';
 import { gatherElements } from '../ops/indexing.ts';
 import { concat, split } from '../ops/layout.ts';
@@ -56,6 +57,20 @@ export interface Distribution {
   readonly blocks: readonly BlockDistribution[];
   /** Largest logit, `ln Σ exp(z − max z)`, and `Σ π (z − max z)` if entropies are requested, `[N, 1]`. */
   readonly sums: { readonly peak: Value; readonly total: Value; readonly expected: Value | undefined };
+  /** `Σ π W`, `[N, d]`, if requested. */
+  readonly expectedRows: Value | undefined;
+}
+
+/** What is computed beside the logprobs. */
+export interface DistributionParts {
+  readonly entropies: 'none' | 'needed';
+  readonly expectedRows: 'none' | 'needed';
+}
+
+/** `Σ π W` over blocks, and `ln Σ exp z` of their logits, `[N, 1]`. */
+interface ExpectedRows {
+  readonly rows: Value;
+  readonly total: Value;
 }
 
 const rowwise = { axes: 1, keepAxes: 'yes' } as const;
@@ -70,13 +85,19 @@ export function distributionOver(
   x: Value,
   blocks: readonly HeadBlock[],
   targets: Value,
-  entropies: 'none' | 'needed',
+  { entropies, expectedRows: wanted }: DistributionParts,
 ): Distribution {
   const count = targets.shape[0]!;
   const column = reshape(targets, [count, 1]);
-  const found = blocks
-    .map((block) => statistics(x, block, column, entropies))
-    .map((block) => (blocks.length > 1 ? computedTogether(block) : block));
+  let sum: ExpectedRows | undefined;
+  const found = blocks.map((block) => {
+    // A block waits for the sum of those before it, so that the probabilities of one are in memory at a time.
+    const own = statistics(sum ? after(x, sum.rows) : x, block, column, entropies);
+    const part = blocks.length > 1 ? computedTogether(own) : own;
+    if (wanted === 'needed') sum = withBlock(sum, part, block);
+    return part;
+  });
+  const expectedRows = sum?.rows;
   const { peak, total, shares } = combine(found);
   const picked = found
     .map((block) => block.picked)
@@ -88,7 +109,8 @@ export function distributionOver(
       share: shares?.[index],
       deviation: undefined,
     }));
-    return { logprobs, entropies: undefined, blocks: parts, sums: { peak, total, expected: undefined } };
+    const sums = { peak, total, expected: undefined };
+    return { logprobs, entropies: undefined, blocks: parts, sums, expectedRows };
   }
   // Σ π (z − max z) over the whole vocabulary, from the sums of the blocks.
   const expected = found
@@ -103,7 +125,21 @@ export function distributionOver(
     return { probabilities, share, deviation: () => sub(shifted!, center()) };
   });
   const entropy = reshape(sub(total, expected), [count]);
-  return { logprobs, entropies: entropy, blocks: parts, sums: { peak, total, expected } };
+  return { logprobs, entropies: entropy, blocks: parts, sums: { peak, total, expected }, expectedRows };
+}
+
+/** The sum over one more block. */
+function withBlock(
+  before: ExpectedRows | undefined,
+  { probabilities, largest, logLargest }: BlockStatistics,
+  { weight }: HeadBlock,
+): ExpectedRows {
+  const [rows, total] = [gemm(probabilities, weight), sub(largest, logLargest)];
+  if (!before) return { rows, total };
+  const peak = max(before.total, total);
+  const both = add(peak, log(add(exp(sub(before.total, peak)), exp(sub(total, peak)))));
+  const kept = mul(before.rows, exp(sub(before.total, both)));
+  return { rows: add(kept, mul(rows, exp(sub(total, both)))), total: both };
 }
 
 /** The probabilities of one block, computed again from `x` and the sums over all blocks. */

@@ -42,9 +42,10 @@ export interface TokenLogprobsOptions extends LogitsOptions {
   readonly blocks?: readonly Value[] | undefined;
   /**
    * `'again'` computes each block's probabilities again in the backward pass, so that `[N, V]` is never in memory. It takes a
-   * third more products. Requires `blocks`. Default `'keep'`.
+   * third more products. `'expected'` sums `π W` in the forward pass instead, for heads without a gradient of `weight` and losses
+   * without one of the entropies: no more products, and no `[N, V]` either. Both require `blocks`. Default `'keep'`.
    */
-  readonly probabilities?: 'keep' | 'again';
+  readonly probabilities?: 'keep' | 'again' | 'expected';
 }
 
 /** Result of {@link tokenLogprobs}. */
@@ -87,7 +88,7 @@ interface Head {
   readonly blocks: readonly HeadBlock[];
   readonly cool: Cool;
   readonly mode: TableGradient;
-  readonly probabilities: 'keep' | 'again';
+  readonly probabilities: 'keep' | 'again' | 'expected';
 }
 
 /**
@@ -99,7 +100,8 @@ interface Head {
  *     M = π ⊙ (g + g_H (z − Σ π z)),   ∂h = (g W_t − M W) / τ,   ∂W = scatter_t(g h / τ) − Mᵀ h / τ
  *
  * with g = ∂ln π_t and g_H = ∂H. If the loss does not depend on entropies, M W is computed as g ⊙ (π W). π is
- * then the only array of the logits' size. Numerically safe for logits of any size.
+ * then the only array of the logits' size. `π W` does not depend on g, so it can be computed in the forward pass
+ * (`probabilities: 'expected'`). Numerically safe for logits of any size.
  *
  * @param hidden - `[N, d]`
  * @param weight - `[V, d]`
@@ -125,7 +127,8 @@ export function tokenLogprobs(
       const cooled = cool(hidden);
       const blocks = consecutive(weights, bias && cool(bias));
       head = { cooled, targets, rows, blocks, cool, mode: gradient, probabilities };
-      distribution = distributionOver(cooled, blocks, targets, entropies);
+      const expectedRows = probabilities === 'expected' ? 'needed' : 'none';
+      distribution = distributionOver(cooled, blocks, targets, { entropies, expectedRows });
       const { logprobs, entropies: found } = distribution;
       return found ? [logprobs, found] : [logprobs];
     },
@@ -150,8 +153,8 @@ function checkShapes(hidden: Value, weight: Value, targets: Value): void {
 
 function checkBlocks(weight: Value, { blocks, bias, gradient, probabilities }: TokenLogprobsOptions): void {
   if (!blocks) {
-    if (probabilities !== 'again') return;
-    throw new ArgumentError("tokenLogprobs: probabilities: 'again' needs blocks");
+    if (probabilities === undefined || probabilities === 'keep') return;
+    throw new ArgumentError(`tokenLogprobs: probabilities: '${probabilities}' needs blocks`);
   }
   if (bias || gradient !== 'rows') {
     throw new ArgumentError("tokenLogprobs: blocks need gradient: 'rows' and no bias");
@@ -184,8 +187,17 @@ function headGradients(
   const { cooled, targets, rows, blocks, cool, mode } = head;
   const column = (value: Value | undefined) => value && reshape(value, [value.shape[0]!, 1]);
   const [chosen, ofEntropies] = gradients.map(column);
-  const parts = partsOf(head, distribution, chosen, ofEntropies);
   const rowGradient = chosen && mul(cooled, chosen);
+  if (distribution.expectedRows) {
+    if (ofEntropies || needs.includes(true)) {
+      throw new ArgumentError(
+        "tokenLogprobs: probabilities: 'expected' has no gradients of weight and of entropies; use 'again'",
+      );
+    }
+    const ofHidden = chosen && needsHidden && cool(mul(sub(rows, distribution.expectedRows), chosen));
+    return [ofHidden || undefined, needsRows ? rowGradient : undefined];
+  }
+  const parts = partsOf(head, distribution, chosen, ofEntropies);
   const ofHidden = () => {
     const expected = parts.map(({ term }) => term()).reduce((total, term) => add(total, term));
     return cool(chosen ? sub(mul(rows, chosen), expected) : neg(expected));
