@@ -19,7 +19,7 @@ export function valueTable(run: string, rows: readonly ValueRow[], names: readon
   const head = names.map((name) => html`<th scope="col">${name}</th>`);
   const body = shown.map(({ step, metrics }) => {
     const cells = names.map(
-      (name) => html`<td>${metrics[name] === undefined ? '' : shortNumber(metrics[name])}</td>`,
+      (name) => html`<td>${Object.hasOwn(metrics, name) ? shortNumber(metrics[name]!) : ''}</td>`,
     );
     return html`<tr><th scope="row">${step}</th>${cells}</tr>`;
   });

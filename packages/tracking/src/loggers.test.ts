@@ -304,6 +304,7 @@ describe('numbers and durations', () => {
   it('leaves out a rate without time', () => {
     const metrics = { 'reward/mean': 1, 'tokens/computed': 5 };
     expect(formatColumns(defaultColumns, metrics, 0)).toBe('reward 1.000');
+    expect(formatColumns([{ label: 'x', metric: 'constructor' }], metrics, 1)).toBe('');
   });
 });
 

@@ -21,7 +21,7 @@ export const defaultColumns: readonly ProgressColumn[] = [
 export function formatColumns(columns: readonly ProgressColumn[], metrics: Metrics, seconds: number): string {
   return columns
     .flatMap(({ label, metric, show }) => {
-      const value = metrics[metric];
+      const value = Object.hasOwn(metrics, metric) ? metrics[metric] : undefined;
       if (value === undefined || (show === 'per-second' && seconds <= 0)) return [];
       return [`${label} ${formatNumber(show === 'per-second' ? value / seconds : value)}`];
     })

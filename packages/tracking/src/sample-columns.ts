@@ -13,7 +13,7 @@ export function sampleColumns(rows: readonly LoggedSample[]): {
       prompt,
       response,
       reward,
-      ...parts.map((part) => components[part] ?? null),
+      ...parts.map((part) => (Object.hasOwn(components, part) ? components[part]! : null)),
     ]),
   };
 }

@@ -45,6 +45,16 @@ describe('renderReport', () => {
     }
   });
 
+  it('leaves out what a row does not have, whatever its name', () => {
+    const metrics: Readonly<Record<string, number>>[] = [{ constructor: 1 }, { loss: 2 }];
+    const page = renderReport({
+      title: 't',
+      runs: [{ name: 'r', rows: metrics.map((row, step) => ({ step, metrics: row })) }],
+    });
+    expect(page).toContain('<tr><th scope="row">1</th><td></td><td>2</td></tr>');
+    expect(page).toContain('constructor: r from 1 at step 0 to 1 at step 0');
+  });
+
   it('requests nothing and runs nothing', () => {
     const page = renderReport({ title: 't', runs: [{ name: 'r', rows: rows([1, 2]) }] });
     expect(page).toContain(

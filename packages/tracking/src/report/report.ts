@@ -109,7 +109,7 @@ function chart(name: string, runs: readonly ReportRun[]): Html {
     (run): Series => ({
       name: run.name,
       points: run.rows.flatMap(({ step, metrics }) =>
-        metrics[name] === undefined ? [] : [{ step, value: metrics[name] }],
+        Object.hasOwn(metrics, name) ? [{ step, value: metrics[name]! }] : [],
       ),
     }),
   );
