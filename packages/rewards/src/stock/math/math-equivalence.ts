@@ -47,7 +47,8 @@ const maximumParts = 100;
  * - A unit may be missing on one side. Two units must be the same; exponents of units are not compared.
  * - A percent sign may be missing on one side, as the graders of MATH have it: 50 is right for 50 %, and 50 % for 50. So is the value: 0.5 for
  *   50 %, and 500 % for 5.
- * - Choice letters count without brackets and without the text of the choice. Words are compared without case.
+ * - Choice letters count without brackets and without the text of the choice, and the text without the letter. Words are compared
+ *   without case.
  *
  * Answers that cannot be read are compared as written, spacing aside, and so are answers of more than 1,000 characters.
  *
@@ -90,10 +91,13 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
   if (right.length === 0 || left.length === 0) return false;
   if (textOf(left) === textOf(right)) return true;
   const choice = choiceOf(right);
-  if (choice !== undefined && choice === choiceOf(left)) return true;
+  const own = choiceOf(left);
+  if (choice !== undefined && choice === own) return true;
   if (areSameWords(left, right)) return true;
   const chosen = choice === undefined ? chosenValue.exec(given)?.[1] : undefined;
   if (chosen !== undefined && agreeAs(reading, chosen, expected, comparison)) return true;
+  const behind = choice !== undefined && own === undefined ? chosenValue.exec(expected)?.[1] : undefined;
+  if (behind !== undefined && agreeAs(reading, given, behind, comparison)) return true;
   const [a, b] = readBoth([given, expected], [left, right], reading);
   if (a === undefined || b === undefined) return false;
   return (
