@@ -2,13 +2,14 @@ import { type Finding, findingSchema, type Metrics } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 import * as z from 'zod';
 import { isPathology, pathologyNotes } from '../assessor/pathology.ts';
+import { severities } from '../monitor/options.ts';
 
 const metricsLine = z.object({ step: z.number() }).catchall(z.number().nullable());
 
 const findingLine = z.object({
   step: z.number(),
   timestamp: z.number(),
-  severity: z.enum(['low', 'medium', 'high', 'critical']),
+  severity: z.enum(severities),
   pathology_type: z.string(),
   message: z.string(),
   metrics: z.record(z.string(), z.union([z.number(), z.string(), z.null()])).default({}),

@@ -15,6 +15,7 @@ import {
 import { isPathology, type Pathology } from '../assessor/pathology.ts';
 import type { MonitorLogs } from '../files/read-logs.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
+import { severities } from '../monitor/options.ts';
 import { alertMarks } from './alert-marks.ts';
 import { flaggedResponses } from './flagged-responses.ts';
 import { chartTitles, ruleTitle } from './titles.ts';
@@ -27,7 +28,7 @@ export interface MonitorPageOptions {
   readonly lead?: string | undefined;
 }
 
-const severities = ['critical', 'high', 'medium', 'low'] as const;
+const worstFirst = severities.toReversed();
 
 /** Newest alerts and notes shown in their tables. */
 const mostShown = 50;
@@ -83,7 +84,7 @@ function figures(logs: MonitorLogs): Record<string, string | number> {
   const { metrics, findings, olderFindings = 0 } = logs;
   const latest = metrics.at(-1)?.metrics ?? {};
   const held = metrics.reduce((sum, row) => sum + (row.metrics.alerts_held ?? 0), 0);
-  const counts = severities.map((severity) => findings.filter((one) => one.severity === severity).length);
+  const counts = worstFirst.map((severity) => findings.filter((one) => one.severity === severity).length);
   return {
     'last step': metrics.at(-1)?.step ?? 'none yet',
     alerts: findings.length,
@@ -119,9 +120,9 @@ function noteTable(notes: MonitorLogs['notes']): Html {
 
 function alertTables(findings: readonly Finding[]): Html {
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
-  const head = severities.map((severity) => html`<th scope="col">${severity}</th>`);
+  const head = worstFirst.map((severity) => html`<th scope="col">${severity}</th>`);
   const rows = rules.map((rule) => {
-    const cells = severities.map((severity) => {
+    const cells = worstFirst.map((severity) => {
       const count = findings.filter((one) => one.rule === rule && one.severity === severity).length;
       return html`<td>${count === 0 ? '' : count}</td>`;
     });
@@ -206,7 +207,7 @@ function marksOf({ findings }: MonitorLogs, concerns: (finding: Finding) => bool
 }
 
 function legendOf({ findings }: MonitorLogs): Html {
-  const raised = severities.filter((level) => findings.some(({ severity }) => severity === level));
+  const raised = worstFirst.filter((level) => findings.some(({ severity }) => severity === level));
   if (raised.length === 0) return html``;
   const items = raised.map((level) => html`<li class="badge-${level}"><span></span><b>${level}</b></li>`);
   return html`<ul class="legend"><li>Bands mark alerts</li>${items}</ul>`;
