@@ -61,7 +61,10 @@ export class RewardQualityDashboard {
     return {
       step: metrics.map(({ step }) => step),
       columns: Object.fromEntries(
-        names.map((name) => [name, metrics.map((row) => row.metrics[name] ?? null)]),
+        names.map((name) => [
+          name,
+          metrics.map((row) => (Object.hasOwn(row.metrics, name) ? row.metrics[name]! : null)),
+        ]),
       ),
     };
   }

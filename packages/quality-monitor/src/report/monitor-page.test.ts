@@ -197,6 +197,16 @@ describe('RewardQualityDashboard', () => {
     ]);
   });
 
+  it('has no value for a metric named as a built-in where a step lacks it', async () => {
+    const files = { metricsLogFile: join(directory, 'built-in.jsonl') };
+    const monitor = new RewardQualityMonitor({ loggers: [monitorLogger(files)] });
+    monitor.monitorBatch({ responses: ['one'], rewards: {} });
+    monitor.monitorBatch({ responses: ['one'], rewards: {}, extraMetrics: { constructor: 7 } });
+    await monitor.close();
+    const { columns } = await new RewardQualityDashboard(files).getMetricsColumns();
+    expect(columns.constructor).toEqual([null, 7]);
+  });
+
   it('reads the files that a full one was moved to', async () => {
     const files = { metricsLogFile: join(directory, 'rotated.jsonl') };
     const monitor = new RewardQualityMonitor({ loggers: [monitorLogger({ ...files, maximumBytes: 1024 })] });
