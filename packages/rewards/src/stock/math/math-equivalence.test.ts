@@ -120,6 +120,10 @@ describe('mathAnswersAgree', () => {
     ['2*x**3/3', '\\frac{2x^3}{3}'],
     ['asin(x)', '\\arcsin x'],
     ['an isosceles triangle', '\\text{isosceles triangle}'],
+    ['17', '\\textbf{(D)}\\ 17'],
+    ['12', 'B. 12'],
+    ['\\frac{1}{2}', '\\text{(E) }\\frac12'],
+    ['mitochondria', '(B) mitochondria'],
   ])('takes %j for %j', (given, expected) => {
     expect(mathAnswersAgree(given, expected)).toBe(true);
   });
@@ -127,6 +131,11 @@ describe('mathAnswersAgree', () => {
   it.each([
     ['0.333', '\\frac{1}{3}'],
     ['[0,1)', '(0,1)'],
+    ['(B) 17', '\\textbf{(D)}\\ 17'],
+    ['18', '\\textbf{(D)}\\ 17'],
+    ['17 or 18', '(D) 17'],
+    ['not 12', 'B. 12'],
+    ['A', '(B) A'],
     ['1,2', '1,2,3'],
     ['100_8', '100'],
     ['-5', '5'],
