@@ -19,6 +19,7 @@ export class RunCurves {
   /** Curves of the last row, in its order. Most rows have the same metrics, so a curve is rarely looked up by its name. */
   readonly #lastRow: NamedCurve[] = [];
   readonly #spent = { tokens: growing(), seconds: growing() };
+  readonly #notFinite = new Map<string, number>();
   #last = Number.NEGATIVE_INFINITY;
   #rows = 0;
 
@@ -28,6 +29,11 @@ export class RunCurves {
 
   get rows(): number {
     return this.#rows;
+  }
+
+  /** The first step at which a metric was NaN or infinite, by metric. Such values are in no curve. */
+  get notFinite(): ReadonlyMap<string, number> {
+    return this.#notFinite;
   }
 
   of(metric: string): GrowingCurve | undefined {
@@ -65,7 +71,10 @@ export class RunCurves {
     // Parsed JSON has no inherited fields. `Object.entries` takes twice as long.
     for (const name in metrics) {
       const value = metrics[name];
-      if (typeof value !== 'number') continue;
+      if (typeof value !== 'number') {
+        if (isNotFinite(value) && !this.#notFinite.has(name)) this.#notFinite.set(name, step);
+        continue;
+      }
       const curve = this.#curveAt(place++, name);
       curve.steps.push(step);
       curve.values.push(value);
@@ -99,7 +108,13 @@ export class RunCurves {
       rows = Math.max(rows, kept);
     }
     this.#rows = rows;
+    for (const [name, first] of this.#notFinite) if (first >= step) this.#notFinite.delete(name);
   }
+}
+
+/** Numbers that JSON does not have, as the file of metrics names them. */
+function isNotFinite(value: unknown): boolean {
+  return value === 'NaN' || value === 'Infinity' || value === '-Infinity';
 }
 
 function growing(): GrowingCurve {

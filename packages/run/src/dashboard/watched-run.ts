@@ -35,7 +35,7 @@ export class WatchedRun {
     this.#notesFile = new FollowedFile(files.notes);
   }
 
-  /** What could not be read. */
+  /** What could not be read, and metrics that are not finite. */
   get problems(): readonly string[] {
     const broken = [...this.#broken];
     const more = broken.length - mostProblems;
@@ -43,6 +43,11 @@ export class WatchedRun {
       ...this.#problems,
       ...broken.slice(0, mostProblems),
       ...(more > 0 ? [`${this.directory}: ${more} more lines are broken`] : []),
+      ...Array.from(
+        this.curves.notFinite,
+        ([metric, step]) =>
+          `${this.directory}: ${metric} is NaN or infinite at step ${step}, which no curve shows`,
+      ),
     ];
   }
 

@@ -55,6 +55,18 @@ it('keeps metrics apart that only some rows have, in any order', async () => {
   expect(valuesOf('evaluation')).toEqual({ steps: [1], values: [9] });
 });
 
+it('says where a metric was not finite first, until the step is made again', async () => {
+  const line = (step: number, loss: number | string) => `${JSON.stringify({ step, metrics: { loss } })}\n`;
+  writeFileSync(fileOf('r'), line(0, 1) + line(1, 'NaN') + line(2, 'Infinity'));
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  expect(runs.view.problems).toEqual([expect.stringContaining('loss is NaN or infinite at step 1,')]);
+  appendFileSync(fileOf('r'), line(1, 2));
+  await runs.read();
+  expect(runs.view.problems).toEqual([]);
+  expect(runs.curvesOf('loss').r).toEqual({ steps: [0, 1], values: [1, 2] });
+});
+
 it('has nothing left of a file that was written anew', async () => {
   writeFileSync(fileOf('a'), row(0, 1) + row(1, 2));
   const runs = new WatchedRuns(root);
