@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readBody } from './read-body.ts';
+import { readBytes } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 
 /** Context of a request, passed to the handler. */
@@ -10,6 +10,8 @@ export interface HttpExchange {
   readonly signal: AbortSignal;
   /** Reads the body as text. Rejects with a {@link Refusal} 413 if it has more than `maxBytes` bytes. */
   readonly readBody: (maxBytes: number) => Promise<string>;
+  /** Reads the body as bytes, like {@link HttpExchange.readBody}. */
+  readonly readBytes: (maxBytes: number) => Promise<Buffer>;
   /** Ends the connection at once. */
   readonly drop: () => void;
 }
@@ -21,6 +23,7 @@ const disconnected = new DOMException('the client went away', 'AbortError');
 export class NodeExchange implements HttpExchange {
   readonly url: URL;
   readonly readBody: HttpExchange['readBody'];
+  readonly readBytes: HttpExchange['readBytes'];
   readonly drop: HttpExchange['drop'];
   readonly #outgoing: ServerResponse;
   #gone: AbortController | undefined;
@@ -30,7 +33,8 @@ export class NodeExchange implements HttpExchange {
     if (incoming.url?.startsWith('//')) throw new Refusal(400, 'expected a path');
     this.url = new URL(url);
     this.#outgoing = outgoing;
-    this.readBody = (maxBytes) => readBody(incoming, maxBytes);
+    this.readBytes = (maxBytes) => readBytes(incoming, maxBytes);
+    this.readBody = async (maxBytes) => (await this.readBytes(maxBytes)).toString('utf8');
     this.drop = () => outgoing.destroy();
   }
 

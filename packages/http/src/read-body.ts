@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream';
 import { Refusal } from './refusal.ts';
 
 /**
- * Reads the body of a request as text.
+ * Reads the body of a request.
  *
  * Rejects with a {@link Refusal} 413 as soon as the body exceeds `maxBytes` bytes. Rejects too if the client
  * disconnects.
  */
-export function readBody(request: Readable, maxBytes: number): Promise<string> {
+export function readBytes(request: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (request.closed) return reject(new Refusal(400, 'expected a whole body'));
     const chunks: Buffer[] = [];
@@ -23,7 +23,7 @@ export function readBody(request: Readable, maxBytes: number): Promise<string> {
       request.off('data', onData).off('end', onEnd).off('close', onClose);
       request.pause();
       if (error) reject(error);
-      else resolve((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8'));
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     };
     request.on('error', finish).on('data', onData).on('end', onEnd).on('close', onClose);
   });

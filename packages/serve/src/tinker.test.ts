@@ -160,7 +160,7 @@ describe('training over the wire', () => {
 
 const python = process.env.RLP_TINKER_PYTHON;
 if (python === undefined) {
-  console.log('serve: the Python client is skipped: set RLP_TINKER_PYTHON to a Python with tinker==0.6.0');
+  console.log('serve: the Python client is skipped: set RLP_TINKER_PYTHON to a Python with tinker');
 }
 
 describe.skipIf(python === undefined)('the Python client', () => {

@@ -7,6 +7,8 @@ import { ApiError } from '../api-error.ts';
 const infoSchema = z.object({
   baseModel: z.string(),
   rank: z.int().nonnegative(),
+  attention: z.enum(['trained', 'frozen']).default('trained'),
+  mlp: z.enum(['trained', 'frozen']).default('trained'),
   time: z.string(),
   /** Folder of the files, below the policy's. */
   folder: z.string(),

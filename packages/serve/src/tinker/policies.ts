@@ -3,15 +3,14 @@ import { ApiError } from '../api-error.ts';
 import type { CheckpointKind, Checkpoints } from './checkpoints.ts';
 import { lossNamed } from './losses.ts';
 import { sequenceOf } from './sequences.ts';
-import type { HostedPolicy } from './trainer.ts';
+import type { HostedPolicy, PolicySettings } from './trainer.ts';
 import { type AdamParams, type Pass, tensorOf } from './wire.ts';
 
 /** Facts of a policy that clients ask for. */
-export interface PolicyFacts {
+export interface PolicyFacts extends Pick<PolicySettings, 'rank' | 'attention' | 'mlp'> {
   readonly id: string;
   readonly sessionId: string;
   readonly baseModel: string;
-  readonly rank: number;
 }
 
 /** A policy that a client trains, with the calls that it got. Calls run in the order they came. */
@@ -145,8 +144,8 @@ export class TrainedPolicy {
   }
 
   #add(kind: CheckpointKind, name: string, folder: string): Promise<string> {
-    const { id: policy, baseModel, rank } = this.facts;
-    const info = { baseModel, rank, time: this.#now().toISOString(), folder };
+    const { id: policy, baseModel, rank, attention, mlp } = this.facts;
+    const info = { baseModel, rank, attention, mlp, time: this.#now().toISOString(), folder };
     return this.#checkpoints.add({ policy, kind, name }, info);
   }
 

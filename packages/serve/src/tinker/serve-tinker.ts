@@ -4,6 +4,8 @@ import { type HttpExchange, serveHttp } from '@rlp/http';
 import * as z from 'zod';
 import { ApiError, apiErrorOf } from '../api-error.ts';
 import type { ModelServer } from '../serve-model.ts';
+import { protobufCall } from './protobuf-call.ts';
+import { protobufResult } from './protobuf-result.ts';
 import { TinkerApi } from './tinker-api.ts';
 import type { TinkerTrainer } from './trainer.ts';
 
@@ -53,7 +55,7 @@ export interface ServeTinkerOptions extends z.input<typeof schema> {}
 /**
  * Serves Tinker's protocol: clients of Tinker train and sample on this machine.
  *
- * Each client trains its own low-rank correction of one model. Only text is served, as JSON. `close` waits for calls under way.
+ * Each client trains its own low-rank correction of one model. Only text is served. Bodies are JSON, or protobuf where clients since version 0.25 send and expect it. `close` waits for calls under way.
  *
  * @throws `OptionsError` naming every problem at once. Rejects if the port is taken.
  */
@@ -69,7 +71,8 @@ export async function serveTinker(options: ServeTinkerOptions): Promise<ModelSer
     onRefused: (_, error) => onFailure(error),
     handler: async (request, exchange) => {
       try {
-        return await api.answer(await requestOf(request, exchange, maxBodyBytes));
+        const result = await api.answer(await requestOf(request, exchange, maxBodyBytes));
+        return answerTo(request.headers, result);
       } catch (error) {
         const refused = apiErrorOf(error);
         onFailure(error);
@@ -86,21 +89,29 @@ export async function serveTinker(options: ServeTinkerOptions): Promise<ModelSer
 
 async function requestOf(
   { method, headers }: Pick<Request, 'method' | 'headers'>,
-  { url, signal, readBody }: HttpExchange,
+  { url, signal, readBytes }: HttpExchange,
   maxBodyBytes: number,
 ) {
   const path = url.pathname.replace(/^\/api\/v1/, '');
   const key = headers.get('x-idempotency-key') ?? undefined;
-  const text = method === 'POST' ? await bodyOf(headers, () => readBody(maxBodyBytes)) : '';
-  return { method, path, key, signal, body: text === '' ? {} : parsed(text) };
+  const sent = method === 'POST' ? await callOf(path, headers, () => readBytes(maxBodyBytes)) : {};
+  return { path, body: {}, ...sent, method, key, signal };
 }
 
-async function bodyOf(headers: Headers, read: () => Promise<string>): Promise<string> {
+async function callOf(path: string, headers: Headers, read: () => Promise<Buffer>) {
   const type = headers.get('content-type') ?? 'application/json';
-  if (type.includes('json')) return read();
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding !== 'identity')
+    throw new ApiError(415, `expected a body that is not compressed, got ${encoding}; send it as it is`);
+  if (type.includes('json')) {
+    const text = (await read()).toString('utf8');
+    return { body: text === '' ? {} : parsed(text) };
+  }
+  if (type.startsWith('application/x-protobuf') && path === '/forward_backward')
+    return protobufCall(await read());
   throw new ApiError(
     415,
-    `expected a body of application/json, got ${type}; the Python client of version 0.6.0 sends it`,
+    `expected a body of application/json, got ${type}; only /forward_backward takes application/x-protobuf`,
   );
 }
 
@@ -110,6 +121,13 @@ function parsed(text: string): unknown {
   } catch {
     throw new ApiError(400, 'expected JSON, got a body that is not');
   }
+}
+
+/** A result in the encoding that the client asks for. */
+function answerTo(headers: Headers, result: object): object {
+  const type = 'application/x-protobuf';
+  const bytes = headers.get('accept')?.includes(type) ? protobufResult(result) : undefined;
+  return bytes === undefined ? result : new Response(bytes, { headers: { 'content-type': type } });
 }
 
 /** An error as Tinker's clients read it. */

@@ -2,7 +2,8 @@ import { ApiError } from '../api-error.ts';
 import { Answered } from './answered.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Futures, type Repetition } from './futures.ts';
-import { TrainedPolicy } from './policies.ts';
+import type { TrainedPolicy } from './policies.ts';
+import { PolicyRegister } from './policy-register.ts';
 import { Samplers } from './samplers.ts';
 import { Sessions } from './sessions.ts';
 import type { TinkerTrainer } from './trainer.ts';
@@ -46,9 +47,7 @@ export class TinkerApi {
   readonly #sessions: Sessions;
   readonly #checkpoints: Checkpoints;
   readonly #samplers: Samplers;
-  readonly #policies = new Map<string, TrainedPolicy>();
-  /** Policies that get their names at the moment. */
-  #named = 0;
+  readonly #policies: PolicyRegister;
   readonly #answered = new Answered();
   readonly #closing = new AbortController();
 
@@ -58,6 +57,11 @@ export class TinkerApi {
     this.#sessions = new Sessions(settings);
     this.#checkpoints = new Checkpoints(settings.directory);
     this.#samplers = new Samplers(settings.trainer, this.#checkpoints);
+    this.#policies = new PolicyRegister({
+      ...settings,
+      sessions: this.#sessions,
+      checkpoints: this.#checkpoints,
+    });
   }
 
   /**
@@ -79,7 +83,7 @@ export class TinkerApi {
   async close(): Promise<void> {
     this.#closing.abort(new ApiError(503, 'the server is stopping'));
     await this.#futures.idle();
-    await Promise.all([...this.#policies.values()].map((policy) => policy.close()));
+    await this.#policies.close();
     await this.#samplers.close();
   }
 
@@ -101,10 +105,10 @@ export class TinkerApi {
       return { type: 'session_heartbeat' };
     },
     '/create_model': (body) => this.#createModel(body),
-    '/get_info': ({ model_id }) => this.#infoOf(this.#policy(model_id)),
+    '/get_info': ({ model_id }) => this.#infoOf(this.#policies.get(model_id)),
     '/unload_model': ({ model_id }) => {
-      const policy = this.#policy(model_id);
-      this.#policies.delete(model_id);
+      const policy = this.#policies.get(model_id);
+      this.#policies.remove(policy);
       const unload = async () => {
         await policy.close();
         return { type: 'unload_model', model_id };
@@ -116,8 +120,11 @@ export class TinkerApi {
       this.#train(body, (policy) => policy.forwardBackward(body.forward_backward_input)),
     '/optim_step': (body) => this.#train(body, (policy) => policy.update(body.adam_params)),
     '/save_weights': (body) => this.#train(body, (policy) => policy.save(body.path)),
-    '/load_weights': (body) =>
-      this.#train(body, (policy) => policy.load(body.path, body.optimizer ? 'restored' : 'fresh')),
+    '/load_weights': ({ model_id, ...body }) => {
+      const optimizer = body.optimizer ? 'restored' : 'fresh';
+      if (model_id) return this.#train({ ...body, model_id }, (policy) => policy.load(body.path, optimizer));
+      return this.#createFrom(body, optimizer);
+    },
     '/save_weights_for_sampler': (body) =>
       this.#train(body, async (policy) => {
         const path = await policy.publish(body.path ?? undefined);
@@ -138,62 +145,65 @@ export class TinkerApi {
     '/asample': (body) => this.#sample(body),
     '/retrieve_future': ({ request_id }, { signal }) => this.#retrieve(request_id, signal),
     '/weights_info': async ({ tinker_path }) => {
-      const { baseModel, rank } = await this.#checkpoints.find(tinker_path);
-      return { base_model: baseModel, is_lora: rank > 0, lora_rank: rank > 0 ? rank : null };
+      const { baseModel, rank, attention, mlp } = await this.#checkpoints.find(tinker_path);
+      const of = { base_model: baseModel, is_lora: rank > 0, lora_rank: rank > 0 ? rank : null };
+      return {
+        ...of,
+        train_attn: attention === 'trained',
+        train_mlp: mlp === 'trained',
+        train_unembed: false,
+      };
     },
   };
 
   async #createModel({ session_id, base_model, lora_config }: RequestOf<'/create_model'>): Promise<object> {
-    const { trainer, maxPolicies, now } = this.#settings;
-    this.#sessions.touch(session_id);
     this.#requireServed(base_model);
-    await this.#sweep();
-    if (this.#policies.size + this.#named >= maxPolicies) {
-      throw new ApiError(
-        400,
-        `this server trains ${maxPolicies} models at once; unload one, or raise maxPolicies`,
-      );
-    }
-    this.#named += 1;
-    const id = await this.#checkpoints.newPolicy().finally(() => {
-      this.#named -= 1;
-    });
     const { rank = 32, seed, train_attn = true, train_mlp = true } = lora_config ?? {};
-    const created = trainer.createPolicy({
-      ...{ name: id, rank, seed: seed ?? 0 },
+    const policy = await this.#policies.create({
+      ...{ sessionId: session_id, rank, seed: seed ?? 0 },
       attention: train_attn ? 'trained' : 'frozen',
       mlp: train_mlp ? 'trained' : 'frozen',
     });
-    const facts = { id, sessionId: session_id, baseModel: base_model, rank };
-    const policy = new TrainedPolicy(facts, created, { checkpoints: this.#checkpoints, now });
-    this.#policies.set(id, policy);
-    const ready = async () => {
-      try {
-        await policy.ready();
-      } catch (error) {
-        this.#policies.delete(id);
-        throw error;
-      }
-      return { type: 'create_model', model_id: id, base_model };
-    };
-    return { ...this.#future(ready), model_id: id };
+    const model_id = policy.facts.id;
+    const ready = this.#made(policy, async () => ({ type: 'create_model', model_id, base_model }));
+    return { ...ready, model_id };
   }
 
-  /** Ends the policies of sessions that gave no sign of life. */
-  async #sweep(): Promise<void> {
-    const ended = this.#sessions.ended();
-    for (const [id, policy] of this.#policies) {
-      if (!ended.includes(policy.facts.sessionId)) continue;
-      this.#policies.delete(id);
-      await policy.close();
+  /** A model that begins as a checkpoint. The client knows its name from the session and the number. */
+  async #createFrom(
+    { session_id, model_seq_id, base_model, path }: Omit<RequestOf<'/load_weights'>, 'model_id'>,
+    optimizer: 'restored' | 'fresh',
+  ): Promise<object> {
+    const { baseModel, rank, attention, mlp } = await this.#checkpoints.find(path, 'weights');
+    this.#requireServed(base_model ?? baseModel);
+    const alias = `${session_id}:train:${model_seq_id}`;
+    if (this.#policies.find(alias) !== undefined) {
+      throw new ApiError(409, `${alias} was created before; send the next model_seq_id`);
     }
+    const wanted = { sessionId: session_id ?? '', alias, rank, seed: 0, attention, mlp };
+    const policy = await this.#policies.create(wanted);
+    return this.#made(policy, () => policy.load(path, optimizer));
+  }
+
+  /** The call that makes a policy. One that fails leaves no policy. */
+  #made(policy: TrainedPolicy, then: () => Promise<object>) {
+    return this.#future(async () => {
+      try {
+        await policy.ready();
+        return await then();
+      } catch (error) {
+        this.#policies.remove(policy);
+        await policy.close();
+        throw error;
+      }
+    });
   }
 
   #train(
     body: { readonly model_id: string; readonly seq_id?: number | null | undefined },
     work: (policy: TrainedPolicy) => Promise<object>,
   ): object {
-    const policy = this.#policy(body.model_id);
+    const policy = this.#policies.get(body.model_id);
     const start = () => this.#future(() => work(policy)).request_id;
     return this.#pending(policy.once(body.seq_id, body, start));
   }
@@ -204,7 +214,9 @@ export class TinkerApi {
       ? this.#sessions.sampling(session).modelPath
       : await this.#weightsOf(base_model, model_path);
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#settings.callMs)]);
-    return this.#future(() => this.#samplers.sample(body, path, signal), 'possible');
+    const promise = this.#future(() => this.#samplers.sample(body, path, signal), 'possible');
+    const names = Array.from({ length: body.num_samples }, (_, index) => `${promise.request_id}:${index}`);
+    return { ...promise, sample_sequence_ids: names };
   }
 
   async #retrieve(id: string, signal: AbortSignal): Promise<object> {
@@ -267,12 +279,6 @@ export class TinkerApi {
         lora_config: { rank },
       },
     };
-  }
-
-  #policy(id: string): TrainedPolicy {
-    const policy = this.#policies.get(id);
-    if (policy !== undefined) return policy;
-    throw new ApiError(404, `Model not found: ${id}; create it again and load its last checkpoint`);
   }
 
   #requireServed(model: string): void {

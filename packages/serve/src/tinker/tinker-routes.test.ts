@@ -166,7 +166,10 @@ describe('the Tinker routes', () => {
     const { checkpoints } = (await runs.json()) as { checkpoints: { tinker_path: string }[] };
     expect(checkpoints).toHaveLength(1);
     const info = await send('/weights_info', { tinker_path: checkpoints[0]!.tinker_path });
-    expect(info.body).toEqual({ base_model: 'tiny', is_lora: true, lora_rank: 4 });
+    expect(info.body).toEqual({
+      ...{ base_model: 'tiny', is_lora: true, lora_rank: 4 },
+      ...{ train_attn: true, train_mlp: true, train_unembed: false },
+    });
     const load = { path: checkpoints[0]!.tinker_path, optimizer: false };
     const session = (await send('/create_session', {})).body.session_id;
     const other = await send('/create_model', {
@@ -186,6 +189,37 @@ describe('the Tinker routes', () => {
     for (const [t, value] of expected!.logprobs.entries()) expect(got!.logprobs[t]).toBeCloseTo(value, 5);
     await resumed.close();
     await next.close();
+  });
+
+  it('create a model from a checkpoint, by the name that the client derives', async () => {
+    const { own, send, result } = await opened();
+    const done = async (answer: Awaited<ReturnType<typeof send>>) => {
+      let found = await result(answer);
+      while (found.status === 408) found = await result(answer);
+      return found.body as Record<string, unknown>;
+    };
+    const session_id = (await send('/create_session', {})).body.session_id;
+    const lora_config = { rank: 3, train_mlp: false };
+    const made = await send('/create_model', { session_id, base_model: 'tiny', lora_config });
+    await done(made);
+    const saved = await done(await send('/save_weights', { model_id: made.body.model_id, path: 'first' }));
+    const load = { session_id, model_seq_id: 7, path: saved.path, optimizer: true };
+    expect(await done(await send('/load_weights', load))).toEqual({ type: 'load_weights' });
+    const model_id = `${session_id}:train:7`;
+    const info = await send('/get_info', { model_id });
+    expect(info.body).toMatchObject({ lora_rank: 3 });
+    const again = await done(await send('/save_weights', { model_id, path: 'second' }));
+    const facts = await send('/weights_info', { tinker_path: again.path });
+    expect(facts.body).toMatchObject({ lora_rank: 3, train_attn: true, train_mlp: false });
+    expect(await send('/load_weights', load)).toMatchObject({ status: 409 });
+    expect(await send('/load_weights', { path: saved.path })).toMatchObject({ status: 422 });
+    const other = { ...load, model_seq_id: 8 };
+    expect(await send('/load_weights', { ...other, base_model: 'another' })).toMatchObject({ status: 400 });
+    const optimizer_config = { type: 'dimuon' };
+    expect(await send('/load_weights', { ...other, optimizer_config })).toMatchObject({ status: 422 });
+    await send('/unload_model', { model_id });
+    expect(await send('/get_info', { model_id })).toMatchObject({ status: 404 });
+    await own.close();
   });
 
   it('list the likeliest tokens of a prompt, and no others than the model gives', async () => {
@@ -267,6 +301,10 @@ describe('the Tinker routes', () => {
     expect((await send('/create_session', {}, { 'x-api-key': 'tml-wrong' })).status).toBe(401);
     const proto = await send('/forward', 'x', { 'content-type': 'application/x-protobuf' });
     expect(proto).toMatchObject({ status: 415 });
+    const packed = { 'content-type': 'application/x-protobuf', 'content-encoding': 'zstd' };
+    expect(await send('/forward_backward', 'x', packed)).toMatchObject({ status: 415 });
+    const broken = await send('/forward_backward', 'x', { 'content-type': 'application/x-protobuf' });
+    expect(broken).toMatchObject({ status: 400 });
     await own.close();
   });
 });

@@ -48,8 +48,14 @@ const name = z
   .string()
   .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,254}$/, 'must be letters, digits, "_", "-" and ".", at most 255');
 
+/** The optimizer of a model. */
+const adamw = z
+  .object({ type: z.literal('adamw', 'must be "adamw": this server has no other optimizer') })
+  .nullish();
+
 /** Adam, with Tinker's defaults. */
 const adamSchema = z.object({
+  type: z.literal('adamw', 'must be "adamw": this server has no other optimizer').optional(),
   learning_rate: z.number().nonnegative().default(1e-4),
   beta1: z.number().min(0).lt(1).default(0.9),
   beta2: z.number().min(0).lt(1).default(0.95),
@@ -70,6 +76,8 @@ const samplingParams = z.object({
   top_p: z.number().gt(0).max(1).default(1),
 });
 
+const notSampled = 'is not served here: leave it out, or ask for topk_prompt_logprobs';
+
 /** Bodies of the requests, by path. Unknown fields are left alone, because later clients send more. */
 export const requestSchemas = {
   '/create_session': z.object({ tags: z.array(z.string()).default([]) }),
@@ -86,6 +94,7 @@ export const requestSchemas = {
         train_attn: z.boolean().default(true),
       })
       .nullish(),
+    optimizer_config: adamw,
     model_role: z.literal('policy', 'must be "policy": this server trains no critics').default('policy'),
   }),
   '/get_info': z.object({ model_id: z.string() }),
@@ -94,7 +103,19 @@ export const requestSchemas = {
   '/forward_backward': ofModel.extend({ forward_backward_input: passSchema }),
   '/optim_step': ofModel.extend({ adam_params: adamSchema }),
   '/save_weights': ofModel.extend({ path: name }),
-  '/load_weights': ofModel.extend({ path: z.string(), optimizer: z.boolean().default(true) }),
+  '/load_weights': ofModel
+    .partial()
+    .extend({
+      path: z.string(),
+      optimizer: z.boolean().default(true),
+      session_id: z.string().nullish(),
+      model_seq_id: z.int().nonnegative().nullish(),
+      base_model: z.string().nullish(),
+      optimizer_config: adamw,
+    })
+    .refine(({ model_id, session_id, model_seq_id }) => model_id || (session_id && model_seq_id != null), {
+      error: 'must name a model_id, or a session_id and a model_seq_id for a model of its own',
+    }),
   '/save_weights_for_sampler': ofModel.extend({ path: name.nullish() }),
   '/create_sampling_session': z.object({
     session_id: z.string(),
@@ -111,6 +132,9 @@ export const requestSchemas = {
     seq_id: z.int().nullish(),
     prompt_logprobs: z.boolean().nullish(),
     topk_prompt_logprobs: z.int().nonnegative().max(100).default(0),
+    topk_sample_logprobs: z.literal(0, notSampled).nullish(),
+    prompt_alt_tokens_k: z.literal(0, notSampled).nullish(),
+    target_prompt_logprobs: z.null(notSampled).nullish(),
   }),
   '/retrieve_future': z.object({ request_id: z.string() }),
   '/weights_info': z.object({ tinker_path: z.string() }),
