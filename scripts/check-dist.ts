@@ -1,9 +1,12 @@
 /**
  * Fails when a package's `exports` map and its built files disagree, or when a built entry does not load in plain Node
- * without source condition and loader. Threads are started once from the built files, too.
+ * without source condition and loader. Threads are started once from the built files, too,
+ * and a run is trained from a file.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { conclude, entriesOf, packagesIn } from './workspace.ts';
 
 const entries = packagesIn('packages').flatMap(entriesOf);
@@ -50,12 +53,43 @@ await sandbox.close();
 if (sum.value !== 3) throw new Error('the sandbox answered ' + JSON.stringify(sum));
 `;
 
+/** A run from a file is the longest way through the built packages. */
+const config = `{ "model": { "create": { "tokenizer": { "characters": "0123456789+=" }, "layers": 1, "hiddenSize": 8, "heads": 1,
+  "contextLength": 16 } }, "data": "rows.jsonl", "sft": { "updates": 1 },
+  "algorithm": { "iterations": 1, "tasksPerIteration": 1, "rollout": { "groupSize": 2, "sampling": { "maxTokens": 2 } } },
+  "evaluation": { "heldOut": 1 } }`;
+
+/** Trains from a file by the built command, then evaluates what it trained. */
+function trainByCommand(): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'rlp-dist-'));
+  writeFileSync(join(folder, 'run.json'), config);
+  const rows = [1, 2, 3, 4].map((n) => JSON.stringify({ question: `${n}+1=`, answer: String(n + 1) }));
+  writeFileSync(join(folder, 'rows.jsonl'), rows.join('\n'));
+  const command = resolve('packages/cli/bin/rlp.mjs');
+  const calls = ['train run.json --out run', 'eval run rows.jsonl', 'view run/trajectories --html view.html'];
+  const problems = calls.flatMap((call) => {
+    const args = [command, ...call.split(' ')];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      cwd: folder,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    return status === 0 ? [] : [`rlp ${call} fails in plain Node:\n${stderr.trimEnd()}`];
+  });
+  rmSync(folder, { recursive: true });
+  return problems;
+}
+
 const problems =
   missing.length > 0
     ? missing
     : [
         ...runInPlainNode('to import every entry', importAll),
         ...runInPlainNode('to start threads', useThreads, ['--max-old-space-size=1024']),
+        ...trainByCommand(),
       ];
 
-conclude(problems, `${entries.length} entries are built and load in plain Node, threads start`);
+conclude(
+  problems,
+  `${entries.length} entries are built and load in plain Node, threads start, a file trains`,
+);

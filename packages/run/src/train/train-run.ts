@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import {
   ArgumentError,
@@ -21,6 +20,7 @@ import { type RunFiles, runFiles } from '../folder/run-files.ts';
 import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
 import { type RunSummary, summarize } from '../folder/summary.ts';
 import { writeJson } from '../folder/write-json.ts';
+import { packageVersion } from '../package-version.ts';
 import { type Answered, type Measured, measure } from './measure.ts';
 import { Journal, type OpenRun, say } from './open-run.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
@@ -116,14 +116,9 @@ function newRecord(
   return {
     ...{ record: 'run', version: 1, config, mode, status: 'running', startedAt: at, updatedAt: at },
     ...{ seconds: 0, stages: {}, seeds: { run: seed } },
-    versions: { node: process.version, rlp: versionOf('../../package.json') },
+    versions: { node: process.version, rlp: packageVersion() },
     host: hostFacts(),
   };
-}
-
-function versionOf(manifest: string): string {
-  const found: unknown = createRequire(import.meta.url)(manifest);
-  return (found as { readonly version: string }).version;
 }
 
 /** Runs what is left of a run. */
