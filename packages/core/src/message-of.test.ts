@@ -1,18 +1,15 @@
 import { expect, it } from 'vitest';
 import { messageOf } from './message-of.ts';
 
-const unreadable = {
-  toString() {
-    throw new Error('no');
-  },
-};
-
 it.each([
-  [new TypeError('wrong type'), 'wrong type'],
-  ['a text', 'a text'],
-  [undefined, 'undefined'],
-  [7, '7'],
-  [unreadable, 'threw something that cannot be read'],
-])('says what was thrown, whatever it is', (thrown, message) => {
-  expect(messageOf(thrown)).toBe(message);
+  [new Error('no disk'), 'no disk'],
+  [new TypeError(), 'TypeError'],
+  ['no disk', 'no disk'],
+  [{ message: 'of another realm' }, 'of another realm'],
+  [{ code: 7, at: 'disk' }, '{"code":7,"at":"disk"}'],
+  [undefined, 'threw undefined'],
+  [null, 'threw null'],
+  [Object.create(null), 'threw something that cannot be read'],
+])('says what was thrown: %o', (thrown, said) => {
+  expect(messageOf(thrown)).toBe(said);
 });

@@ -224,7 +224,12 @@ export function rewardsOfTurns(
 export function scoreFromEvaluateResult<Metadata, Outcome>(
   trajectory: Trajectory<Metadata, Outcome>,
   result: EvaluateResult,
-): { readonly scored: ScoredTrajectory<Metadata, Outcome>; readonly problems: readonly string[] } {
+): {
+  readonly scored: ScoredTrajectory<Metadata, Outcome>;
+  /** Rewards of the steps that were judged, by their place among the steps. */
+  readonly stepRewards: ReadonlyMap<number, number>;
+  readonly problems: readonly string[];
+} {
   const written = stepMessages(trajectory);
   const turns = trajectory.steps.map((step, index) => turnOf(step, written[index], index));
   const { rewards, problems: found } = rewardsOfTurns(turns, result.stepOutputs);
@@ -238,6 +243,7 @@ export function scoreFromEvaluateResult<Metadata, Outcome>(
   const reward = result.isScoreValid && result.error === undefined ? result.score : null;
   return {
     scored: { trajectory: { ...trajectory, steps }, reward, components: Object.fromEntries(components) },
+    stepRewards: rewards,
     problems,
   };
 }

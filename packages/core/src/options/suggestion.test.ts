@@ -203,6 +203,16 @@ describe('a hint', () => {
     expect(hint(keys(13), { zzzzzzzz: 1 })).toBe('Unrecognized option "zzzzzzzz"');
   });
 
+  it('prefers a neighbour that lacks an s, or has one too many, to the same name elsewhere', () => {
+    const resumed = z.strictObject({
+      iterations: z.number(),
+      seed: z.number().optional(),
+      resume: z.strictObject({ iteration: z.number(), seeds: z.number() }).optional(),
+    });
+    expect(hint(resumed, { iteration: 1, iterations: 1 })).toContain('did you mean iterations?');
+    expect(hint(resumed, { seeds: 1, iterations: 1 })).toContain('did you mean seed?');
+  });
+
   it('says what is near before what another library means that is not here', () => {
     const near = z.strictObject({ betas: z.number().optional() });
     expect(hint(near, { beta: 1 })).toContain('did you mean betas?');

@@ -12,6 +12,10 @@ function lastOf({ path }: AllowedOption): string {
   return path.at(-1) ?? '';
 }
 
+function pluralOf(option: AllowedOption): string {
+  return `${lastOf(option)}s`;
+}
+
 function matches(path: readonly string[], pattern: readonly string[]): boolean {
   return path.length === pattern.length && pattern.every((part, k) => part === '*' || part === path[k]);
 }
@@ -93,6 +97,8 @@ export function keySuggestion(
   return (
     asked(sameNames(key, siblings, lastOf)) ??
     (translation?.isHere ? translation.text : undefined) ??
+    // One letter s away from a neighbour: that is nearer than the same name somewhere else.
+    asked([...sameNames(`${key}s`, siblings, lastOf), ...sameNames(key, siblings, pluralOf)]) ??
     asked(sameNames(key, elsewhere, lastOf)) ??
     asked(nearNames(key, siblings, lastOf)) ??
     translation?.text ??

@@ -10,6 +10,7 @@ it.each([
   [[], 'an empty list'],
   [[1], 'a list'],
   [{}, 'an object'],
+  [{ constructor: 1 }, 'an object with a field named constructor'],
   [true, 'true'],
 ])('shows %j as %s', (value, shown) => {
   expect(shownValue(value)).toBe(shown);

@@ -32,7 +32,9 @@ export function shownValue(value: unknown): string {
   }
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  // Such an object is taken for an instance of a class.
+  return Object.hasOwn(value, 'constructor') ? 'an object with a field named constructor' : 'an object';
 }
 
 /** The size of a list or a text, which bounds are about. */

@@ -81,6 +81,45 @@ describe('reward', () => {
     expect(steps.getStatistics().misplacedSteps).toBe(1);
   });
 
+  it('keeps the rewards of steps, weighted, as a part of several rewards', async () => {
+    const lengths = reward({
+      name: 'lengths',
+      score: ({ trajectory }) => ({
+        score: 1,
+        stepOutputs: trajectory.steps.map(({ text }, stepIndex) => ({ stepIndex, baseReward: text.length })),
+      }),
+    });
+    const last = reward({
+      name: 'last',
+      score: () => ({ score: 0, stepOutputs: [{ stepIndex: 1, baseReward: 1 }] }),
+    });
+    const parts = {
+      lengths,
+      same: lengths.reward,
+      last: { reward: last.reward, weight: 10 },
+      plain: () => 1,
+    };
+    const watched = { ...parts, unpaid: { reward: lengths.reward, weight: 0 } };
+    for (const rewards of [rewardFunctions(parts), rewardFunctions(watched)]) {
+      const [scored] = await rewards.computeRewards(group(undefined, ['ab']));
+      expect(scored?.reward).toBe(3);
+      expect(scored?.trajectory.steps.map((step) => step.reward)).toEqual([10, 14]);
+    }
+  });
+
+  it('names itself once if it fails as a part', async () => {
+    const broken = reward({ name: 'broken', score: () => Promise.reject(new Error('no net')) });
+    const [scored] = await rewardFunctions({ broken }).computeRewards(group(undefined, ['ab']));
+    expect(scored?.failures?.[0]?.message).toBe('reward "broken": no net');
+  });
+
+  it('is refused as a part if it judges whole groups', () => {
+    const together = reward({ name: 'together', scoreBatch: (inputs) => inputs.map(() => 1) });
+    expect(() => rewardFunctions({ together } as never)).toThrow(
+      /together\.reward: must be a function of a trajectory. What judges whole groups/,
+    );
+  });
+
   it.each(Object.keys(odd))('gives null to an episode on which it %s, and to no other', async (name) => {
     const pointwise = reward({
       name: 'odd',

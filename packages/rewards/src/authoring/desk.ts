@@ -101,6 +101,13 @@ export class Desk {
     }
   }
 
+  /** Puts a judgement at its steps. Those without a step are counted. */
+  place<Metadata>(trajectory: Trajectory<Metadata>, result: EvaluateResult) {
+    const placed = scoreFromEvaluateResult(trajectory, result);
+    this.#counts.misplacedSteps += placed.problems.length;
+    return placed;
+  }
+
   #placed<Metadata>(
     trajectory: Trajectory<Metadata>,
     { result, failure }: Judged = { result: null },
@@ -112,8 +119,7 @@ export class Desk {
       const { cause, error } = failure;
       return { ...nothing, failures: [{ source: name, cause, message: error.message }] };
     }
-    const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
-    this.#counts.misplacedSteps += problems.length;
+    const { scored } = this.place(trajectory, result);
     return { ...scored, components: { ...scored.components, [name]: scored.reward } };
   }
 }

@@ -4,6 +4,7 @@ import {
   type Message,
   promptText,
   RewardError,
+  type StepOutput,
   type Trajectory,
 } from '@rlp/core';
 import type { RewardFunctionStatistics } from '../functions/tally.ts';
@@ -29,7 +30,14 @@ export interface RewardContext {
 }
 
 /** A judgement as its author may write it. `{ score }` is enough. */
-export type Evaluation = Pick<EvaluateResult, 'score'> & Partial<EvaluateResult>;
+export interface Evaluation
+  extends Pick<EvaluateResult, 'score'>,
+    Partial<Omit<EvaluateResult, 'score' | 'stepOutputs'>> {
+  /** Rewards of single steps. `{ stepIndex, baseReward }` is enough. */
+  readonly stepOutputs?:
+    | readonly (Pick<StepOutput, 'stepIndex' | 'baseReward'> & Partial<StepOutput>)[]
+    | undefined;
+}
 
 /** A score, right or wrong (1 or 0), `null` for "cannot tell", or a whole judgement with metrics and step outputs. */
 export type Judgement = number | boolean | null | Evaluation;

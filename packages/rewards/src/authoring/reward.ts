@@ -1,5 +1,6 @@
-import { parseOptions, type RewardComputer, type RewardFunction, type Trajectory } from '@rlp/core';
+import { parseOptions, type RewardComputer, type Trajectory } from '@rlp/core';
 import * as z from 'zod';
+import type { StepRewardFunction } from '../functions/score-trajectories.ts';
 import { clockSchema, functionSchema, timerMs } from '../shared/schemas.ts';
 import { Desk } from './desk.ts';
 import {
@@ -58,9 +59,9 @@ export interface BatchReward<Metadata> extends RewardComputer<Metadata> {
   getStatistics(): AuthoredStatistics;
 }
 
-/** An authored reward that can also be a part of `rewardFunctions`, by its `reward`. */
+/** An authored reward that can also be a part of `rewardFunctions`, which keeps what it gives to single steps. */
 export interface PointwiseReward<Metadata> extends BatchReward<Metadata> {
-  readonly reward: RewardFunction<Metadata>;
+  readonly reward: StepRewardFunction<Metadata>;
 }
 
 /**
@@ -95,13 +96,18 @@ export function reward<Metadata>(
   const { score } = definition as PointwiseRewardDefinition<Metadata>;
   const judgeOne = (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) =>
     desk.judge(1, signal, async (context) => [await score(inputOf(trajectory), context)]);
+  const judge: StepRewardFunction<Metadata>['judge'] = async (trajectory, { signal }) => {
+    const [judged] = await judgeOne(trajectory, signal);
+    const { result, failure } = judged!;
+    if (failure !== undefined) throw failure.error;
+    const stepRewards = result === null ? undefined : desk.place(trajectory, result).stepRewards;
+    return { reward: scoreOf(result), stepRewards };
+  };
   const pointwise: PointwiseReward<Metadata> = {
     ...common,
-    reward: async (trajectory, { signal }) => {
-      const [judged] = await judgeOne(trajectory, signal);
-      if (judged!.failure !== undefined) throw judged!.failure.error;
-      return scoreOf(judged!.result);
-    },
+    reward: Object.assign(async (...given: Parameters<typeof judge>) => (await judge(...given)).reward, {
+      judge,
+    }),
     computeRewards: ({ trajectories }, { signal } = {}) =>
       desk.score(trajectories, signal, async (shown) =>
         (await Promise.all(shown.map((one) => judgeOne(one, signal)))).flat(),

@@ -10,6 +10,8 @@ import {
 /** Result of one call of a reward function. `failure` says why a value is `null` although the function did not return `null`. */
 export interface Verdict {
   readonly value: number | null;
+  /** Rewards of single steps, by their place among the steps. Not weighted. */
+  readonly stepRewards?: ReadonlyMap<number, number> | undefined;
   readonly failure?:
     | { readonly cause: Exclude<RewardFailureCause, 'unreadable'>; readonly error: RewardError }
     | undefined;
@@ -71,11 +73,18 @@ async function settled(
 
 function verdictOf(name: string, value: unknown): Verdict {
   if (value === null || (typeof value === 'number' && Number.isFinite(value))) return { value };
-  return failed(
-    'not-finite',
-    name,
-    `expected a finite number or null, got ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`,
-  );
+  return failed('not-finite', name, `expected a finite number or null, got ${shown(value)}`);
+}
+
+/** A value that is no reward. A judgement needs the function that reads it. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'function' ? 'a function' : String(value);
+  const fields = Object.keys(value);
+  if (!fields.includes('score'))
+    return fields.length === 0 ? 'an object' : `an object with ${fields.join(', ')}`;
+  return `an object with ${fields.join(', ')}; reward({ name, score }) of @rlp/rewards/authoring reads judgements`;
 }
 
 function failed(
@@ -84,8 +93,8 @@ function failed(
   message: string,
   error?: unknown,
 ): Verdict {
-  return {
-    value: null,
-    failure: { cause, error: new RewardError(`reward "${name}": ${message}`, { cause: error }) },
-  };
+  // A reward that was written by `reward` names itself.
+  const place = `reward "${name}": `;
+  const sentence = message.startsWith(place) ? message : place + message;
+  return { value: null, failure: { cause, error: new RewardError(sentence, { cause: error }) } };
 }

@@ -99,6 +99,24 @@ describe('rewardFunctions', () => {
     expect([scored!.reward, scored!.components.watched]).toEqual([1, null]);
   });
 
+  it.each([
+    ['1', '"1"'],
+    [true, 'true'],
+    [{}, 'an object'],
+    [{ right: 1 }, 'an object with right'],
+    [
+      { score: 1 },
+      'an object with score; reward({ name, score }) of @rlp/rewards/authoring reads judgements',
+    ],
+  ])('says what came instead of a number: %j', async (value, said) => {
+    const [scored] = await rewardFunctions({ odd: () => value as never }).computeRewards(
+      groupOf(undefined, ['x']),
+    );
+    expect(scored?.failures?.[0]?.message).toBe(
+      `reward "odd": expected a finite number or null, got ${said}`,
+    );
+  });
+
   it('respects a function that says it cannot tell, without counting a failure', async () => {
     const computer = rewardFunctions({ unsure: { reward: () => null } });
     const [scored] = await computer.computeRewards(groupOf(undefined, ['x']));

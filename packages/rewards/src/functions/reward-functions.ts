@@ -11,13 +11,21 @@ import { clockSchema, functionSchema, hasMethod, timerMs } from '../shared/schem
 import { prepareTrajectory, scoredPart, scoreTrajectories } from './score-trajectories.ts';
 import type { RewardFunctionStatistics } from './tally.ts';
 
+/** A part as an object: a function has weight 1, and so has a reward of `reward`, which is a reward computer on its own, too. */
+function partOf(part: unknown): unknown {
+  if (typeof part === 'function') return { reward: part };
+  return hasMethod(part, 'computeRewards') ? { reward: (part as { reward?: unknown }).reward } : part;
+}
+
 const partsSchema = z
   .record(
     z.string().min(1),
     z.preprocess(
-      (part) => (typeof part === 'function' ? { reward: part } : part),
+      partOf,
       z.strictObject({
-        reward: functionSchema<RewardFunction<never, never>>(),
+        reward: functionSchema<RewardFunction<never, never>>(
+          'must be a function of a trajectory. What judges whole groups, such as scoreBatch, cannot be a part',
+        ),
         weight: z.number().default(1),
       }),
     ),
@@ -61,7 +69,7 @@ export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
  *     reward = Σ_k weight_k · component_k
  *
  * Every component stays visible in the result, before weighting. If a function throws, takes longer than `timeoutMs` or returns anything but a finite number or `null`, its component is `null` and
- * the failure is counted. A `null` component with a weight makes the reward `null`. Trajectories that failed, were
+ * the failure is counted. If a part rewards single steps, as `reward` of `@rlp/rewards/authoring` does, the weighted sums are in the steps. A `null` component with a weight makes the reward `null`. Trajectories that failed, were
  * aborted or are pending are not judged: all their components are `null`.
  *
  * Inside a call such as `new GRPOAlgorithm({ tasks, environment, rewards: rewardFunctions({ … }) })` the functions know the metadata of

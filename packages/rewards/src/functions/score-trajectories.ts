@@ -6,6 +6,7 @@ import {
   withCause,
 } from '@rlp/core';
 import { inLanes } from '../shared/in-lanes.ts';
+import { hasMethod } from '../shared/schemas.ts';
 import { callWithin, type Verdict } from './call-reward.ts';
 import { Tally } from './tally.ts';
 
@@ -20,6 +21,22 @@ export interface ScoredPart<Metadata = never, Outcome = never> {
   readonly tally: Tally;
   /** Verdicts that were asked for before the group was complete. */
   readonly begun: WeakMap<object, Verdict | Promise<Verdict>>;
+}
+
+/** A reward function that can also reward single steps. `reward` of `@rlp/rewards/authoring` makes one. */
+export interface StepRewardFunction<Metadata = unknown, Outcome = unknown> {
+  (...given: Parameters<RewardFunction<Metadata, Outcome>>): Promise<number | null>;
+  /** The reward of an episode, and those of its steps by their place. */
+  readonly judge: (...given: Parameters<RewardFunction<Metadata, Outcome>>) => Promise<{
+    readonly reward: number | null;
+    readonly stepRewards?: ReadonlyMap<number, number> | undefined;
+  }>;
+}
+
+function judgesSteps<Metadata, Outcome>(
+  reward: RewardFunction<Metadata, Outcome>,
+): reward is StepRewardFunction<Metadata, Outcome> {
+  return hasMethod(reward, 'judge');
 }
 
 /** How {@link scoreTrajectories} adds up. */
@@ -96,11 +113,20 @@ function judge<Metadata, Outcome>(
   signal?.throwIfAborted();
   if (!isJudged(trajectory)) return notJudged;
   const begun = clock();
-  const verdict = callWithin(name, (context) => reward(trajectory, context), { timeoutMs, signal });
+  let stepRewards: Verdict['stepRewards'];
+  const call = (context: { readonly signal: AbortSignal }) =>
+    judgesSteps(reward)
+      ? reward.judge(trajectory, context).then((judged) => {
+          stepRewards = judged.stepRewards;
+          return judged.reward;
+        })
+      : reward(trajectory, context);
+  const withSteps = (given: Verdict) => (stepRewards?.size ? { ...given, stepRewards } : given);
+  const verdict = callWithin(name, call, { timeoutMs, signal });
   if (!(verdict instanceof Promise)) return tally.add(verdict, clock() - begun);
   tally.waiting += 1;
   return verdict
-    .then((given) => tally.add(given, clock() - begun))
+    .then((given) => tally.add(withSteps(given), clock() - begun))
     .finally(() => {
       tally.waiting -= 1;
     });
@@ -135,7 +161,30 @@ export function weighed<Metadata, Outcome>(
     if (weight !== 0) sum = sum === null || value === null ? null : sum + weight * value;
   }
   const reward = withoutOverflow(sum, failures);
-  return { trajectory, reward, components, ...(failures.length > 0 && { failures }) };
+  return {
+    trajectory: withStepRewards(trajectory, row, { parts, columns, weightOf }),
+    reward,
+    components,
+    ...(failures.length > 0 && { failures }),
+  };
+}
+
+/** The trajectory with the weighted sums of the rewards that parts gave to its steps. */
+function withStepRewards<Metadata, Outcome>(
+  trajectory: Trajectory<Metadata, Outcome>,
+  row: number,
+  { parts, columns, weightOf }: VerdictTable,
+): Trajectory<Metadata, Outcome> {
+  const sums = new Map<number, number>();
+  for (const [k, { name }] of parts.entries()) {
+    const weight = weightOf(name);
+    if (weight === 0) continue;
+    for (const [step, value] of columns[k]![row]!.stepRewards ?? [])
+      sums.set(step, (sums.get(step) ?? 0) + weight * value);
+  }
+  if (sums.size === 0) return trajectory;
+  const steps = trajectory.steps.map((step, at) => (sums.has(at) ? { ...step, reward: sums.get(at) } : step));
+  return { ...trajectory, steps };
 }
 
 /** The sum, or `null` and a failure if it is not finite. */

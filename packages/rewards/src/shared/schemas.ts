@@ -8,8 +8,10 @@ export const longestTimerMs = 2_147_483_647;
 export const timerMs = z.number().positive().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');
 
 /** Schema of a function. Its parameters and result are checked when it is called. */
-export function functionSchema<F extends (...given: never[]) => unknown>(): z.ZodType<F, F> {
-  return z.custom<F>((value) => typeof value === 'function', 'must be a function');
+export function functionSchema<F extends (...given: never[]) => unknown>(
+  problem = 'must be a function',
+): z.ZodType<F, F> {
+  return z.custom<F>((value) => typeof value === 'function', problem);
 }
 
 /** Schema of a clock: milliseconds since any fixed point. Default `performance.now`. */
