@@ -82,22 +82,40 @@ const clipped: Loss = {
   },
 };
 
+/** Losses as servers have them. The stub knows importance sampling only, and takes every other name for it. */
+const [weighted, bounded] = ([Number.POSITIVE_INFINITY, 1.2] as const).map(
+  (high): Loss => ({
+    key: `bounded ${high}`,
+    columns: ['advantages', 'behaviorLogprobs'],
+    compute(ops, { logprobs, columns }) {
+      const ratio = ops.exp(ops.sub(logprobs, columns.behaviorLogprobs!));
+      const surrogate = (one: typeof ratio) => ops.mul(one, columns.advantages!);
+      if (high === Number.POSITIVE_INFINITY) return { tokenLosses: ops.neg(surrogate(ratio)) };
+      const least = ops.minimum(surrogate(ratio), surrogate(ops.clip(ratio, 0.8, high)));
+      return { tokenLosses: ops.neg(least) };
+    },
+  }),
+) as [Loss, Loss];
+
 describe('createTinkerBackend', () => {
-  it.each([nll, clipped])('makes the updates of a sum from a server of means: %o', async (loss) => {
-    const scores = await Promise.all(
-      (['sum', 'means'] as const).map(async (reduction) => {
-        const backend = await create(new StubTinker(reduction));
-        const norms: number[] = [];
-        for (let update = 0; update < 3; update++) {
-          backend.forwardBackward({ sequences }, loss);
-          norms.push((await backend.optimStep()).gradientNorm);
-        }
-        const [scored] = await backend.logprobs([sequences[0]!.tokens]);
-        return [...norms, ...scored!.logprobs];
-      }),
-    );
-    for (const [i, value] of scores[0]!.entries()) expect(scores[1]![i]).toBeCloseTo(value, 5);
-  });
+  it.each([nll, clipped, weighted, bounded])(
+    'makes the updates of a sum from a server of means: %o',
+    async (loss) => {
+      const scores = await Promise.all(
+        (['sum', 'means'] as const).map(async (reduction) => {
+          const backend = await create(new StubTinker(reduction));
+          const norms: number[] = [];
+          for (let update = 0; update < 3; update++) {
+            backend.forwardBackward({ sequences }, loss);
+            norms.push((await backend.optimStep()).gradientNorm);
+          }
+          const [scored] = await backend.logprobs([sequences[0]!.tokens]);
+          return [...norms, ...scored!.logprobs];
+        }),
+      );
+      for (const [i, value] of scores[0]!.entries()) expect(scores[1]![i]).toBeCloseTo(value, 5);
+    },
+  );
 
   it('trains cross-entropies in one pass, other losses in two, and sends updates without waiting', async () => {
     const server = new StubTinker('sum');
@@ -116,9 +134,36 @@ describe('createTinkerBackend', () => {
     };
     expect(await paths(nll)).toEqual(['/forward_backward', '/optim_step']);
     expect(await paths(clipped)).toEqual(['/forward', '/forward_backward', '/optim_step']);
+    await paths(weighted);
+    expect(await paths(weighted)).toEqual(['/forward_backward', '/optim_step']);
     const orders = server.asked.flatMap(({ body }) => (body.seq_id as number | undefined) ?? []);
     expect(orders).toEqual(orders.toSorted((a, b) => a - b));
   });
+
+  it.each(['ignores the bounds of a loss', 'does not know it', 'makes no model more'])(
+    'computes losses here where the server %s',
+    async (wrong) => {
+      const server = new StubTinker('sum');
+      const backend = await create(server);
+      const refused = { status: 400, body: { detail: 'loss_fn: expected cross_entropy' } };
+      server.fault = (path, { forward_backward_input: input }) => {
+        if (wrong === 'makes no model more') return path === '/create_model' ? refused : undefined;
+        if (wrong === 'ignores the bounds of a loss') return undefined;
+        return (input as { loss_fn?: string } | undefined)?.loss_fn === 'ppo' ? refused : undefined;
+      };
+      const here = await create(new StubTinker('sum'), { nativeLosses: 'off' });
+      const norms = [backend, here].map(async (one) => {
+        one.forwardBackward({ sequences }, bounded);
+        return (await one.optimStep()).gradientNorm;
+      });
+      const [got, expected] = await Promise.all(norms);
+      expect(got).toBe(expected);
+      server.asked.length = 0;
+      await backend.forwardBackward({ sequences }, bounded);
+      const paths = server.asked.map(({ path }) => path).filter((path) => path !== '/retrieve_future');
+      expect(paths).toEqual(['/forward', '/forward_backward']);
+    },
+  );
 
   it('cuts batches into requests', async () => {
     const server = new StubTinker('sum');

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { runRlTraining } from '@rlp/algorithms';
+import { type PolicyLossOptions, policyLoss } from '@rlp/algorithms/loss';
 import { createOnnxBackend } from '@rlp/backprop';
 import { createTinkerBackend, createTinkerSampler, type TinkerBackendOptions } from '@rlp/backprop/tinker';
 import {
@@ -155,6 +156,91 @@ describe('training over the wire', () => {
       expect(norms[1].gradientNorm / norms[0].gradientNorm).toBeCloseTo(1, 4);
     }
     await Promise.all([here.close(), there.close()]);
+  });
+});
+
+/** Ways of the driver, by the options of the policy loss. `passes` says how many an update takes. */
+const behavior = { proximal: 'behavior', correction: 'none' } as const;
+const column = { proximal: 'column', correction: 'none' } as const;
+const losses: readonly (readonly [passes: 1 | 2, options: PolicyLossOptions])[] = [
+  [1, { correction: 'none' }],
+  [1, { ...behavior, surrogate: 'policy-gradient' }],
+  [1, { ...behavior, surrogate: 'importance-sampling' }],
+  [1, behavior],
+  [1, { ...behavior, clipLow: 1, clipHigh: 0.1 }],
+  [1, { ...behavior, clipLow: 0, clipHigh: 0 }],
+  [1, { ...behavior, surrogate: 'cispo' }],
+  [1, { ...behavior, surrogate: 'cispo', clipLow: 0.05, clipHigh: 0.1 }],
+  [1, column],
+  [1, { ...column, correction: 'token-truncate' }],
+  [1, { ...column, surrogate: 'cispo', keep: 'column' }],
+  [2, { correctionCap: 1e9 }],
+  [2, { ...behavior, ratio: 'sequence' }],
+  [2, { ...behavior, surrogate: 'sapo' }],
+  [2, { ...behavior, surrogate: 'gmpo' }],
+  [2, { ...behavior, surrogate: 'window' }],
+  [2, { ...behavior, dualClip: 3 }],
+  [2, { ...behavior, ratioCap: 1.1 }],
+  [2, { ...behavior, logRatioCap: 0.1 }],
+  [2, { ...column, proximalKlCoefficient: 0.1 }],
+];
+
+describe('losses that the server has itself', () => {
+  const tokens = tokenizer.encode('abcdefgh');
+  const columnOf = (of: (t: number) => number) => tokens.map((_, t) => of(t));
+  const rows = [0, 1, 2].map((b) => ({
+    tokens: tokens.map((token, t) => (t === 0 ? token : tokens[(t + b) % tokens.length]!)),
+    mask: columnOf((t) => (t > b ? 1 : 0)),
+    weights: columnOf((t) => 0.1 + t / 20),
+    columns: {
+      advantages: columnOf((t) => Math.sin(3 * t + b)),
+      behaviorLogprobs: columnOf((t) => -2.3 + Math.cos(5 * t + b)),
+      proximalLogprobs: columnOf((t) => -2.3 + Math.sin(7 * t + b)),
+      keep: columnOf((t) => (t % 5 === 2 ? 0 : 1)),
+    },
+  }));
+  const asked: string[] = [];
+  const fetch = (...[url, init]: Parameters<typeof globalThis.fetch>) => {
+    asked.push(new URL(String(url)).pathname.replace('/api/v1', ''));
+    return globalThis.fetch(url, init);
+  };
+
+  it.each(losses)('take %i pass and make the same update: %o', async (passes, options) => {
+    const loss = policyLoss(options);
+    const [quick, slow] = [await create({ fetch }), await create({ nativeLosses: 'off' })];
+    const update = async (backend: TrainingBackend) => {
+      const { loss: value, metrics } = await backend.forwardBackward({ sequences: rows }, loss);
+      return [(await backend.optimStep()).gradientNorm, value, ...Object.values(metrics)];
+    };
+    const [first, expected] = [await update(quick), await update(slow)];
+    expect(expected[0]).toBeGreaterThan(1e-3);
+    for (const [i, value] of expected.entries()) {
+      expect(Math.abs(first[i]! - value)).toBeLessThan(1e-6 * Math.max(1, Math.abs(value)));
+    }
+    asked.length = 0;
+    await update(quick);
+    expect(asked.filter((path) => path.startsWith('/forward'))).toHaveLength(passes);
+    await Promise.all([quick.close(), slow.close()]);
+  });
+
+  it('are taken back where a later batch has a loss that is not finite', async () => {
+    const loss = policyLoss(behavior);
+    const [backend, fresh] = [await create(), await create()];
+    await backend.forwardBackward({ sequences: rows }, loss);
+    const advantages = columnOf(() => 1e300);
+    const broken = rows.map((one) => ({
+      ...one,
+      weights: advantages,
+      columns: { ...one.columns, advantages },
+    }));
+    await expect(backend.forwardBackward({ sequences: broken }, loss)).rejects.toThrow(/not finite/);
+    const norms = [backend, fresh].map(async (one) => {
+      one.forwardBackward({ sequences: rows.slice(1) }, loss);
+      return (await one.optimStep()).gradientNorm;
+    });
+    const [got, expected] = await Promise.all(norms);
+    expect(Math.abs(got! - expected!)).toBeLessThan(1e-5);
+    await Promise.all([backend.close(), fresh.close()]);
   });
 });
 

@@ -29,11 +29,14 @@ import {
   type Contribution,
   evaluateLocally,
   gradientInput,
-  isCrossEntropy,
+  masked,
+  plainLoss,
   type Reduction,
   resultOf,
   scoringInput,
 } from './gradients.ts';
+import { type NativeLoss, nativeLossOf, slopeAt } from './native-loss.ts';
+import { normIn, probeLoss } from './probe.ts';
 import type { Submitted, TinkerSession } from './session.ts';
 import { anySchema, futureSchema, optimSchema, passSchema, savedSchema } from './wire.ts';
 
@@ -45,6 +48,7 @@ export interface TinkerModel {
   readonly vocabularySize: number;
   readonly contextLength: number;
   readonly reduction: Reduction;
+  readonly nativeLosses: 'probe' | 'off';
   readonly learningRate: number;
   readonly schedule: Schedule;
   /** Sent with each update, under Tinker's names. */
@@ -66,7 +70,10 @@ const checkpointSchema = z.strictObject({
 });
 
 /** A part of the gradient that the server holds. */
-type Held = readonly Contribution[];
+interface Held {
+  readonly contributions: readonly Contribution[];
+  readonly native: NativeLoss;
+}
 
 /**
  * A policy that a Tinker server trains. The server computes logprobs, gradients and updates. Losses are computed here, from the logprobs,
@@ -90,7 +97,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   #saved = 0;
   #published: string | undefined;
   #phase: 'open' | 'closed' = 'open';
-  readonly #kinds = new Map<string, 'cross-entropy' | 'other'>();
+  /** Losses of the server by the keys of ours. */
+  readonly #natives = new Map<string, Promise<NativeLoss | undefined>>();
 
   constructor(session: TinkerSession, options: TinkerModel) {
     this.session = session;
@@ -130,9 +138,10 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       validateBatch(batch, loss, this.#options);
       requireTemperature('forwardBackward', batch.sequences[0]!.temperature ?? 1);
       try {
-        return this.#kindOf(loss) === 'cross-entropy'
-          ? await this.#native(batch, loss)
-          : await this.#translated(batch, loss);
+        const native = await this.#nativeOf(loss);
+        return await (native === undefined
+          ? this.#translated(batch, loss)
+          : this.#native(batch, loss, native));
       } catch (error) {
         if (error instanceof TrainingError) await this.#discard();
         throw error;
@@ -140,24 +149,33 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     });
   }
 
-  #kindOf(loss: Loss): 'cross-entropy' | 'other' {
-    if (this.#options.reduction !== 'sum') return 'other';
-    let kind = this.#kinds.get(loss.key);
-    if (kind === undefined) {
-      kind = isCrossEntropy(loss) ? 'cross-entropy' : 'other';
-      this.#kinds.set(loss.key, kind);
+  #nativeOf(loss: Loss): Promise<NativeLoss | undefined> {
+    let native = this.#natives.get(loss.key);
+    if (native === undefined) {
+      native = this.#findNative(loss);
+      this.#natives.set(loss.key, native);
+      native.catch(() => this.#natives.delete(loss.key));
     }
-    return kind;
+    return native;
   }
 
-  /** One pass: the server's own cross-entropy is the loss. Its result is waited for after the next call was sent. */
-  async #native(batch: TrainingBatch, loss: Loss) {
+  async #findNative(loss: Loss): Promise<NativeLoss | undefined> {
+    const { reduction, nativeLosses, create } = this.#options;
+    const native = nativeLossOf(loss);
+    if (native?.name === 'cross_entropy') return reduction === 'sum' ? native : undefined;
+    if (native === undefined || nativeLosses === 'off') return undefined;
+    return (await probeLoss(this.session, create, native, reduction)) ? native : undefined;
+  }
+
+  /** One pass: the server's own loss has our derivatives. Its result is waited for after the next call was sent. */
+  async #native(batch: TrainingBatch, loss: Loss, native: NativeLoss) {
     const { sequences } = batch;
-    const slopes = sequences.map(({ tokens, mask, weights }) =>
-      Float64Array.from(tokens, (_, t) => (mask[t] === 0 ? 0 : -weights[t]!)),
+    const anchors = sequences.map(({ tokens, mask, columns }) =>
+      native.anchor === undefined ? new Float64Array(tokens.length) : masked(mask, columns[native.anchor]!),
     );
-    const sent = contributionsOf(sequences, [], slopes, 'all');
-    const submitted = await this.#accumulate(sent.contributions);
+    const { gradients } = evaluateLocally(batch, loss, anchors);
+    const sent = contributionsOf(sequences, anchors, gradients, 'all');
+    const submitted = await this.#accumulate(sent.contributions, native);
     return async () => {
       const rows = await this.#passes(submitted, 'forwardBackward');
       const logprobs = alignedWith(sequences, sent.members, rows);
@@ -171,7 +189,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     const logprobs = await this.#score(sequences.map(({ tokens }) => tokens));
     const local = evaluateLocally(batch, loss, logprobs);
     const { contributions } = contributionsOf(sequences, logprobs, local.gradients, 'trained');
-    const submitted = await this.#accumulate(contributions);
+    const submitted = await this.#accumulate(contributions, plainLoss(this.#options.reduction));
     return async () => {
       await this.#passes(submitted, 'forwardBackward');
       return resultOf(batch, local, logprobs);
@@ -179,23 +197,39 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   }
 
   /** Sends contributions to the gradient. */
-  async #accumulate(contributions: Held, sign: 1 | -1 = 1): Promise<Submitted[]> {
+  async #accumulate(
+    contributions: readonly Contribution[],
+    native: NativeLoss,
+    sign: 1 | -1 = 1,
+  ): Promise<Submitted[]> {
     const { reduction } = this.#options;
     const submitted: Submitted[] = [];
     for (const chunk of chunksOf(contributions, this.#options)) {
-      const input = gradientInput(chunk, reduction, sign);
+      const input = gradientInput(chunk, native, reduction, sign);
       submitted.push(await this.#submit('/forward_backward', { forward_backward_input: input }));
       this.#sequences += chunk.length;
-      if (sign === 1) this.#held.push(chunk);
+      if (sign === 1) this.#held.push({ contributions: chunk, native });
     }
     return submitted;
   }
 
   /** Takes back what was accumulated since the last update. Only rounding stays. */
   async #discard(): Promise<void> {
-    for (const held of this.#held.splice(0)) {
-      await this.#passes(await this.#accumulate(held, -1), 'forwardBackward');
+    for (const { contributions, native } of this.#held.splice(0)) {
+      const plain = plainLoss(this.#options.reduction);
+      const taken = native.anchor === undefined ? contributions : await this.#moved(contributions, native);
+      await this.#passes(await this.#accumulate(taken, plain, -1), 'forwardBackward');
     }
+  }
+
+  /** Contributions of a loss with ratios, as derivatives at the logprobs of now. */
+  async #moved(contributions: readonly Contribution[], native: NativeLoss): Promise<Contribution[]> {
+    const logprobs = await this.#score(contributions.map(({ tokens }) => tokens));
+    return contributions.map(({ tokens, anchors, slopes }, index) => {
+      const now = logprobs[index]!;
+      const moved = slopes.map((slope, t) => slopeAt(native, slope, now[t]! - anchors[t]!));
+      return { tokens, anchors: now, slopes: moved };
+    });
   }
 
   /** Logprobs that passes computed, of their sequences in order, without position 0. */
@@ -237,7 +271,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       this.#sequences = 0;
       return async () => {
         const { metrics } = await this.session.result(submitted, optimSchema);
-        const norm = normIn(metrics ?? {});
+        const norm = normIn(metrics ?? {}) ?? Number.NaN;
         return { gradientNorm: reduction === 'sum' ? norm : norm * sequences, learningRate, updates };
       };
     });
@@ -358,7 +392,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
 
 function contributionsOf(
   sequences: TrainingBatch['sequences'],
-  logprobs: readonly ArrayLike<number>[],
+  anchors: readonly ArrayLike<number>[],
   slopes: readonly Float64Array[],
   which: 'all' | 'trained',
 ): { readonly contributions: Contribution[]; readonly members: number[] } {
@@ -367,7 +401,7 @@ function contributionsOf(
     return counts ? [index] : [];
   });
   const contributions = members.map((index) => ({
-    ...{ tokens: sequences[index]!.tokens, logprobs: logprobs[index] ?? [], slopes: slopes[index]! },
+    ...{ tokens: sequences[index]!.tokens, anchors: anchors[index]!, slopes: slopes[index]! },
   }));
   return { contributions, members };
 }
@@ -397,12 +431,6 @@ function alignedWith(
 /** NaN for every token but the first, whose entropy is 0 by definition. */
 function unknownEntropies(length: number): Float32Array {
   return new Float32Array(length).fill(Number.NaN, 1);
-}
-
-/** The global norm of the gradient among a server's metrics. NaN if there is none. */
-function normIn(metrics: Readonly<Record<string, number>>): number {
-  const name = Object.keys(metrics).find((key) => /grad(ient)?_norm$/.test(key) && !/mhc/.test(key));
-  return name === undefined ? Number.NaN : metrics[name]!;
 }
 
 function requireTemperature(owner: string, temperature: number): void {

@@ -3,9 +3,9 @@ import { RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import { scheduleSchema } from '../optimizer/schedule.ts';
 import { TinkerBackend } from './backend.ts';
-import { gradientInput, type Reduction } from './gradients.ts';
+import { probeReduction } from './probe.ts';
 import { sessionSchemaOptions, TinkerSession } from './session.ts';
-import { anySchema, capabilitiesSchema, futureSchema, modelSchema, optimSchema } from './wire.ts';
+import { anySchema, capabilitiesSchema, modelSchema } from './wire.ts';
 
 const schema = sessionSchemaOptions.extend({
   /** Name of the model to train, as the server lists it. Default: the only one. */
@@ -39,6 +39,11 @@ const schema = sessionSchemaOptions.extend({
   maxGradientNorm: z.union([z.number().positive(), z.literal('off')]).default('off'),
   /** How the server adds up the losses of tokens. `'probe'` finds out with two updates of a model that is thrown away. Default `'probe'`. */
   reduction: z.enum(['probe', 'sum', 'means']).default('probe'),
+  /**
+   * Computes losses on the server where it has them: one pass instead of two. `'probe'` compares each with our derivative before its first use, on
+   * a model that is thrown away. `'off'` computes all losses but cross-entropies here. Default `'probe'`.
+   */
+  nativeLosses: z.enum(['probe', 'off']).default('probe'),
   /** Most sequences of a request. Default 1024. */
   sequencesPerRequest: z.int().positive().default(1024),
   /** Bytes of a request, about. Default 5 000 000. */
@@ -100,31 +105,6 @@ async function createModel(
   const submitted = await session.submit('/create_model', body, modelSchema);
   await session.result(submitted, anySchema);
   return submitted.model_id;
-}
-
-/**
- * Finds out whether the server sums losses, from the norms of two gradients. Doubled weights double a sum and leave a mean as it is. A server
- * that reports no norms sums, as Tinker documents it.
- */
-async function probeReduction(session: TinkerSession, model: string): Promise<Reduction> {
-  const norms: (number | undefined)[] = [];
-  let seq_id = 0;
-  for (const weight of [1, 2]) {
-    const slopes = Float64Array.of(0, -weight, -weight);
-    const input = gradientInput([{ tokens: [1, 2, 3], logprobs: [], slopes }], 'sum');
-    const step = { learning_rate: 0, beta1: 0.9, beta2: 0.95, eps: 1e-12, weight_decay: 0 };
-    const pass = { model_id: model, seq_id: ++seq_id, forward_backward_input: input };
-    const passed = await session.submit('/forward_backward', pass, futureSchema);
-    const update = { model_id: model, seq_id: ++seq_id, adam_params: step, type: 'optim_step' };
-    const updated = await session.submit('/optim_step', update, futureSchema);
-    await session.result(passed, anySchema);
-    const { metrics } = await session.result(updated, optimSchema);
-    norms.push(Object.entries(metrics ?? {}).find(([name]) => /grad(ient)?_norm$/.test(name))?.[1]);
-  }
-  await session.unload(model);
-  const [once, twice] = norms;
-  if (once === undefined || twice === undefined || once === 0) return 'sum';
-  return twice / once < 1.5 ? 'means' : 'sum';
 }
 
 function explained(error: unknown): never {

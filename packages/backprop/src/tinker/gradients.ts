@@ -7,6 +7,7 @@ import {
   TrainingError,
 } from '@rlp/core';
 import { type Evaluation, evaluate, matrixFromRows } from '@rlp/tensor';
+import { configOf, type NativeLoss } from './native-loss.ts';
 import { modelInput } from './wire.ts';
 
 /**
@@ -65,7 +66,7 @@ export function evaluateLocally(
 }
 
 /** Numbers where the mask is 1, else 0, so that what stands elsewhere does not matter. */
-function masked(mask: ArrayLike<number>, values: ArrayLike<number>): Float64Array {
+export function masked(mask: ArrayLike<number>, values: ArrayLike<number>): Float64Array {
   return Float64Array.from({ length: mask.length }, (_, t) => (mask[t] === 0 ? 0 : values[t]!));
 }
 
@@ -83,39 +84,49 @@ export function resultOf(
   return { loss: evaluation.value, metrics: evaluation.metrics, logprobs, tokens: { trained, total } };
 }
 
-/** What one sequence adds to a gradient: `Σ_t slopes[t] · ∂logprob[t]`. */
+/** What one sequence adds to a gradient: `Σ_t slope(t) · ∂logprob[t]`. */
 export interface Contribution {
   readonly tokens: readonly TokenId[];
-  readonly logprobs: ArrayLike<number>;
+  /** Logprobs that ratios are taken to. Read by losses with a ratio. */
+  readonly anchors: ArrayLike<number>;
+  /** Derivatives at these logprobs, by token. */
   readonly slopes: Float64Array;
+}
+
+/** The server's loss that takes derivatives as they are, if its ratios are 1. */
+export function plainLoss(reduction: Reduction): NativeLoss {
+  const name = reduction === 'sum' ? 'cross_entropy' : 'importance_sampling';
+  return { name, anchor: undefined, low: 0, high: 1 };
 }
 
 /**
  * The input of `forward_backward` whose gradient is the sum of the contributions, with factor `sign`.
  *
- * A server that sums takes them as weights of a cross-entropy. One that divides by the sum of the weights takes them as advantages of
- * importance sampling at ratio 1, times the length that it divides by.
+ * Cross-entropies take derivatives as weights, other losses as advantages. A server of means divides by the length, so they are multiplied by it.
  */
 export function gradientInput(
   contributions: readonly Contribution[],
+  native: NativeLoss,
   reduction: Reduction,
   sign: 1 | -1 = 1,
 ): object {
-  const data = contributions.map(({ tokens, logprobs, slopes }) => {
+  const data = contributions.map(({ tokens, anchors, slopes }) => {
     const targets = tokens.slice(1);
     const scale = reduction === 'sum' ? -sign : -sign * targets.length;
     const factors = floats(targets.map((_, t) => scale * slopes[t + 1]!));
     const target_tokens = { data: targets, dtype: 'int64', shape: [targets.length] };
     const loss_fn_inputs =
-      reduction === 'sum'
+      native.name === 'cross_entropy'
         ? { target_tokens, weights: factors }
         : {
             ...{ target_tokens, advantages: factors },
-            logprobs: floats(targets.map((_, t) => logprobs[t + 1]!)),
+            logprobs: floats(targets.map((_, t) => anchors[t + 1]!)),
           };
     return { model_input: modelInput(tokens.slice(0, -1)), loss_fn_inputs };
   });
-  return { data, loss_fn: reduction === 'sum' ? 'cross_entropy' : 'importance_sampling' };
+  const config = configOf(native);
+  const loss_fn_config = Object.keys(config).length > 0 ? { loss_fn_config: config } : {};
+  return { data, loss_fn: native.name, ...loss_fn_config };
 }
 
 /** The input of `forward` that scores sequences. */
@@ -135,23 +146,4 @@ export function scoringInput(sequences: readonly (readonly TokenId[])[]): object
 
 function floats(data: readonly number[]): object {
   return { data, dtype: 'float32', shape: [data.length] };
-}
-
-/**
- * Whether a loss is a cross-entropy: the gradient of each token is its weight, whatever its logprob. Looks at the derivative, so the name of
- * the loss does not matter.
- */
-export function isCrossEntropy(loss: Loss): boolean {
-  if (loss.columns.length > 0 || loss.entropies === 'needed' || (loss.values ?? 'none') !== 'none')
-    return false;
-  const values = [0, -1e-6, -1e-3, -0.1, -0.7, -1, -2.3, -5, -11, -30, -90, -1000];
-  const row = (of: (t: number) => number) => matrixFromRows([values.map((_, t) => of(t))]);
-  const weights = row((t) => 0.5 + t);
-  const mask = row((t) => (t % 5 === 4 ? 0 : 1));
-  try {
-    const { gradients } = evaluate(loss, { logprobs: row((t) => values[t]!), mask, weights });
-    return gradients.logprobs.data.every((slope, t) => slope === -weights.data[t]! * mask.data[t]!);
-  } catch {
-    return false;
-  }
 }
