@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { policyLoss } from '@rlp/algorithms/loss';
 import { createOnnxBackend } from '@rlp/backprop';
 import { createTinkerBackend, createTinkerSampler } from '@rlp/backprop/tinker';
-import { type Loss, SamplerError } from '@rlp/core';
+import { defineLoss, type Loss, SamplerError } from '@rlp/core';
 import {
   describeCheckpointBackend,
   describeInferenceEngine,
@@ -110,6 +111,49 @@ if (url === undefined || folder === undefined) {
       await ours.close();
       await engine.close();
     });
+  });
+
+  describe("Tinker's own losses", () => {
+    const tokens = tokenizer.encode('Once upon a time there was a cat');
+    const column = (of: (t: number) => number) => tokens.map((_, t) => of(t));
+    const mask = column((t) => (t > 1 ? 1 : 0));
+
+    it.each(['importance-sampling', 'clip', 'cispo'] as const)(
+      'make the updates of ours: %s',
+      async (surrogate) => {
+        const loss = policyLoss({ surrogate, proximal: 'behavior', correction: 'none' });
+        const asked: string[] = [];
+        const fetch: typeof globalThis.fetch = (address, init) => {
+          asked.push(String(address).replace(/.*\/api\/v1/, ''));
+          return globalThis.fetch(address, init);
+        };
+        // The same loss, which the driver does not recognise by a column of this name.
+        const unknown = defineLoss({
+          key: 'unknown',
+          columns: ['advantages', 'sampled'],
+          compute: (ops, { columns: { advantages, sampled }, ...inputs }) =>
+            (loss as Loss).compute(ops, { ...inputs, columns: { advantages, behaviorLogprobs: sampled } }),
+        });
+        const backend = await createTinkerBackend({ ...options, reduction, learningRate: 1e-9, fetch });
+        const [scored] = await backend.logprobs([tokens]);
+        const sampled = column((t) => scored!.logprobs[t]! + 0.5 * Math.cos(3 * t));
+        const columns = { sampled, behaviorLogprobs: sampled, advantages: column((t) => Math.sin(2 * t)) };
+        const sequences = [{ tokens, mask, weights: column(() => 0.1), columns }];
+        const update = async (one: Loss) => {
+          await backend.forwardBackward({ sequences }, one);
+          const { gradientNorm } = await backend.optimStep();
+          asked.length = 0;
+          await backend.forwardBackward({ sequences }, one);
+          await backend.optimStep();
+          return { gradientNorm, passes: asked.filter((path) => path.startsWith('/forward')).length };
+        };
+        const [quick, slow] = [await update(loss), await update(unknown)];
+        await backend.close();
+        console.log(`peers: Tinker: ${surrogate}: ${JSON.stringify({ quick, slow })}`);
+        expect([quick.passes, slow.passes]).toEqual([1, 2]);
+        expect(Math.abs(quick.gradientNorm / slow.gradientNorm - 1)).toBeLessThan(1e-5);
+      },
+    );
   });
 
   describe('training on Tinker', () => {

@@ -363,8 +363,17 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     await this.#last;
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
+    await this.#settle();
     await this.session.unload(this.#model);
     this.session.close();
+  }
+
+  /** Leaves no gradient behind: SkyRL 0.3 gives it to the next model in this one's place. */
+  async #settle(): Promise<void> {
+    if (this.#sequences === 0) return;
+    const adam_params = { ...this.#options.adam, learning_rate: 0 };
+    const submitted = this.#submit('/optim_step', { adam_params, type: 'optim_step' });
+    await submitted.then((one) => this.session.result(one, anySchema)).catch(() => undefined);
   }
 
   #submit(path: string, body: object, signal?: AbortSignal): Promise<Submitted> {

@@ -40,7 +40,7 @@ export function configOf({ name, low, high }: NativeLoss): Record<string, number
 }
 
 /** A bound that no ratio reaches. */
-const unbounded = 1e9;
+export const unbounded = 1e9;
 /** Beyond this log-ratio, losses may limit ratios and are still taken as equal. */
 const farthest = 12;
 
@@ -67,8 +67,8 @@ function candidatesOf(loss: Loss): NativeLoss[] {
 function anchoredCandidates(loss: Loss, anchor: string): NativeLoss[] {
   const factor = (logRatio: number, advantage: number) => factorOf(loss, anchor, logRatio, advantage);
   const clipped = {
-    low: tidy(factor(-farthest, 1)),
-    high: tidy(factor(farthest, 1)),
+    low: factor(-farthest, 1) > 1.01 * Math.exp(-farthest) ? tidy(factor(-farthest, 1)) : 0,
+    high: factor(farthest, 1) < 0.99 * Math.exp(farthest) ? tidy(factor(farthest, 1)) : unbounded,
   };
   const dropped = {
     low: edgeOf((logRatio) => factor(logRatio, -1) !== 0, -farthest) ?? 0,

@@ -1,7 +1,7 @@
 import { TrainingError } from '@rlp/core';
 import { RequestError } from '@rlp/http/client';
 import { type Contribution, gradientInput, plainLoss, type Reduction, scoringInput } from './gradients.ts';
-import { type NativeLoss, slopeAt } from './native-loss.ts';
+import { type NativeLoss, slopeAt, unbounded } from './native-loss.ts';
 import type { TinkerSession } from './session.ts';
 import { anySchema, futureSchema, optimSchema, passSchema } from './wire.ts';
 
@@ -14,6 +14,11 @@ class GradientProbe {
   constructor(session: TinkerSession, model: string) {
     this.#session = session;
     this.#model = model;
+  }
+
+  /** Ends what another model may have left: SkyRL 0.3 gives its gradient to the next model in its place. */
+  async settle(): Promise<void> {
+    await this.norm(scoringInput([[1, 2, 3]]));
   }
 
   /** Norm of the gradient of an input, or `undefined` if the server reports none. The weights stay as they are. */
@@ -58,6 +63,7 @@ export async function probeReduction(session: TinkerSession, model: string): Pro
     const slopes = Float64Array.of(0, -weight, -weight);
     return probe.norm(gradientInput([{ tokens: [1, 2, 3], anchors: [], slopes }], plainLoss('sum'), 'sum'));
   };
+  await probe.settle();
   const [once, twice] = [await normOf(1), await normOf(2)];
   await session.unload(model);
   if (once === undefined || twice === undefined || once === 0) return 'sum';
@@ -66,8 +72,8 @@ export async function probeReduction(session: TinkerSession, model: string): Pro
 
 /** Log-ratios beyond the bounds of a loss and within, and the signs of their advantages. */
 function cases({ low, high }: NativeLoss): readonly (readonly [logRatio: number, sign: 1 | -1])[] {
-  const above = Math.min(4, Math.log(high) + 0.3);
-  const below = low > 0 ? Math.max(-4, Math.log(low) - 0.3) : -2;
+  const above = high === unbounded ? 1 : Math.log(high) + 0.3;
+  const below = low > 0 ? Math.log(low) - 0.3 : -1;
   return [
     [0.02, 1],
     [above, 1],
@@ -90,6 +96,7 @@ export async function probeLoss(
   try {
     const model = await create();
     const probe = new GradientProbe(session, model);
+    await probe.settle();
     const tokens = [1, 2, 3, 1, 2, 3];
     const logprobs = [0, ...(await probe.logprobs(tokens))];
     const tried = [[0, 1] as const, ...cases(native)];
