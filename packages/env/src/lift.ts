@@ -1,7 +1,21 @@
-import type { Environment, State } from '@rlp/core';
+import { ArgumentError, type Environment, type State } from '@rlp/core';
 
 /** Methods that an environment may leave out, and that only read a state. */
 const readers = ['tools', 'stateKey', 'transcript', 'outcome', 'metrics', 'termination'] as const;
+
+const methods = ['reset', 'updateState', 'isTerminal', 'buildPrompt'] as const;
+
+/** Throws an `ArgumentError` for what is no environment. Every layer looks at what it is put around. */
+function checkEnvironment(given: unknown): void {
+  const members = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  const missing = methods.filter((name) => typeof members[name] !== 'function');
+  if (missing.length === 0) return;
+  const what =
+    typeof given === 'function'
+      ? `the class ${given.name}; write new ${given.name}()`
+      : `no ${missing.join(', ')}`;
+  throw new ArgumentError(`the layer needs an environment with ${methods.join(', ')}, and got ${what}`);
+}
 
 /** The optional members of an environment. */
 export type Readers<S extends State, Metadata, Outcome> = Pick<
@@ -18,9 +32,10 @@ export function lift<Outer extends State, S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   inner: (state: Outer) => S,
 ): Readers<Outer, Metadata, Outcome> {
+  checkEnvironment(environment);
   const present = readers.filter((name) => environment[name] !== undefined);
   const lifted = present.map((name) => [name, (state: Outer) => environment[name]!(inner(state))]);
   const { version, pools } = environment;
-  const methods = Object.fromEntries(lifted) as Readers<Outer, Metadata, Outcome>;
-  return { ...methods, ...(version !== undefined && { version }), ...(pools && { pools }) };
+  const optional = Object.fromEntries(lifted) as Readers<Outer, Metadata, Outcome>;
+  return { ...optional, ...(version !== undefined && { version }), ...(pools && { pools }) };
 }

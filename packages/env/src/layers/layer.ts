@@ -51,7 +51,10 @@ export function innerState<S extends State, Key extends string, Use extends Laye
   key: Key,
 ): S {
   const { [key]: use, ...own } = state;
-  return { ...own, ...(use as Use).heard } as unknown as S;
+  if (use !== undefined) return { ...own, ...(use as Use).heard } as unknown as S;
+  throw new EnvironmentError(
+    `the state has no field "${key}", so it is no state of this environment: take one of its reset, its updateState or a trajectory`,
+  );
 }
 
 /** The state of the layer after a response: that of the environment within, and what the layer keeps. */

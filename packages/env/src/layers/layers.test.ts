@@ -113,6 +113,12 @@ describeEnvironment('everything', {
 });
 
 describe('withUser', () => {
+  it('refuses a user that is no function', () => {
+    expect(() => withUser(dialogue(), { generate: counting } as never, { instructions })).toThrow(
+      'user: must be a function of messages to text',
+    );
+  });
+
   it('answers responses from the side of the user, and tells the environment the last one', async () => {
     const seen: (readonly Message[])[] = [];
     const environment = withTools(

@@ -4,6 +4,7 @@ import {
   EnvironmentError,
   type Message,
   messageOf,
+  OptionsError,
   parseOptions,
   parseToolCalls,
   promptMessages,
@@ -102,6 +103,11 @@ export function withUser<S extends State, Metadata, Outcome>(
     options,
     'WithUserOptions',
   );
+  if (typeof user !== 'function') {
+    throw new OptionsError('withUser', [
+      'user: must be a function of messages to text; samplerGenerator and chatCompletionsGenerator make one',
+    ]);
+  }
   const brief = instructions as WithUserOptions<Metadata>['instructions'];
   return new UserLayer(environment, user, brief, settings).environment();
 }

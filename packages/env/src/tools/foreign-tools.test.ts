@@ -51,6 +51,41 @@ describe('tools of the AI SDK', () => {
     expect(await answer(tools, 'count', { to: 3 })).toBe('at 3');
   });
 
+  it('show the policy what toModelOutput makes of the result', async () => {
+    const shown = toolsFromAiSdk({
+      weather: aiTool({
+        inputSchema: z.object({ city: z.string() }),
+        execute: async ({ city }) => ({ city, degrees: 21 }),
+        toModelOutput: ({ output }) => ({ type: 'text', value: `${output.degrees} in ${output.city}` }),
+      }),
+      parts: aiTool({
+        inputSchema: z.object({}),
+        execute: () => 'a map',
+        toModelOutput: ({ output }) => ({
+          type: 'content',
+          value: [
+            { type: 'text', text: output },
+            { type: 'image-data', data: 'AAAA', mediaType: 'image/png' },
+          ],
+        }),
+      }),
+      numbers: aiTool({
+        inputSchema: z.object({}),
+        execute: () => 3,
+        toModelOutput: ({ output }) => ({ type: 'json', value: { count: output } }),
+      }),
+      closed: aiTool({
+        inputSchema: z.object({}),
+        execute: () => 'secret',
+        toModelOutput: () => ({ type: 'error-text', value: 'the shop is closed' }),
+      }),
+    });
+    expect(await answer(shown, 'weather', { city: 'Bern' })).toBe('21 in Bern');
+    expect(await answer(shown, 'parts', {})).toBe('a map\n[image-data]');
+    expect(await answer(shown, 'numbers', {})).toBe('{"count":3}');
+    expect(await answer(shown, 'closed', {})).toBe('Error: the shop is closed');
+  });
+
   it('refuse wrong arguments', async () => {
     expect(await answer(tools, 'add', { a: 2 })).toContain('Error: wrong arguments: b: ');
     expect(await answer(tools, 'count', {})).toBe('Error: to is no number');

@@ -1,5 +1,6 @@
 import { ArgumentError, isRecord, parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { readModelOutput, textOfPart } from './model-output.ts';
 import { checkedArguments, functionSchema, type Tool } from './tool.ts';
 
 const schema = z.strictObject({
@@ -17,13 +18,17 @@ export interface AiSdkTool {
   readonly description?: unknown;
   /** A zod schema, or what `jsonSchema()` of the AI SDK returns. */
   readonly inputSchema: unknown;
-  readonly execute?: ((input: never, options: never) => unknown) | undefined;
+  /** Does the work. Not typed further, as `toModelOutput`: a `tool({ … })` in place would infer its own types from it. */
+  readonly execute?: unknown;
+  /** What a model reads of the result, as `ai` 6 and 7 call it. */
+  readonly toModelOutput?: unknown;
 }
 
 /**
  * Tools of the AI SDK as they are: `toolsFromAiSdk({ weather: tool({ … }) })`.
  *
- * `execute` gets `toolCallId`, `abortSignal` and no messages. Of a tool that streams, the last value counts.
+ * `execute` gets `toolCallId`, `abortSignal` and no messages. Of a tool that streams, the last value counts. If a tool has
+ * `toModelOutput`, the policy reads what that makes of the result.
  *
  * @throws `ArgumentError` for a tool without `execute`, and for a schema that is neither zod's nor made by `jsonSchema()`.
  */
@@ -34,22 +39,28 @@ export function toolsFromAiSdk(
   const limits = parseOptions('toolsFromAiSdk', schema, options, 'ForeignToolOptions');
   return Object.entries(tools).map(([name, given]) => {
     const input = readInput(name, given.inputSchema);
-    const execute = given.execute?.bind(given) as AiExecute | undefined;
+    const execute = boundTo(given, given.execute);
+    const show = boundTo(given, given.toModelOutput);
     if (execute === undefined) {
       throw new ArgumentError(`toolsFromAiSdk: "${name}" has no execute; a policy can only call what runs`);
     }
     return {
       ...limits,
       schema: functionSchema(name, given.description, input.json),
-      run: async (args, { callId, signal }) =>
-        lastOf(
-          await execute(await input.check(args), { toolCallId: callId, messages: [], abortSignal: signal }),
-        ),
+      run: async (args, { callId: toolCallId, signal: abortSignal }) => {
+        const checked = await input.check(args);
+        const output = await lastOf(await execute(checked, { toolCallId, messages: [], abortSignal }));
+        return show === undefined
+          ? output
+          : readModelOutput(await show({ toolCallId, input: checked, output }));
+      },
     };
   });
 }
 
-type AiExecute = (input: unknown, options: object) => unknown;
+function boundTo(owner: object, method: unknown): ((...given: unknown[]) => unknown) | undefined {
+  return typeof method === 'function' ? method.bind(owner) : undefined;
+}
 
 interface Input {
   /** JSON Schema of the arguments. */
@@ -144,10 +155,7 @@ export async function toolsFromMcp(
 
 function answerOf(result: unknown): string {
   const parts: readonly unknown[] = isRecord(result) && Array.isArray(result.content) ? result.content : [];
-  const texts = parts.map((part) => {
-    if (!isRecord(part)) return '';
-    return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`;
-  });
+  const texts = parts.map(textOfPart);
   const structured = isRecord(result) ? result.structuredContent : undefined;
   const text = texts.length === 0 && structured !== undefined ? JSON.stringify(structured) : texts.join('\n');
   if (isRecord(result) && result.isError === true) throw new Error(text);

@@ -59,9 +59,32 @@ export async function runCall<S extends State>(
 function asText(result: unknown): string {
   if (typeof result === 'string') return result;
   if (result === undefined || result === null) return 'null';
-  const json: string | undefined = JSON.stringify(result);
-  if (json === undefined) throw new TypeError(`the tool returned a ${typeof result}, expected text or JSON`);
-  return json;
+  if (Number.isNaN(result) || isLostInJson(result)) {
+    throw new TypeError(`the tool returned ${nameOf(result)}, expected text or JSON`);
+  }
+  try {
+    return JSON.stringify(result);
+  } catch (error) {
+    throw new TypeError(`the tool returned what JSON cannot hold: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Functions, symbols and BigInts, and objects that JSON would show as `{}` or as numbered bytes, such as maps and responses. */
+function isLostInJson(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return !['number', 'boolean'].includes(typeof value);
+  if (ArrayBuffer.isView(value)) return true;
+  return !isPlain(value) && Object.keys(value).length === 0 && !('toJSON' in value);
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === null || prototype === Object.prototype;
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'number' ? 'NaN' : `a ${typeof value}`;
+  return `a ${value.constructor.name}`;
 }
 
 /** Cut between characters, never within one. */

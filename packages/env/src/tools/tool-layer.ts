@@ -3,8 +3,6 @@ import {
   type EnvironmentContext,
   EnvironmentError,
   type Message,
-  messageOf,
-  OptionsError,
   parseToolCalls,
   type State,
   type ToolCall,
@@ -22,9 +20,11 @@ import {
   opened,
   outerState,
 } from '../layers/layer.ts';
+import { changedBy } from './changed-state.ts';
 import { type CallResult, runCall } from './run-call.ts';
 import type { Tool } from './tool.ts';
 import type { ToolUse } from './tool-use.ts';
+import { toolsByName } from './tools-by-name.ts';
 
 /** Schema of `WithToolsOptions`. */
 export const toolLayerSchema = z.strictObject({
@@ -92,7 +92,7 @@ export class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
         return opened(owner, state, key, { ...nothingSaid(state), calls: 0, errors: 0, spent: 0 });
       },
       updateState: (state, response, context) => this.update(state, response, context),
-      isTerminal: (state) => this.#isSpent(state[key]) || lifted.isTerminal(state),
+      isTerminal: (state) => lifted.isTerminal(state) || this.#isSpent(state[key]),
       tools: (state) => this.#offered(inner(state)),
       metrics: (state) => ({ ...environment.metrics?.(inner(state)), ...this.#metrics(state[key]) }),
       termination: (state) => {
@@ -224,37 +224,8 @@ interface Standing {
   readonly index: number;
 }
 
-/** The tools by name. Throws an `OptionsError` if there is none, or two have one name. */
-function toolsByName<S extends State>(
-  owner: string,
-  tools: readonly Tool<S>[],
-): ReadonlyMap<string, Tool<S>> {
-  const names = tools.map((tool) => tool.schema.function.name);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (tools.length === 0) throw new OptionsError(owner, ['tools: expected at least one']);
-  if (twice !== undefined) throw new OptionsError(owner, [`tools: two have the name "${twice}"`]);
-  return new Map(tools.map((tool) => [tool.schema.function.name, tool]));
-}
-
 function refused<S extends State>(call: ToolCall, reason: string): Answer<S> {
   return { call, isRun: false, content: `Error: ${reason}.`, changes: [], cost: 0, error: reason };
-}
-
-/** The state with the changes of all calls. Throws an `EnvironmentError` if it is not a value any more. */
-function changedBy<S extends State>(answers: readonly Answer<S>[], state: S): S {
-  const changes = answers.flatMap((answer) => answer.changes);
-  const changed = changes.reduce((now, change) => change(now), state);
-  if (changes.length === 0) return changed;
-  try {
-    structuredClone(changed);
-    return changed;
-  } catch (error) {
-    const names = [...new Set(answers.map(({ call }) => call.function.name))].join(', ');
-    throw new EnvironmentError(
-      `tool "${names}" made a state that cannot be copied (${messageOf(error)}): keep only data in it`,
-      { cause: error },
-    );
-  }
 }
 
 /** The response and the answers as messages. */

@@ -164,9 +164,13 @@ describe('withTools', () => {
     [
       'a result that refers to itself',
       call('broken', { how: 'circle' }),
-      'Error: Converting circular structure',
+      'Error: the tool returned what JSON cannot hold: Converting circular structure',
     ],
-    ['a big integer', call('broken', { how: 'bigint' }), 'Error: Do not know how to serialize a BigInt'],
+    [
+      'a big integer',
+      call('broken', { how: 'bigint' }),
+      'Error: the tool returned a bigint, expected text or JSON',
+    ],
     ['a tool that hangs', call('broken', { how: 'hang' }), 'Error: took longer than 50 ms'],
     [
       'a result of 10 MB',
@@ -180,6 +184,75 @@ describe('withTools', () => {
     expect(lastOf(environment as never, state)?.slice(0, expected.length)).toBe(expected);
     expect(state.tools.errors).toBe(expected.startsWith('Error') ? 1 : 0);
     expect(environment.isTerminal(await environment.updateState(state, 'I give up.'))).toBe(true);
+  });
+
+  it.each([
+    [10n, 'a bigint'],
+    [Number.NaN, 'NaN'],
+    [new Map([['a', 1]]), 'a Map'],
+    [new Set([1]), 'a Set'],
+    [Uint8Array.of(1, 2), 'a Uint8Array'],
+    [new Response('text'), 'a Response'],
+    [Symbol('x'), 'a symbol'],
+  ])('refuses a result that JSON would lose: %o', async (result, named) => {
+    const odd = tool({ name: 'odd', description: 'Odd.', parameters: z.object({}), execute: () => result });
+    const environment = withTools(new ConversationEnvironment(), [odd]);
+    const state = await play(environment, [call('odd', {})]);
+    const expected = `Error: the tool returned ${named}, expected text or JSON`;
+    expect(lastOf(environment as never, state)).toBe(expected);
+  });
+
+  it.each([
+    [{}, '{}'],
+    [[], '[]'],
+    [false, 'false'],
+    [new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    [Object.create(null), '{}'],
+    [{ at: undefined }, '{}'],
+  ])('shows a result that JSON holds: %o', async (result, shown) => {
+    const plain = tool({ name: 'odd', description: 'Odd.', parameters: z.object({}), execute: () => result });
+    const environment = withTools(new ConversationEnvironment(), [plain]);
+    expect(lastOf(environment as never, await play(environment, [call('odd', {})]))).toBe(shown);
+  });
+
+  it.each([
+    ['an object', { stock: 1 }, 'update expects a function of the state, such as update((state) => ({'],
+    [
+      'no state',
+      () => undefined,
+      'the function of update must return the new state, as in update((state) => ({',
+    ],
+  ])('fails the episode if a tool updates with %s, and names the tool', async (_, change, said) => {
+    const careless = tool({
+      name: 'careless',
+      description: 'Careless.',
+      parameters: z.object({}),
+      execute: (_, { update }) => update(change as never),
+    });
+    const environment = withTools(new ConversationEnvironment(), [careless]);
+    await expect(play(environment, [call('careless', {})])).rejects.toThrow(`tool "careless": ${said}`);
+  });
+
+  it('refuses what is no list of tools, and what is no environment', () => {
+    const environment = new ConversationEnvironment();
+    expect(() => withTools(environment, { weather } as never)).toThrow('tools: expected a list of tools');
+    expect(() => withTools(environment, [{ type: 'function', function: { name: 'x' } }] as never)).toThrow(
+      'tools.0: expected a tool; tool({ … }) makes one',
+    );
+    expect(() => withTools(ConversationEnvironment as never, [weather])).toThrow(
+      'got the class ConversationEnvironment; write new ConversationEnvironment()',
+    );
+    expect(() => withTools({ reset: () => 1 } as never, [weather])).toThrow(
+      'got no updateState, isTerminal, buildPrompt',
+    );
+  });
+
+  it('says of a state of another environment what it lacks', async () => {
+    const plain = await new ConversationEnvironment().reset(task as never);
+    const environment = withTools(new ConversationEnvironment(), [weather]);
+    expect(() => environment.isTerminal(plain as never)).toThrow(
+      'the state has no field "tools", so it is no state of this environment',
+    );
   });
 
   it("fails the episode on the first error with onError: 'fail'", async () => {

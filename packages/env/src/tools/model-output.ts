@@ -1,0 +1,22 @@
+import { isRecord } from '@rlp/core';
+
+/**
+ * What a model reads of an output of `toModelOutput` of the AI SDK: text as it is, JSON as a value, text of parts line by line. Parts that
+ * are no text are named in brackets. Throws for an output that is an error.
+ */
+export function readModelOutput(output: unknown): unknown {
+  if (!isRecord(output)) return output;
+  const { type, value } = output;
+  if (type === 'error-text' || type === 'error-json') {
+    throw new Error(typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  if (type === 'execution-denied') throw new Error(`denied: ${String(output.reason ?? 'no reason given')}`);
+  if (type === 'content' && Array.isArray(value)) return value.map(textOfPart).join('\n');
+  return type === 'text' || type === 'json' ? value : output;
+}
+
+/** The text of a part of a message, or its kind in brackets. */
+export function textOfPart(part: unknown): string {
+  if (!isRecord(part)) return '';
+  return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`;
+}
