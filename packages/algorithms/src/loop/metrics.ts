@@ -21,7 +21,14 @@ export function groupMetrics(groups: readonly ScoredGroup[]): { metrics: Metrics
   return {
     metrics: {
       ...rewardMetrics(rewards),
-      ...componentMeans(groups),
+      ...means(
+        'reward/component/',
+        scored.map(({ components }) => components),
+      ),
+      ...means(
+        'environment/',
+        trajectories.map(({ metrics = {} }) => metrics),
+      ),
       'groups/count': groups.length,
       'groups/zero-variance': flat,
       'trajectories/count': trajectories.length,
@@ -96,19 +103,16 @@ function unscoredNote(scored: readonly ScoredTrajectory[]): string[] {
   return [`${unscored.length} of ${finished.length} finished trajectories got no reward: ${why}`];
 }
 
-function componentMeans(groups: readonly ScoredGroup[]): Metrics {
+/** The mean of each number over the rows that have it. */
+function means(prefix: string, rows: readonly Readonly<Record<string, number | null>>[]): Metrics {
   const values = new Map<string, number[]>();
-  for (const { components } of groups.flatMap(({ scored }) => scored)) {
-    for (const [name, value] of Object.entries(components)) {
-      if (value === null) continue;
-      const known = values.get(name);
-      if (known) known.push(value);
-      else values.set(name, [value]);
-    }
+  for (const [name, value] of rows.flatMap((row) => Object.entries(row))) {
+    if (value === null) continue;
+    const known = values.get(name);
+    if (known) known.push(value);
+    else values.set(name, [value]);
   }
-  return Object.fromEntries(
-    [...values].map(([name, numbers]) => [`reward/component/${name}`, mean(numbers)]),
-  );
+  return Object.fromEntries([...values].map(([name, numbers]) => [prefix + name, mean(numbers)]));
 }
 
 /** What an iteration's updates did. The losses' own metrics are means over trained tokens of all passes. */

@@ -1,11 +1,11 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Step, Trajectory } from '@rlp/core';
+import type { State, Step, Trajectory } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import { describe, expect, it } from 'vitest';
 import { loadRun, saveRun } from '../run.ts';
-import { banditSetup, forAlgorithm } from './bandit.fixture.ts';
+import { algorithmSetup, banditSetup, forAlgorithm, forLoop } from './bandit.fixture.ts';
 import type { RlReport } from './protocol.ts';
 import { runRlTraining } from './rl.ts';
 
@@ -66,6 +66,24 @@ describe('runRlTraining', () => {
     expect(reports[0]!.metrics['entropy/mean']).toBeCloseTo(Math.log(8), 5);
     expect(last['reward/mean']).toBeGreaterThan(reports[0]!.metrics['reward/mean']!);
     expect(last['gap/absolute']).toBeLessThan(1e-6);
+  });
+
+  it('reports the mean of each number that the environment gives of an episode', async () => {
+    const { environment, ...setup } = algorithmSetup('1');
+    const metrics = ({ response }: State) => ({ 'tools/calls': response === 'a' ? 4 : 0, constructor: 1 });
+    const sampler = setup.sampler;
+    const rollouts = new RolloutManager(
+      { ...setup, environment: { ...environment, metrics } },
+      { groupSize: 8 },
+    );
+    const parts = { ...forLoop({ ...setup, rollouts, inference: sampler }) };
+    const [report] = await collect(runRlTraining(parts, { iterations: 1 }));
+    const responses = report!.groups.flatMap(({ scored }) =>
+      scored.map(({ trajectory }) => trajectory.response),
+    );
+    const calls = responses.filter((response) => response === 'a').length * 4;
+    expect(report!.metrics['environment/tools/calls']).toBeCloseTo(calls / responses.length, 12);
+    expect(report!.metrics['environment/constructor']).toBe(1);
   });
 
   it('says how many groups had no variance', async () => {
