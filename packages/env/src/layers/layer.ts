@@ -53,7 +53,7 @@ export function innerState<S extends State, Key extends string, Use extends Laye
   const { [key]: use, ...own } = state;
   if (use !== undefined) return { ...own, ...(use as Use).heard } as unknown as S;
   throw new EnvironmentError(
-    `the state has no field "${key}", so it is no state of this environment: take one of its reset, its updateState or a trajectory`,
+    `expected a state of this environment, from its reset or from a trajectory, got one without the field "${key}"`,
   );
 }
 

@@ -28,7 +28,9 @@ export function changedBy<S extends State>(answers: readonly CallChanges<S>[], s
 function nextState<S extends State>(state: S, change: (state: S) => S, tool: string): S {
   const example = 'update((state) => ({ ...state, count: 1 }))';
   if (typeof change !== 'function') {
-    throw new EnvironmentError(`tool "${tool}": update expects a function of the state, such as ${example}`);
+    throw new EnvironmentError(
+      `tool "${tool}": update: expected a function of the state, such as ${example}`,
+    );
   }
   const next: unknown = change(state);
   if (isRecord(next) && 'prompt' in next && 'stepCount' in next) return next as S;

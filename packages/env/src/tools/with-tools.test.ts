@@ -216,7 +216,7 @@ describe('withTools', () => {
   });
 
   it.each([
-    ['an object', { stock: 1 }, 'update expects a function of the state, such as update((state) => ({'],
+    ['an object', { stock: 1 }, 'update: expected a function of the state, such as update((state) => ({'],
     [
       'no state',
       () => undefined,
@@ -251,7 +251,7 @@ describe('withTools', () => {
     const plain = await new ConversationEnvironment().reset(task as never);
     const environment = withTools(new ConversationEnvironment(), [weather]);
     expect(() => environment.isTerminal(plain as never)).toThrow(
-      'the state has no field "tools", so it is no state of this environment',
+      'expected a state of this environment, from its reset or from a trajectory, got one without the field "tools"',
     );
   });
 
