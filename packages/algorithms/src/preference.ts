@@ -6,6 +6,7 @@ export {
 } from './preference/loss-options.ts';
 export { type PreferenceOptions, preferenceSchema, resolvePreferenceOptions } from './preference/options.ts';
 export type { PairInputs, PreferenceDivergence } from './preference/pair-losses.ts';
+export { type PairRewards, pairRewards } from './preference/pair-rewards.ts';
 export { pairLoss, type SingleInputs, singleLoss } from './preference/preference-losses.ts';
 export {
   type JudgedPair,

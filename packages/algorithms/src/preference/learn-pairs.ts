@@ -2,7 +2,7 @@ import type { Metrics } from '@rlp/core';
 import { crossEntropy } from '../loss/cross-entropy.ts';
 import { differentiatePairs, type PairColumns } from './differentiate.ts';
 import { type LearnBatch, type Learned, mean } from './learning.ts';
-import { type PairTerm, readsReference } from './loss-options.ts';
+import { type PairTerm, readsReference, type SingleTerm } from './loss-options.ts';
 import type { ResolvedPreferenceOptions } from './options.ts';
 import type { JudgedPair } from './preferences.ts';
 import {
@@ -57,7 +57,7 @@ export async function learnPairs(
 }
 
 /** Chosen rows, then rejected rows. */
-function factoredRows(batch: readonly JudgedPair[], discount: number): FactoredRow[] {
+export function factoredRows(batch: readonly JudgedPair[], discount: number): FactoredRow[] {
   const shared = batch.map(({ chosen, rejected }) =>
     Math.min(completionTokens(chosen), completionTokens(rejected)),
   );
@@ -66,7 +66,8 @@ function factoredRows(batch: readonly JudgedPair[], discount: number): FactoredR
   );
 }
 
-function columnsOf(
+/** What losses and rewards are computed from: sums of rows that {@link factoredRows} made. */
+export function columnsOf(
   sides: readonly FactoredRow[],
   sums: readonly RowSums[],
   reference: Float64Array,
@@ -91,7 +92,7 @@ function columnsOf(
 
 /** Means over the pairs. Rewards are those that the first term implies. */
 function pairMetrics(term: PairTerm, columns: PairColumns): Metrics {
-  const rewards = impliedRewards(term, columns);
+  const rewards = term.kind === 'sft' ? undefined : impliedRewards(term, columns);
   return {
     ...(rewards && {
       'reward/chosen': mean(rewards.chosen),
@@ -104,9 +105,11 @@ function pairMetrics(term: PairTerm, columns: PairColumns): Metrics {
   };
 }
 
+/** A term that says how much better one answer is than another. */
+type RewardingTerm = SingleTerm | Exclude<PairTerm, { readonly kind: 'sft' }>;
+
 /** `β ln (π/π_ref)` with a reference, `β ln π` without, per token where the loss is. */
-function impliedRewards(term: PairTerm, columns: PairColumns) {
-  if (term.kind === 'sft') return undefined;
+export function impliedRewards(term: RewardingTerm, columns: PairColumns) {
   const perToken =
     term.kind === 'simpo' || term.kind === 'orpo' || (term.kind === 'cpo' && term.form === 'ipo');
   const alpha = term.kind === 'simpo' ? term.alpha : 0;

@@ -3,6 +3,7 @@ import type { ChatRenderer } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { letterTokenizer as tokenizer } from '../loop/bandit.fixture.ts';
 import type { PreferenceOptions } from './options.ts';
+import { pairRewards } from './pair-rewards.ts';
 import { type JudgedPair, judgedPair } from './preferences.ts';
 import { type PreferenceReport, type PreferenceState, runPreferenceTraining } from './run-preference.ts';
 
@@ -41,6 +42,21 @@ describe('runPreferenceTraining', () => {
     const [imitation] = await train({ loss: 'sft', updates: 1 });
     expect(Object.keys(imitation!.metrics).filter((name) => name.startsWith('reward/'))).toEqual([]);
   });
+
+  it.each(['sigmoid', 'ipo', 'cpo', 'simpo', 'orpo', 'kto'] as const)(
+    'pairRewards gives the rewards whose means the next update reports: %s',
+    async (loss) => {
+      const options = { loss, pairsPerBatch: loss === 'kto' ? 10 : 5 };
+      const backend = create();
+      const [, , third] = await train({ ...options, updates: 3 });
+      await train({ ...options, updates: 2 }, backend);
+      const mean = (rewards: Float64Array) =>
+        rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+      const { chosen, rejected } = await pairRewards(backend, pairs, { ...options, pairsPerBatch: 2 });
+      expect(mean(chosen)).toBeCloseTo(third!.metrics['reward/chosen']!, 6);
+      expect(mean(rejected)).toBeCloseTo(third!.metrics['reward/rejected']!, 6);
+    },
+  );
 
   it('adds terms: the gradient of a sum is the sum of the gradients', async () => {
     const moved = async (loss: PreferenceOptions['loss']) => {

@@ -11,7 +11,7 @@ interface JudgedTask {
 
 const confidence = 0.95;
 
-/** The record of a reward model: the share of held-out pairs whose preferred answer gets the higher reward. */
+/** The record of a model that rewards answers: the share of held-out pairs whose preferred answer gets the higher reward. */
 export function pairEvaluation(
   judged: readonly JudgedTask[],
   { name, seed }: { readonly name: string; readonly seed: string },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,6 +61,29 @@ describe('mode dpo', () => {
       status: 'finished',
     });
   }, 60_000);
+
+  it.each([
+    ['against a reference', {}, false],
+    [
+      'without a reference',
+      { loss: 'simpo' as const, backend: { learningRate: 1e-2, reference: 'none' as const } },
+      true,
+    ],
+  ])(
+    'measures held-out pairs, %s',
+    async (_, own, hasBefore) => {
+      const output = join(directory, `measured-${hasBefore}`);
+      const preference = { ...tiny().preference, ...own };
+      const config = { ...tiny(), preference, output, evaluation: { heldOut: 4, every: 2 } };
+      const result = await trainRun(config, { stream });
+      expect(result.evaluation).toMatchObject({ accuracy: 1, unscored: { count: 0 } });
+      expect(result.evaluation!.tasks).toHaveLength(4);
+      expect(existsSync(join(output, 'evaluations', 'before.json'))).toBe(hasBefore);
+      const rows = metricRowsFromJsonl(await readFile(result.files.metrics, 'utf8'), 'metrics');
+      expect(rows.flatMap(({ metrics }) => metrics['evaluation/accuracy'] ?? []).at(-1)).toBe(1);
+    },
+    60_000,
+  );
 
   it('names the row without two answers before anything is trained', async () => {
     const path = join(directory, 'half.jsonl');

@@ -167,7 +167,8 @@ async function measured(
 ): Promise<Measured | undefined> {
   const { prepared, model, signal, files } = run;
   const folder = files.evaluations;
-  if (stage.measure === undefined || prepared.config.evaluation === 'none') {
+  const measures = prepared.config.evaluation !== 'none' && (stage.measuresPairs?.(prepared) ?? true);
+  if (stage.measure === undefined || !measures) {
     return measure(prepared, { name, limit, inference, model, signal, folder });
   }
   const record = await stage.measure({ prepared, backend, model }, { name, limit });

@@ -34,11 +34,26 @@ export interface RunReport {
 }
 
 /** A share in percent with its interval: `99.0 % (97.5–99.6 %)`. */
-export function accuracyText({ accuracy, low, high }: Evaluation): string {
+export function accuracyText({ accuracy, low, high, reward, unscored }: Evaluation): string {
   const percent = (share: number) => (100 * share).toFixed(1);
-  if (accuracy === undefined) return 'not measured';
+  if (accuracy === undefined) return reward === undefined ? unmeasured(unscored) : rewardText(reward);
   const interval = low === undefined || high === undefined ? '' : ` (${percent(low)}–${percent(high)} %)`;
   return `${percent(accuracy)} %${interval}`;
+}
+
+/** The mean of a reward that is no share, with its interval. */
+function rewardText({ value, low, high }: NonNullable<Evaluation['reward']>): string {
+  const interval =
+    low === undefined || high === undefined ? '' : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;
+  return `none, because rewards are graded; mean reward ${value.toFixed(3)}${interval}`;
+}
+
+/** Why nothing was measured. */
+function unmeasured({ count, causes }: Evaluation['unscored']): string {
+  const [cause] = Object.keys(causes);
+  return count === 0 || cause === undefined
+    ? 'not measured'
+    : `not measured, because ${count} responses got no score: ${cause}`;
 }
 
 function accuracyLabel(name: string): string {

@@ -1,6 +1,8 @@
-import { resolvePreferenceOptions, runPreferenceTraining } from '@rlp/algorithms/preference';
+import { pairRewards, resolvePreferenceOptions, runPreferenceTraining } from '@rlp/algorithms/preference';
 import type { LanguageModel } from '@rlp/models';
 import { pairLength, pairsOf } from '../data/pairs.ts';
+import type { RunRow } from '../data/rows.ts';
+import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage } from './stage.ts';
 
@@ -11,11 +13,11 @@ function optionsOf({ given, config }: PreparedRun) {
 }
 
 /** Pairs that fit the model, and what was left out. */
-function own(prepared: PreparedRun, model: LanguageModel) {
-  const { rows, environment } = prepared;
+function own(rows: readonly RunRow[], prepared: PreparedRun, model: LanguageModel) {
+  const { environment } = prepared;
   const { contextLength } = model.config;
   const { maxLength } = optionsOf(prepared);
-  return pairsOf(rows.practised, { environment, model, contextLength, maxLength, section: 'preference' });
+  return pairsOf(rows, { environment, model, contextLength, maxLength, section: 'preference' });
 }
 
 /** Learns to prefer what people preferred. */
@@ -25,7 +27,7 @@ export const preferenceStage: Stage = {
   learningRate: 1e-6,
   backend: ({ config }) => config.preference?.backend,
   plan(prepared, model) {
-    const { pairs, notes } = own(prepared, model);
+    const { pairs, notes } = own(prepared.rows.practised, prepared, model);
     const { updates, epochs = 1, pairsPerBatch, loss } = resolvePreferenceOptions(optionsOf(prepared));
     // Losses over single sequences take pairs apart.
     const isSingle = loss.some(({ kind }) => kind === 'kto' || kind === 'apo-zero-unpaired');
@@ -38,8 +40,19 @@ export const preferenceStage: Stage = {
     return { iterations, updates: iterations, notes, batch: { rows: 2 * pairsPerBatch, length } };
   },
   reports({ prepared, policy: { backend }, model, resume, clock, signal }) {
-    const { pairs } = own(prepared, model);
+    const { pairs } = own(prepared.rows.practised, prepared, model);
     const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };
     return runPreferenceTraining({ backend, pairs, clock, signal }, options);
+  },
+  measuresPairs: ({ config: { evaluation } }) => evaluation !== 'none' && evaluation.data === undefined,
+  async measure({ prepared, backend, model }, { name, limit }) {
+    const { pairs } = own(prepared.rows.heldOut.slice(0, limit), prepared, model);
+    const { chosen, rejected } = await pairRewards(backend, pairs, optionsOf(prepared));
+    // Before the first update a policy is its own reference.
+    if (chosen.every((reward) => reward === 0) && rejected.every((reward) => reward === 0)) return undefined;
+    const judged = pairs.map(({ id, chosen: { tokens } }, at) => {
+      return { task: id, rewards: [chosen[at]!, rejected[at]!] as const, tokens: tokens.length };
+    });
+    return pairEvaluation(judged, { name, seed: prepared.config.seed });
   },
 };

@@ -51,6 +51,8 @@ export interface Stage {
   plan(prepared: PreparedRun, model: LanguageModel): StagePlan;
   /** The loop. It ends after the last iteration, or at the signal. */
   reports(context: StageContext, plan: StagePlan): AsyncIterable<StageReport>;
+  /** Whether `measure` evaluates this run. Default: if there is `measure`. */
+  measuresPairs?(prepared: PreparedRun): boolean;
   /** Evaluates on held-out rows, for stages whose result does not write text. Default: responses are sampled and scored. */
   measure?(context: MeasureContext, options: MeasureLimits): Promise<Evaluation | undefined>;
 }
