@@ -25,7 +25,7 @@ const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z][a-z/^\d]*){1,3}\}
 const spans = /\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]/g;
 
 /** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
-const said = /^[^\d\\]*\b(?:is|are|equals)\b\s*:?\s*(\S.*)$/;
+const said = /^[^\d\\]*\b(?:is|are|equals)\b\s*:?\s*(\S.*?)\.?$/;
 
 /** `x = 1 and x = 2`. */
 const severalValues = /(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s*=[^=]*$/;
@@ -33,7 +33,7 @@ const severalValues = /(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s
 /** A letter that a sentence chooses. */
 const chosen = [
   /\b(?:choose|pick|select|is|it['’]s)\s+(?:option\s+|choice\s+)?(\([A-J]\)|[A-HJ])[.!]?$/,
-  /^(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?[.!]?$/,
+  /^(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?[.!]?$/,
 ];
 
 /**
@@ -57,13 +57,20 @@ export function closingAnswer(text: string): string | undefined {
   return text.length <= 60 && !negativeWord.test(line) ? line : undefined;
 }
 
-function saidIn(sentence: string): string | undefined {
+/** Words and signs of a bound or a range: what they stand with is no value. */
+export const inexact =
+  /[<>?~]|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|up to)\s\$?\d|\bbetween\b/i;
+
+/** The only formula or number of a sentence, or what it says that something is. */
+export function saidIn(sentence: string): string | undefined {
   const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
   if (formulas.length === 1 && isWithoutDigits(sentence, formulas[0]![0])) return formulas[0]![0];
   const several = severalValues.exec(sentence);
   if (several !== null) return several[0];
   const side = sentence.slice(sentence.lastIndexOf('=') + 1);
-  const numbers = [...side.matchAll(number)];
+  const formula = side === sentence ? said.exec(side)?.[1] : undefined;
+  if (formula !== undefined && isFormula(formula)) return formula;
+  const numbers = inexact.test(side) ? [] : [...side.matchAll(number)];
   if (numbers.length === 1 && isWithoutDigits(side, numbers[0]![0])) return withUnit(numbers[0]!, side);
   return side === sentence ? said.exec(sentence)?.[1] : side;
 }

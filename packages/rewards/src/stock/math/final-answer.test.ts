@@ -100,6 +100,21 @@ describe('finalAnswer', () => {
     ["I don't believe it is \\boxed{42}", undefined],
     ['% \\boxed{42}\nI do not know', undefined],
     ['#### 18 or 19', undefined],
+    ['**Answer:** Janet makes **$18** every day.', '$18'],
+    ['Answer: Janet has more than 18 eggs.', undefined],
+    ['Janet has at least 18 eggs.', undefined],
+    ['<b>Answer:</b> 81', '81'],
+    ['答案是 12。', '12'],
+    ['ответ: **7**.', '7'],
+    ['The answer is 42?', '42?'],
+    ['{"reasoning": "12 * 3", "answer": 36}', '36'],
+    ['So:\n```json\n{"answer": "36", "steps": 2}\n```', '36'],
+    ['The product is x² − 4.', 'x² − 4'],
+    ['Option B is correct.', 'B'],
+    ['Option B is not correct.', undefined],
+    ['\\boxed{9}, but this is incorrect.', undefined],
+    ['<think>We have \\boxed{90}', undefined],
+    ['<think>\\boxed{8}</think> \\boxed{9}', '9'],
   ])('reads %j as %j', (text, answer) => {
     expect(finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] })(text)).toBe(answer);
   });

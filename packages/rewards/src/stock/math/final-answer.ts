@@ -1,7 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { trimmed } from '../../shared/text.ts';
-import { closingAnswer, negativeWord, withoutMarks } from './closing-answer.ts';
+import { closingAnswer, negativeWord, saidIn, withoutMarks } from './closing-answer.ts';
 import { decimalDigit } from './latex-tokens.ts';
 
 /** A boxed answer found in a text. */
@@ -53,8 +53,16 @@ function matchingBrace(text: string, open: number): number | undefined {
 
 const hashed = /#### (-?[0-9.,]+)/g;
 const numeric = /-?[0-9.,]+/g;
-const phrase =
-  /(?:answer|(?:correct|right|best) (?:option|choice))[*_]{0,4}\s{0,8}(?:(?:is|equals|should be|would be)\b\s{0,8}:?|[:=]|(?<=final answer[*_]{0,4}\s{0,8})\n)[*_\s]{0,8}/gi;
+/** Marks around a word: Markdown's, quotes, and tags that close. */
+const marks = '(?:[*_"]|</[a-z]{1,8}>){0,4}';
+const answerWord =
+  'answer|(?:correct|right|best) (?:option|choice)|solution(?: set)?|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban';
+const equalsWord = '(?:is|equals|should be|would be|es|ist|est|è|é)\\b\\s{0,8}:?|[:=：]|是|为|為|は|는|은';
+/** "The answer is", and the same of other languages. */
+const phrase = new RegExp(
+  `(?:${answerWord})${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:[*_\\s]|</[a-z]{1,8}>){0,8}`,
+  'giu',
+);
 const label = /answer\s{0,8}:\s{0,8}/gi;
 
 /** The number after `#### `, commas removed: the first one of a text, or the last. `undefined` if there is none. */
@@ -104,19 +112,20 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
   return answer === '' ? undefined : answer;
 }
 
-/** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. */
+/** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
   const end = line.search(
-    /[.!?][*`]{0,4}(?:\s|$)|,?\s(?:because|since|which)\b|,\s(?:not|rather than|instead of)\s+\S/,
+    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|,?\s(?:because|since|which)\b|,\s(?:not|rather than|instead of)\s+\S/,
   );
-  return end < 0 ? line : line.slice(0, end);
+  return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
 
 /** HTML comments, and lines that LaTeX does not print. */
 const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*/g;
 const negation =
   /(?:(?:\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
-const denial = /^[\s$\\)}*]*(?:\?|(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b)/i;
+const denial =
+  /^[\s$\\)}*]*(?:\?|(?:,?\s{0,4}(?:but|though|although|yet|which)\s+)?(?:(?:this|that|it)\s+)?(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b)/i;
 
 /** Words that doubt what follows them: "I don't think that the answer is". */
 const doubt =
@@ -155,6 +164,33 @@ function boxedAnswer(text: string): string | null | undefined {
   return contents.join(', ');
 }
 
+/** An answer that is a sentence: "Janet makes $18 every day". */
+const sentenceStart = /^[A-Z][a-z]+\s[a-z]+\s\S/;
+
+const mostJson = 10_000;
+
+/** The field `answer` of a response that is JSON, or ends in a block of it. */
+function jsonAnswer(text: string): string | undefined {
+  const end = text.slice(-mostJson).trim();
+  const body = end.endsWith('```')
+    ? end.slice(end.lastIndexOf('```', end.length - 4) + 3, -3).replace(/^[a-z]{0,8}\s/i, '')
+    : end;
+  if (!body.trimStart().startsWith('{')) return;
+  try {
+    const fields = Object.entries(JSON.parse(body) as object);
+    const value: unknown = fields.find(([name]) => /^(?:final_?)?answer$/i.test(name))?.[1];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  } catch {
+    return;
+  }
+}
+
+/** A text up to a thought that is not closed: what follows is no answer yet. */
+function withoutOpenThought(text: string): string {
+  const open = text.lastIndexOf('<think>');
+  return open < 0 || text.includes('</think>', open) ? text : text.slice(0, open);
+}
+
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
 const readers = {
   boxed: boxedAnswer,
@@ -166,8 +202,9 @@ const readers = {
     return /^\s*[/^*\\π√]|^[a-z]/i.test(rest!) ? number! + rest! : hashAnswer(text, 'last');
   },
   phrase(text: string) {
-    const found = answerPhrase(text, 'sentence');
-    return found === undefined || negativeWord.test(found) ? undefined : found;
+    const found = jsonAnswer(text) ?? answerPhrase(text, 'sentence');
+    if (found === undefined || negativeWord.test(found)) return undefined;
+    return sentenceStart.test(found) ? saidIn(found) : found;
   },
   sentence: closingAnswer,
   number(text: string) {
@@ -207,7 +244,7 @@ export function finalAnswer(options: FinalAnswerOptions): (text: string) => stri
   const { from, within } = parseOptions('finalAnswer', schema, options);
   return (text) => {
     const shown = /<!--|%/.test(text) ? text.replaceAll(comments, '') : text;
-    const visible = shown.replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+    const visible = withoutOpenThought(shown).replace(/(?!\d)\p{Nd}/gu, decimalDigit);
     const read = within === undefined ? visible : visible.slice(-within);
     for (const place of from) {
       const found = readers[place](read);

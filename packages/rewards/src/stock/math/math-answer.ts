@@ -1,7 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
 import { type AnswerSources, referenceError, requireReference } from '../answers/reference.ts';
-import { negativeWord } from './closing-answer.ts';
+import { inexact, negativeWord } from './closing-answer.ts';
 import { numberOf } from './expression-reader.ts';
 import { finalAnswer } from './final-answer.ts';
 import { agreementSchema, type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
@@ -61,14 +61,13 @@ export function gsm8kAnswer<Metadata>({
   };
 }
 
-/** Signs of formulas, and words that name a range. */
-const inexact = /[\\<>?~]|\b(?:more|less|fewer|greater) than\b|\bat (?:least|most)\b|\bbetween\b/i;
-
 /** The number that an answer is, or the only one in its words. */
 function readNumber(answer: string): Fraction | undefined {
   if (answer.length > 1000) return;
   const read = numberOf(answer);
-  if (read !== undefined || negativeWord.test(answer) || inexact.test(answer)) return read;
+  if (read !== undefined || negativeWord.test(answer) || answer.includes('\\') || inexact.test(answer)) {
+    return read;
+  }
   const numbers = answer.match(/-?\d[\d,]*(?:\.\d+)?/g);
   return numbers?.length === 1 ? numberOf(numbers[0]!) : undefined;
 }

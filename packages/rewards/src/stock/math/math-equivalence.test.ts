@@ -259,6 +259,8 @@ describe('mathAnswersAgree', () => {
     ['5\\%', '50\\%'],
     ['15\\%', '1.5'],
     ['17 or 18', '18'],
+    ['\\text{Paris or Rome}', 'Paris and Rome'],
+    ['A or B', 'A and B'],
     ['x = 17 = 18', '18'],
     ['17 = 18', '18'],
     ['18 not', '18'],

@@ -62,6 +62,7 @@ export function mathAnswersAgree(
 ): boolean {
   if (given.trim() === '' || expected.trim() === '') return false;
   if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
+  if (isOneOf(given) && isBoth(expected)) return false;
   const sameDate = agreeAsDates(given, expected);
   if (sameDate !== undefined) return sameDate;
   if (decimalComma.test(given) && /^\s*-?\d+\.\d+\s*$/.test(expected))
@@ -76,6 +77,10 @@ export function mathAnswersAgree(
     return false;
   }
 }
+
+/** Values or names that "or" joins, which leaves open which of them is meant; `x = 1 or x = 2` names all solutions. */
+const isOneOf = (answer: string) => /\bor\b/i.test(answer) && !/\band\b|[=<>]|\\[lg]e|\\in\b/i.test(answer);
+const isBoth = (answer: string) => /\band\b/i.test(answer) && !/\bor\b/i.test(answer);
 
 /** `3,14`, for a right answer of `3.14`. */
 const decimalComma = /^(\s*-?\d+)(?:,|\{,\})(\d{1,2}\s*)$/;
