@@ -3,7 +3,7 @@ import type { CliContext } from './context.ts';
 import type { Finding } from './doctor/finding.ts';
 import { checkMachine } from './doctor/machine.ts';
 import { checkModel } from './doctor/model.ts';
-import { checkRewards } from './doctor/rewards.ts';
+import { checkRewards, checkRewardsOfRun } from './doctor/rewards.ts';
 import { checkRunFile, isRunFile } from './doctor/run-file.ts';
 import { countOf } from './numbers.ts';
 
@@ -33,10 +33,10 @@ export const doctorCommand = defineCommand({
     const file =
       args.model !== undefined && isRunFile(args.model) ? await checkRunFile(args.model) : undefined;
     if (file !== undefined) findings.push(file.finding);
-    const { model, data: rows } = file ?? { model: args.model, data: undefined };
+    const model = file === undefined ? args.model : file.model;
     if (model !== undefined) findings.push(...(await checkModel(model, shape, { signal, engine })));
-    const graded = args.data ?? rows;
-    if (graded !== undefined) findings.push(...(await checkRewards(graded, args.grader, signal)));
+    if (args.data !== undefined) findings.push(...(await checkRewards(args.data, args.grader, signal)));
+    else if (file?.config !== undefined) findings.push(...(await checkRewardsOfRun(file.config, signal)));
     const failed = findings.filter(({ state }) => state === 'problem').length;
     if (args.json) print(JSON.stringify({ ok: failed === 0, findings }));
     else {

@@ -93,8 +93,20 @@ describe('what is read besides JSON Lines', () => {
     const { findings } = JSON.parse(checked.said) as { findings: { name: string; state: string }[] };
     const states = findings.map(({ name, state }) => `${name} ${state}`);
     expect(states).toEqual(
-      expect.arrayContaining(['configuration fine', 'model fine', 'rewards: correct fine']),
+      expect.arrayContaining(['configuration fine', 'model fine', 'rewards: answer fine']),
     );
+    const odd = file('odd.jsonl', '{"Query": "Once 1", "gold": ["1"]}', '{"Query": "Once 2", "gold": ["2"]}');
+    const mapped = `data: { path: ${odd}, fields: { prompt: Query, answer: gold.0 } }`;
+    const tags = file(
+      'tags.yaml',
+      `model: ${stories}`,
+      mapped,
+      'rewards: { right: exactAnswer }',
+      'algorithm: {}',
+    );
+    const noted = await rlp('doctor', tags, ...small);
+    expect(noted.code).toBe(0);
+    expect(noted.said).toContain('0 of 2 answers, as the rows write them, score above 0');
     const wrong = file('wrong.yaml', `model: ${stories}`, 'algorithm: { iteratoins: 3 }');
     const refused = await rlp('doctor', wrong, ...small);
     expect([refused.code, refused.said]).toEqual([1, expect.stringContaining('did you mean')]);

@@ -11,4 +11,5 @@ export type { RewardName } from './config/stock-rewards.ts';
 export { type RunFiles, runFiles } from './folder/run-files.ts';
 export { isRunnable, type RunRecord, readRunRecord } from './folder/run-record.ts';
 export type { RunSummary } from './folder/summary.ts';
+export { checkRunRewards, type RewardedAnswers } from './train/rewarded-answers.ts';
 export { type RunResult, type TrainRunOptions, trainRun } from './train/train-run.ts';

@@ -1,5 +1,6 @@
 import { messageOf, type RewardFunction, type Task } from '@rlp/core';
 import { dryRun } from '@rlp/rewards/authoring';
+import { checkRunRewards, type RunConfig } from '@rlp/run';
 import { readEvaluationData } from '../eval-data.ts';
 import type { Finding } from './finding.ts';
 
@@ -28,6 +29,25 @@ export async function checkRewards(
     return await Promise.all(
       Object.entries(rewards).map(([each, reward]) => tried(each, reward, tasks, signal)),
     );
+  } catch (error) {
+    signal?.throwIfAborted();
+    return [{ name: 'rewards', state: 'problem', text: messageOf(error) }];
+  }
+}
+
+/** Scores the answers of the first ten rows of a run by its own rewards. */
+export async function checkRewardsOfRun(
+  config: RunConfig,
+  signal: AbortSignal | undefined,
+): Promise<Finding[]> {
+  try {
+    const parts = await checkRunRewards(config, { signal });
+    return parts.map(({ name, answers, rewarded, failure }): Finding => {
+      const title = `rewards: ${name}`;
+      if (answers === 0) return { name: title, state: 'problem', text: failure ?? 'no answer got a score' };
+      const text = `${rewarded} of ${answers} answers, as the rows write them, score above 0`;
+      return { name: title, state: rewarded === 0 ? 'note' : 'fine', text };
+    });
   } catch (error) {
     signal?.throwIfAborted();
     return [{ name: 'rewards', state: 'problem', text: messageOf(error) }];

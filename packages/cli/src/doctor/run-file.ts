@@ -1,4 +1,4 @@
-import { isRecord, messageOf } from '@rlp/core';
+import { messageOf } from '@rlp/core';
 import { defineRun, type RunConfig, readRunFile } from '@rlp/run';
 import type { Finding } from './finding.ts';
 
@@ -7,8 +7,8 @@ export interface CheckedRunFile {
   readonly finding: Finding;
   /** Model folder or name on the hub. `undefined` if the run makes its model. */
   readonly model: string | undefined;
-  /** File, folder or dataset. `undefined` if the run makes its tasks. */
-  readonly data: string | undefined;
+  /** The configuration, if it is sound. */
+  readonly config: RunConfig | undefined;
 }
 
 /** Whether a path is that of a configuration of a run. */
@@ -25,13 +25,12 @@ export async function checkRunFile(path: string): Promise<CheckedRunFile> {
     defineRun(config);
   } catch (error) {
     const text = `${path}: ${messageOf(error)}`;
-    return { finding: { name, state: 'problem', text }, model: undefined, data: undefined };
+    return { finding: { name, state: 'problem', text }, model: undefined, config: undefined };
   }
-  const { model, data } = config;
-  const described = isRecord(data) && typeof data.path === 'string' ? data.path : undefined;
+  const { model } = config;
   return {
     finding: { name, state: 'fine', text: `${path} has no contradictions` },
     model: typeof model === 'string' ? model : undefined,
-    data: typeof data === 'string' ? data : described,
+    config,
   };
 }

@@ -100,6 +100,26 @@ describe('trainRun', () => {
     expect(text()).toContain('30 rows to imitate, 20 to practise, 10 held out');
   }, 240_000);
 
+  it('says before training that its rewards give nothing for the answers that it will imitate', async () => {
+    const data = join(directory, 'plain.jsonl');
+    const rows = Array.from({ length: 12 }, (_, n) =>
+      JSON.stringify({ question: `${n}+0=`, answer: `${n}` }),
+    );
+    await writeFile(data, rows.join('\n'));
+    const doubts = async (rewards: RunConfig['rewards'], name: string) => {
+      const { stream, text } = recorded();
+      const sft = { updates: 1, sequencesPerBatch: 2 };
+      const algorithm = { ...tiny.algorithm, iterations: 1 };
+      const output = join(directory, name);
+      await trainRun({ ...tiny, data, rewards, sft, algorithm, output, evaluation: 'none' }, { stream });
+      return text();
+    };
+    const doubt = 'The reward "right" gives 0 to the first 12 answers that will be imitated';
+    expect(await doubts({ right: 'exactAnswer' }, 'tags')).toContain(doubt);
+    expect(await doubts({ right: 'answer' }, 'ends')).not.toContain('gives 0');
+    expect(await doubts({ right: () => 0 }, 'judge')).not.toContain('gives 0');
+  }, 60_000);
+
   it('practises with a correction of frozen weights in 8 bits', async () => {
     const output = join(directory, 'bytes');
     const { stream } = recorded();

@@ -24,6 +24,7 @@ import { packageVersion } from '../package-version.ts';
 import { type Answered, type Measured, measure } from './measure.ts';
 import { Journal, type OpenRun, say } from './open-run.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
+import { unrewardedAnswers } from './rewarded-answers.ts';
 import { runStage } from './run-stage.ts';
 import { accuracyText, writeReport } from './write-report.ts';
 
@@ -129,6 +130,8 @@ async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResu
   try {
     const run: OpenRun = { ...begun, engine, model: prepared.takeModel() };
     say(run, headline(run));
+    const doubt = await unrewardedAnswers(prepared, signal);
+    if (doubt !== undefined) say(run, doubt);
     for (const name of prepared.stages) {
       if (await runStage(run, name)) continue;
       await journal.update({ status: 'stopped' });

@@ -1,0 +1,99 @@
+import { isRecord, promptMessages, type RewardComputer, trajectoryFromMessages } from '@rlp/core';
+import { checkRun } from '../config/check-run.ts';
+import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
+import type { AnswerMetadata } from '../config/stock-rewards.ts';
+import { loadRows } from './data/load-rows.ts';
+import type { RunRow } from './data/rows.ts';
+import { createRewards } from './environment.ts';
+
+/** What a part of the reward gives to the answers of the first rows. */
+export interface RewardedAnswers {
+  /** Name of the part. */
+  readonly name: string;
+  /** Rows with an answer that were scored. */
+  readonly answers: number;
+  /** Answers that got more than 0. */
+  readonly rewarded: number;
+  /** Why the last answer without a score has none. */
+  readonly failure: string | undefined;
+}
+
+type Answered = RunRow & { readonly completion: string };
+
+/** Scores what the first rows show as answers, as they are written there. Empty if they show none. */
+async function rewardAnswers(
+  rows: readonly RunRow[],
+  rewards: RewardComputer<AnswerMetadata>,
+  { count, signal }: { readonly count: number; readonly signal: AbortSignal | undefined },
+): Promise<readonly RewardedAnswers[]> {
+  const answered = rows.filter((row): row is Answered => row.completion !== undefined).slice(0, count);
+  const scored = await Promise.all(
+    answered.map(async ({ id, prompt, completion, metadata }) => {
+      const messages = [...promptMessages(prompt), { role: 'assistant', content: completion } as const];
+      const trajectory = trajectoryFromMessages({ id, messages, metadata });
+      const group = { id, task: { ...trajectory.task, id }, trajectories: [trajectory] };
+      return (await rewards.computeRewards(group, { signal }))[0]!;
+    }),
+  );
+  const names = [...new Set(scored.flatMap(({ components }) => Object.keys(components)))];
+  return names.map((name) => {
+    const scores = scored.flatMap(({ components }) => components[name] ?? []);
+    const failures = scored.flatMap(({ failures = [] }) => failures.filter(({ source }) => source === name));
+    const rewarded = scores.filter((score) => score > 0).length;
+    return { name, answers: scores.length, rewarded, failure: failures.at(-1)?.message };
+  });
+}
+
+/** What the rewards of a configuration give to the answers of its data. Empty if a model would have to be loaded for it. */
+export async function checkRunRewards(
+  given: RunConfig,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly RewardedAnswers[]> {
+  const config = checkRun(given, 'checkRunRewards');
+  if (config.data === undefined || judgesByModel(config)) return [];
+  const rows = await loadRows(config.data, { seed: config.seed, signal });
+  const { computer, close } = createRewards(config);
+  try {
+    return await rewardAnswers(rows, computer, { count: 10, signal });
+  } finally {
+    await close();
+  }
+}
+
+/**
+ * A sentence if the model will imitate answers that its rewards give nothing for.
+ *
+ * Only rewards that the configuration names are asked: a function may be a judge whose calls cost money.
+ */
+export async function unrewardedAnswers(
+  { config, stages, rows, rewards }: UnrewardedQuestion,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  if (!(stages.includes('sft') && stages.includes('rl')) || !isNamed(config)) return undefined;
+  const parts = await rewardAnswers(rows.imitated, rewards, { count: 50, signal });
+  const useless = parts.find(({ answers, rewarded }) => answers > 0 && rewarded === 0);
+  if (useless === undefined) return undefined;
+  return (
+    `The reward "${useless.name}" gives 0 to the first ${useless.answers} answers that will be imitated. ` +
+    'Compare what it reads with how the answers are written: exactAnswer reads <answer> tags, answer the end of the response.'
+  );
+}
+
+/** The parts of a prepared run that {@link unrewardedAnswers} reads. */
+interface UnrewardedQuestion {
+  readonly config: ResolvedRunConfig;
+  readonly stages: readonly string[];
+  readonly rows: { readonly imitated: readonly RunRow[] };
+  readonly rewards: RewardComputer<AnswerMetadata>;
+}
+
+function isNamed(config: ResolvedRunConfig): boolean {
+  const { rewards = {} } = config;
+  const parts: readonly unknown[] = typeof rewards === 'function' ? [rewards] : Object.values(rewards);
+  const named = parts.every((part) => typeof part === 'string' || (isRecord(part) && 'name' in part));
+  return named && !judgesByModel(config);
+}
+
+function judgesByModel({ rewards }: ResolvedRunConfig): boolean {
+  return JSON.stringify(rewards ?? {}).includes('"rewardModel"');
+}
