@@ -13,4 +13,7 @@ it.each(documents)('%s links to files that exist', (document) => {
   const targets = [...text.matchAll(/\]\(([^)#\s]+)/g)].map(([, target]) => target!);
   const local = targets.filter((target) => !/^[a-z]+:/.test(target));
   expect(local.filter((target) => !existsSync(join(dirname(document), target)))).toEqual([]);
+  // READMEs of packages name documents of the repository without a link.
+  const named = [...text.matchAll(/`(docs\/[\w/-]+\.md)`/g)].map(([, path]) => path!);
+  expect(named.filter((path) => !existsSync(path))).toEqual([]);
 });

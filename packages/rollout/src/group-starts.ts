@@ -11,12 +11,22 @@ interface Collection {
   readonly round?: number | undefined;
 }
 
+function requireList(method: string, given: unknown, items: string): void {
+  if (Array.isArray(given)) return;
+  const isSource = typeof given === 'object' && given !== null && 'take' in given;
+  const came = isSource
+    ? 'a task source; write source.take(8)'
+    : `${given === null ? 'null' : typeof given}; write [ … ]`;
+  throw new ArgumentError(`${method}: expected a list of ${items}, got ${came}`);
+}
+
 /** A group per task, named `collection/task`, and `collection/task#n` for its n-th repetition within one collection. */
 export function startsOfTasks<S extends State, Metadata, Outcome>(
   tasks: readonly Task<Metadata>[],
   { unfinished = [], ...at }: Collection & Pick<CollectOptions<Metadata, Outcome>, 'unfinished'>,
   repetitions: Map<string, number>,
 ): GroupStart<S, Metadata, Outcome>[] {
+  requireList('collectGroups', tasks, 'tasks');
   const carried = byGroup(unfinished);
   return tasks.map((task) => {
     const groupId = nameOf(task.id, at, repetitions);
@@ -29,6 +39,7 @@ export function startsOfStates<S extends State, Metadata, Outcome>(
   states: readonly EpisodeState<S, Metadata>[],
   at: Collection,
 ): GroupStart<S, Metadata, Outcome>[] {
+  requireList('continueFrom', states, '{ task, state }');
   const repetitions = new Map<string, number>();
   return states.map(({ task, state }) => {
     const groupId = nameOf(`${task.id}~${state.stepCount}`, at, repetitions);

@@ -230,6 +230,18 @@ it('counts the steps of an episode that goes on once', async () => {
 });
 
 describe('continueFrom', () => {
+  it('asks for lists, as collectGroups does', () => {
+    const manager = manage(counting('messages'), () => 0);
+    const fork = { task: tasks[0]!, state: {} };
+    expect(() => manager.continueFrom(fork as never)).toThrow(
+      'continueFrom: expected a list of { task, state }, got object; write [ … ]',
+    );
+    expect(() => manager.collectGroups(tasks[0] as never)).toThrow('expected a list of tasks, got object');
+    expect(() => manager.collectGroups({ take: () => tasks } as never)).toThrow(
+      'collectGroups: expected a list of tasks, got a task source; write source.take(8)',
+    );
+  });
+
   it('makes a group that begins in a state, and the same again for the same names', async () => {
     const carried = await interruptedAfter(2, counting('messages'));
     const state = carried[0]!.state as Counting;

@@ -1,3 +1,4 @@
+import { ArgumentError } from '@rlp/core';
 import * as z from 'zod';
 import { chatCall, jsonText } from './json-text.ts';
 import type { RecordedExchange } from './recorded-exchange.ts';
@@ -23,12 +24,18 @@ export const aiSdkExchange = z
   })
   .refine(({ response, steps = [] }) => response !== undefined || steps.length > 0);
 
-/** The whole conversation. The last step's response has the messages of all steps. */
+/** The whole conversation. Throws an `ArgumentError` if nothing was asked. The last step's response has the messages of all steps. */
 export function aiSdkExchanges(recorded: z.output<typeof aiSdkExchange>): RecordedExchange[] {
   const { id, system, prompt, messages: given, response, steps = [] } = recorded;
   const opening = system == null ? [] : [{ role: 'system' as const, content: system }];
   const asked =
     typeof prompt === 'string' ? [{ role: 'user' as const, content: prompt }] : (prompt ?? given ?? []);
+  if (asked.length === 0) {
+    throw new ArgumentError(
+      'a run of the AI SDK needs what was asked, which its result does not hold: write { prompt, system, steps: result.steps }, or messages ' +
+        'instead of prompt',
+    );
+  }
   const said = response ?? steps.at(-1)!.response;
   return [
     {

@@ -212,6 +212,9 @@ it('reads runs of the AI SDK', () => {
   const steps = [{ response: { messages: messages.slice(0, 2) } }, { response: { messages } }];
   const expected = [asked, conversation[1], { ...told, content: '{"sky":"clear"}' }, said];
   expect(messagesOf({ id: 'run-1', prompt: asked.content, steps })).toEqual([expected]);
+  expect(() => messagesOf({ id: 'run-1', steps })).toThrow(
+    /line 1: a run of the AI SDK needs what was asked/,
+  );
   expect(messagesOf({ messages: [asked], response: { messages } })).toEqual([expected]);
 });
 

@@ -92,7 +92,7 @@ export function trajectoryOfExchange(
 }
 
 function trajectoriesOfRecord(value: unknown, place: string): Trajectory<TrafficMetadata>[] {
-  const exchanges = recordedExchanges(value);
+  const exchanges = placed(place, () => recordedExchanges(value));
   if (exchanges === undefined) {
     throw new FormatError(
       `${place}: expected a request with its response, a conversation, a span or a run of the AI SDK, got ${shape(value)}`,
@@ -100,12 +100,17 @@ function trajectoriesOfRecord(value: unknown, place: string): Trajectory<Traffic
   }
   return exchanges.map((exchange, index) => {
     const name = exchanges.length > 1 ? `${place}, ${index + 1}` : place;
-    try {
-      return trajectoryOfExchange(exchange, name);
-    } catch (error) {
-      throw new FormatError(`${place}: ${messageOf(error)}`, { cause: error });
-    }
+    return placed(place, () => trajectoryOfExchange(exchange, name));
   });
+}
+
+/** Names the place in an error. */
+function placed<T>(place: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new FormatError(`${place}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** The values of the text with their places. */
