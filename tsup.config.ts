@@ -24,6 +24,9 @@ const threadEntries = readdirSync('src')
   .filter((file) => /\.(program|worker)\.ts$/.test(file))
   .map((file) => [file.replace(/\.ts$/, ''), `src/${file}`] as const);
 
+/** Programs of threads. What they import for its effect stays. */
+const isThread = (path: string) => /\.(program|worker)\.js$/.test(path);
+
 export default defineConfig({
   entry: Object.fromEntries([...publicEntries, ...threadEntries]),
   format: 'esm',
@@ -40,6 +43,14 @@ export default defineConfig({
   },
   // What place-declarations.ts writes, perhaps at the same time, stays.
   clean: ['!**/*.d.ts', '!**/*.d.ts.map', '!schemas/**'],
+  plugins: [
+    {
+      // The packages have no side effects, so a bundler of users warns of every chunk that is imported for nothing.
+      name: 'no-bare-imports',
+      renderChunk: (code, { path }) =>
+        isThread(path) ? undefined : { code: code.replaceAll(/^import "\.\/chunk-\w+\.js";\n/gm, '') },
+    },
+  ],
   removeNodeProtocol: false,
   silent: true,
 });

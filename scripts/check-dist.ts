@@ -4,7 +4,7 @@
  * and a run is trained from a file.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { conclude, entriesOf, packagesIn } from './workspace.ts';
@@ -53,6 +53,12 @@ await sandbox.close();
 if (sum.value !== 3) throw new Error('the sandbox answered ' + JSON.stringify(sum));
 `;
 
+/** Chunks that are imported for nothing. Bundlers of users warn of each. */
+const bareImports = entries
+  .map(({ built }) => built)
+  .filter((path) => existsSync(path) && /^import "\.\/chunk-/m.test(readFileSync(path, 'utf8')))
+  .map((path) => `${path} imports a chunk without a name; tsup.config.ts should leave it out`);
+
 /** A run from a file is the longest way through the built packages. */
 const config = `{ "model": { "create": { "tokenizer": { "characters": "0123456789+=" }, "layers": 1, "hiddenSize": 8, "heads": 1,
   "contextLength": 16 } }, "data": "rows.jsonl", "sft": { "updates": 1 },
@@ -86,6 +92,7 @@ const problems =
     : [
         ...runInPlainNode('to import every entry', importAll),
         ...runInPlainNode('to start threads', useThreads, ['--max-old-space-size=1024']),
+        ...bareImports,
         ...trainByCommand(),
       ];
 
