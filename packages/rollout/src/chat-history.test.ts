@@ -141,6 +141,26 @@ describe("history: 'sampled'", () => {
     );
   });
 
+  const cited = '<tool_call>{"name": "add"}</tool_call>';
+  it.each([
+    ['on both sides of a call', `I add.\n${cited}\n\nNow I wait.`, 'I add.\n\n\nNow I wait.', 0],
+    ['in the line of a call', `I ${cited} add`, 'I  add', 0],
+    ['between two calls', `First\n${cited}\nthen\n${cited}\nlast`, 'First\n\nthen\n\nlast', 0],
+    ['that was not said', `I add.\n${cited}\n\nNow I wait.`, 'I add.\n\n\nNow I go.', 1],
+    ['in another order', `one\n${cited}\ntwo`, 'two\n\none', 1],
+  ])('knows its own turn by the text %s', async (_, text, content, expected) => {
+    const calls = [{ id: '1', type: 'function', function: { name: 'add', arguments: '{}' } }] as const;
+    const { splits } = await play({
+      chat: chatRenderer(tokenizer, templates.plain),
+      said: ended(text, 'done'),
+      answer: () => [
+        { role: 'assistant', content, tool_calls: calls },
+        { role: 'tool', content: '41', tool_call_id: '1' },
+      ],
+    });
+    expect(splits).toBe(expected);
+  });
+
   it('works with a renderer that only gives tokens', async () => {
     const { render } = chatRenderer(tokenizer, templates.thinking);
     const { splits } = await play({ chat: { render }, said: ended('one', 'two') });

@@ -206,8 +206,23 @@ function isTurn(message: Message | undefined, text: string): boolean {
   if (content === text.trim()) return true;
   const calls = message.tool_calls ?? [];
   return (
-    calls.length > 0 && text.includes(content) && calls.every(({ function: { name } }) => text.includes(name))
+    calls.length > 0 &&
+    isRest(content, text.trim()) &&
+    calls.every(({ function: { name } }) => text.includes(name))
   );
+}
+
+/** Whether a content is what is left of a text without its calls: its two ends, or its lines in order. */
+function isRest(content: string, text: string): boolean {
+  let from = 0;
+  while (from < content.length && content[from] === text[from]) from += 1;
+  if (text.slice(from).endsWith(content.slice(from))) return true;
+  let at = 0;
+  return content.split('\n').every((line) => {
+    const found = text.indexOf(line.trim(), at);
+    at = found + line.trim().length;
+    return found >= 0;
+  });
 }
 
 function isSameMessage(before: Message, now: Message | undefined): boolean {
