@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createOnnxBackend } from '@rlp/backprop';
+import { pooledFetch } from '@rlp/http/pooled';
 import { engineFleet } from '@rlp/inference';
 import { createVllmSampler } from '@rlp/inference/vllm';
 import { characterTokenizer, loadModel } from '@rlp/models';
@@ -101,20 +102,16 @@ async function askAll(ask: (index: number) => Promise<unknown>, count: number): 
   await Promise.all(Array.from({ length: inFlight }, worker));
 }
 
-/** The platform's fetch, which notes the time until the whole answer was there. */
+/** The transport of the drivers, which notes the time until the whole answer was there. */
 function timed(away: AsyncLocalStorage<Away>) {
-  return async (url: string, init: Pick<RequestInit, 'body' | 'headers' | 'method' | 'signal'>) => {
+  return async (...[url, init]: Parameters<NonNullable<typeof pooledFetch>>) => {
     const begun = performance.now();
-    const { status, headers, ...answer } = await fetched(url, init);
+    const { status, headers, text } = await pooledFetch!(url, init);
+    const body = await text();
     const spent = away.getStore();
     if (spent !== undefined) spent.milliseconds += performance.now() - begun;
-    return { status, headers, text: async () => answer.body };
+    return { status, headers, text: async () => body };
   };
-}
-
-async function fetched(url: string, init: Pick<RequestInit, 'body' | 'headers' | 'method' | 'signal'>) {
-  const answer = await fetch(url, init);
-  return { status: answer.status, headers: answer.headers, body: await answer.text() };
 }
 
 async function startStub() {

@@ -1,9 +1,12 @@
 import type { ChatRenderer, Tokenizer } from '@rlp/core';
 import { requestSchema } from '@rlp/http/client';
+import { pooledFetch } from '@rlp/http/pooled';
 import * as z from 'zod';
 
 /** Options of every sampler on a server. */
 export const remoteSchema = requestSchema.extend({
+  /** Sends the requests. Default: connections that stay open (undici) in Node.js, else the platform's `fetch`. */
+  fetch: requestSchema.shape.fetch,
   /** Name of the model on the server. Default: the one that it serves. */
   model: z.string().min(1).optional(),
   /** Tokenizer of the model. `loadTokenizer` of `@rlp/models` reads one. Required. */
@@ -38,3 +41,8 @@ export const remoteSchema = requestSchema.extend({
 
 /** Checked options of a sampler on a server. */
 export type ResolvedRemoteOptions = z.output<typeof remoteSchema>;
+
+/** The options with the transport that costs least here, if they name none. */
+export function withPool<Options extends Pick<ResolvedRemoteOptions, 'fetch'>>(options: Options): Options {
+  return { ...options, fetch: options.fetch ?? pooledFetch };
+}

@@ -2,7 +2,7 @@ import { ArgumentError, parseOptions, RandomStream } from '@rlp/core';
 import { JsonClient, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import type { InferenceBackend } from '../backend.ts';
-import { remoteSchema } from '../remote/options.ts';
+import { remoteSchema, withPool } from '../remote/options.ts';
 import { startError } from '../remote/remedies.ts';
 import { RemoteSampler } from '../remote/remote-sampler.ts';
 import { SglangServer } from './server.ts';
@@ -28,7 +28,7 @@ const limitsSchema = z.looseObject({ context_length: z.int().positive().nullish(
 export async function createSglangSampler(options: SglangSamplerOptions): Promise<InferenceBackend> {
   const resolved = parseOptions('createSglangSampler', schema, options);
   const random = () => RandomStream.named('sglang', resolved.url);
-  const client = new JsonClient('createSglangSampler', resolved, random);
+  const client = new JsonClient('createSglangSampler', withPool(resolved), random);
   const { tokenizer, renderer, policyVersion: version } = resolved;
   try {
     const info = infoSchema.safeParse(await client.json('/get_model_info')).data;

@@ -115,7 +115,7 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
   const end = line.search(
-    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|,?\s(?:because|since|which)\b|,\s(?:not|rather than|instead of)\s+\S/,
+    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|입니다)|,?\s(?:because|since|which)\b|,\s(?:not|rather than|instead of)\s+\S/,
   );
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
