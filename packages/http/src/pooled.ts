@@ -1,11 +1,12 @@
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import type { Fetch, FetchBody, FetchResponse } from './client/fetch.ts';
 
-let agent: Agent | undefined;
+let agent: Promise<Agent> | undefined;
 
 /**
  * Sends requests over connections that stay open, for a third of the processor time of `fetch`. It knows no time limits of its own, where
- * Node's `fetch` ends an answer that does not begin within 300 s. In a browser it is `undefined`: the platform has its own.
+ * Node's `fetch` ends an answer that does not begin within 300 s. In a browser it is `undefined`: the platform has its own. Needs the
+ * package `undici`.
  *
  * @throws the reason of the signal, or an error whose `cause` is that of the connection.
  */
@@ -15,10 +16,10 @@ export const pooledFetch: Fetch | undefined = async (url, { method, headers, bod
   if (username !== '' || password !== '') {
     throw new TypeError('the address holds a user or a password; send them as a header');
   }
-  agent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  agent ??= import('undici').then((undici) => new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 }));
   try {
     const path = pathname + search;
-    return responseOf(await agent.request({ origin, path, method, headers, body, signal }));
+    return responseOf(await (await agent).request({ origin, path, method, headers, body, signal }));
   } catch (error) {
     signal.throwIfAborted();
     throw new TypeError('fetch failed', { cause: error });
