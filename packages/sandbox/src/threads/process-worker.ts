@@ -1,6 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { loaderFlags } from './loader-flags.ts';
 import type { ThreadSettings } from './thread-settings.ts';
+
+/** What is not trusted gets no flags. Modules of a user load as they do in this process. */
+function flagsOf(isSource: boolean, surroundings: ThreadSettings['surroundings']): string[] {
+  if (isSource) return ['--conditions=@rlp/source'];
+  return surroundings === 'none' ? [] : loaderFlags(process.execArgv);
+}
 
 /** A process with the part of a thread's interface that a pool uses. */
 export class ProcessWorker {
@@ -14,7 +21,7 @@ export class ProcessWorker {
     this.#child = fork(fileURLToPath(loaded), [], {
       serialization: 'advanced',
       env: { ...(surroundings === 'none' ? {} : process.env), RLP_WORKER_DATA: given },
-      execArgv: isSource ? ['--conditions=@rlp/source'] : [],
+      execArgv: flagsOf(isSource, surroundings),
       ...(surroundings === 'none' && { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }),
     });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
@@ -42,6 +49,7 @@ export class ProcessWorker {
   }
 
   async terminate(): Promise<void> {
+    this.ref();
     this.#child.kill('SIGKILL');
     if (this.#child.exitCode === null && this.#child.signalCode === null) await this.#ended;
   }

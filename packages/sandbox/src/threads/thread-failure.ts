@@ -3,11 +3,14 @@ import { messageOf } from '@rlp/core';
 
 /**
  * Describes why a thread failed. Adds a remedy if its program is missing, because bundles hold only what
- * their entry imports.
+ * their entry imports, and if Node cannot load a TypeScript module.
  */
 export function threadFailure(error: unknown, program: URL): string {
   const message = messageOf(error);
-  return message.includes(fileURLToPath(program))
-    ? `${message}; if you bundle your server, mark @rlp/* as external`
+  if (message.includes(fileURLToPath(program))) {
+    return `${message}; if you bundle your server, mark @rlp/* as external`;
+  }
+  return /Unknown file extension "\.[cm]?ts"/.test(message)
+    ? `${message}; use Node 22.18 or later, or start this program with node --import tsx`
     : message;
 }

@@ -31,6 +31,7 @@ export class Thread<Request, Answer, Ready> {
   readonly #worker: Worker | ProcessWorker;
   #waiting: Waiting<Ready, Answer> | undefined;
   #hasEnded = false;
+  #isTerminating = false;
 
   constructor(settings: ThreadSettings) {
     const { program, startMs } = settings;
@@ -48,7 +49,7 @@ export class Thread<Request, Answer, Ready> {
       void this.terminate();
       throw new ThreadError(
         'crashed',
-        message.kind === 'unusable' ? message.reason : 'the thread did not start',
+        message.kind === 'unusable' ? threadFailure(message.reason, program) : 'the thread did not start',
       );
     });
     // The caller that waits for the thread handles the rejection.
@@ -81,7 +82,9 @@ export class Thread<Request, Answer, Ready> {
 
   /** Kills the thread at once. */
   async terminate(): Promise<void> {
+    this.#isTerminating = true;
     this.#end(new ThreadError('crashed', 'the thread was ended'));
+    this.#worker.ref();
     await this.#worker.terminate();
   }
 
@@ -107,7 +110,8 @@ export class Thread<Request, Answer, Ready> {
       this.#waiting = undefined;
       clearTimeout(timer);
       release();
-      this.#worker.unref();
+      // A thread that is being ended keeps the process alive until it is gone, because somebody may await that.
+      if (!this.#isTerminating) this.#worker.unref();
     }
   }
 
