@@ -1,6 +1,7 @@
 import {
   type Environment,
   EnvironmentError,
+  messageOf,
   type OpenWorld,
   parseOptions,
   type SnapshotId,
@@ -49,7 +50,7 @@ export function worldTool<Parameters extends z.ZodType, Live, S extends State = 
 /** Options of {@link withWorld}. */
 export interface WithWorldOptions<Live extends OpenWorld, Seen = unknown>
   extends z.input<typeof toolLayerSchema> {
-  /** What rewards need to know about the world, as a value. Read at the start and after every change. It becomes the outcome. Default none. */
+  /** What rewards need to know about the world, as a value. Read at the start and after every change. It becomes the outcome. If it throws, the episode fails. Default none. */
   readonly observe?: ((world: Live) => Seen | Promise<Seen>) | undefined;
 }
 
@@ -105,7 +106,7 @@ export function withWorld<Live extends OpenWorld, S extends State, Metadata, Out
         const next = await layerOf(lease).update(state, response, context);
         lease.requireWorld();
         if (next.place.id === state.place.id || observe === undefined) return next;
-        return { ...next, place: { id: next.place.id, seen: await lease.read(observe) } };
+        return { ...next, place: { id: next.place.id, seen: await seenIn(lease, observe) } };
       };
       return pool.use(state.place.id, turn, context?.signal);
     },
@@ -135,6 +136,23 @@ function bound<Live extends OpenWorld, S extends State, Seen>(
   };
 }
 
+/** What `observe` reads in a world. Its error says that it is at fault, and not the environment. */
+function seenIn<Live extends OpenWorld, Seen>(
+  lease: WorldLease<Live>,
+  observe: (world: Live) => Seen | Promise<Seen>,
+): Promise<Seen> {
+  return lease.read(async (world) => {
+    try {
+      return await observe(world);
+    } catch (error) {
+      throw new EnvironmentError(
+        `withWorld: observe failed: ${messageOf(error)}; return a value for a world that the policy broke, too`,
+        { cause: error },
+      );
+    }
+  });
+}
+
 /** An environment that opens a world for each episode and keeps its snapshot in the state. */
 function inPlace<Live extends OpenWorld, S extends State, Metadata, Outcome, Seen>(
   environment: Environment<S, Metadata, Outcome>,
@@ -152,7 +170,7 @@ function inPlace<Live extends OpenWorld, S extends State, Metadata, Outcome, See
       const state = await environment.reset(task, seed, context);
       const look = async (lease: WorldLease<Live>): Promise<WorldPlace<Seen>> => {
         const id = await lease.snapshot();
-        return observe === undefined ? { id } : { id, seen: await lease.read(observe) };
+        return observe === undefined ? { id } : { id, seen: await seenIn(lease, observe) };
       };
       return opened('withWorld', state, 'place', await pool.begin(task, seed, look, context?.signal));
     },

@@ -191,6 +191,20 @@ describe('createWorldPool', () => {
     expect(pool.getStatistics()).toMatchObject({ open: 0, leaked: 0 });
   });
 
+  it('fails an episode whose world cannot be observed, and says that observe did', async () => {
+    const pool = createWorldPool(wordWorld());
+    const observe = ({ words }: Words) => {
+      if (words.includes('a')) throw new Error('no such table: t');
+      return words;
+    };
+    const environment = withWorld(dialogue(), pool, [add], { observe });
+    await expect(play(environment, [call('a')])).rejects.toThrow(
+      'withWorld: observe failed: no such table: t; return a value for a world that the policy broke, too',
+    );
+    await pool.close();
+    expect(pool.getStatistics()).toMatchObject({ leaked: 0 });
+  });
+
   it.each(['fails', 'hangs'] as const)('reports a world that does not close (%s)', async (closing) => {
     const leaks: string[] = [];
     const { environment, pool } = over(wordWorld({ closing }), {
