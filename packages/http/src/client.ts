@@ -1,5 +1,6 @@
 /** A JSON client: time limits, retries, a circuit breaker, no secrets in messages. Runs wherever `fetch` does. */
 export * from './client/circuit.ts';
+export * from './client/failure-sentence.ts';
 export * from './client/fetch.ts';
 export * from './client/json-client.ts';
 export * from './client/post.ts';

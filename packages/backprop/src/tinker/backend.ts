@@ -16,7 +16,7 @@ import {
   type WeightPublication,
 } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
-import { RequestError } from '@rlp/http/client';
+import { failureSentence, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import { validateBatch, validateTokens } from '../batch/packing-validation.ts';
 import { Future, Sequence } from '../future.ts';
@@ -37,7 +37,7 @@ import {
 } from './gradients.ts';
 import { type NativeLoss, nativeLossOf, slopeAt } from './native-loss.ts';
 import { normIn, probeLoss } from './probe.ts';
-import type { Submitted, TinkerSession } from './session.ts';
+import { type Submitted, type TinkerSession, tinkerWords } from './session.ts';
 import { anySchema, futureSchema, optimSchema, passSchema, savedSchema } from './wire.ts';
 
 /** What a backend on a Tinker server is made of. */
@@ -453,11 +453,6 @@ function requireTemperature(owner: string, temperature: number): void {
 function rethrown(owner: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof RequestError)) throw error;
-    const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
-    const remedy =
-      error.failure === 'untrusted'
-        ? ''
-        : '; check that the server runs and was not restarted, then load the last checkpoint';
-    throw new TrainingError(`${owner}: ${error.message}${said}${remedy}`, { cause: error });
+    throw new TrainingError(`${owner}: ${failureSentence(error, tinkerWords)}`, { cause: error });
   };
 }

@@ -1,10 +1,10 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { RequestError } from '@rlp/http/client';
+import { failureSentence, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import { scheduleSchema } from '../optimizer/schedule.ts';
 import { TinkerBackend } from './backend.ts';
 import { probeReduction } from './probe.ts';
-import { sessionSchemaOptions, TinkerSession } from './session.ts';
+import { sessionSchemaOptions, TinkerSession, tinkerWords } from './session.ts';
 import { anySchema, capabilitiesSchema, modelSchema } from './wire.ts';
 
 const schema = sessionSchemaOptions.extend({
@@ -109,10 +109,9 @@ async function createModel(
 
 function explained(error: unknown): never {
   if (!(error instanceof RequestError)) throw error;
-  const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
-  const remedy =
-    error.status === 401 || error.status === 403
-      ? 'check `apiKey`'
-      : 'check that a Tinker server runs at `url`';
-  throw new ArgumentError(`createTinkerBackend: ${error.message}${said}; ${remedy}`, { cause: error });
+  const reason = failureSentence(error, {
+    ...tinkerWords,
+    missing: 'check that a Tinker server runs at `url`',
+  });
+  throw new ArgumentError(`createTinkerBackend: ${reason}`, { cause: error });
 }

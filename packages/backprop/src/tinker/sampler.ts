@@ -16,10 +16,11 @@ import {
   TrainingError,
   type WeightPublication,
 } from '@rlp/core';
-import { RequestError } from '@rlp/http/client';
+import { failureSentence, RequestError } from '@rlp/http/client';
 import { CompletionText, completionText } from '@rlp/models';
 import * as z from 'zod';
 import { TinkerBackend } from './backend.ts';
+import { tinkerWords } from './session.ts';
 import { modelInput, sampleSchema } from './wire.ts';
 
 const schema = z.strictObject({
@@ -249,9 +250,8 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
 
 function explained(error: unknown): unknown {
   if (error instanceof RequestError) {
-    const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
-    const remedy = error.failure === 'untrusted' ? '' : '; check that the server runs';
-    return new SamplerError(`sample: ${error.message}${said}${remedy}`, { cause: error });
+    const reason = failureSentence(error, { ...tinkerWords, less: 'sample less at once' });
+    return new SamplerError(`sample: ${reason}`, { cause: error });
   }
   return error instanceof TrainingError
     ? new SamplerError(`sample: ${error.message}`, { cause: error })

@@ -32,6 +32,13 @@ export interface Submitted {
   readonly submit: () => Promise<string>;
 }
 
+/** What users of a Tinker server can change. */
+export const tinkerWords = {
+  key: 'apiKey',
+  less: 'lower `sequencesPerRequest` or `bytesPerRequest`',
+  missing: 'check that the server was not restarted, then load the last checkpoint',
+};
+
 let sessions = 0;
 
 /** A session on a Tinker server: requests that are sent once, results that are waited for, signs of life. */
