@@ -1,12 +1,25 @@
-import { FormatError, parseRecords, type Trajectory } from '@rlp/core';
+import { FormatError, messageOf, parseRecords, type Trajectory } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
+import { lostInJson } from './episode/plain-state.ts';
 
 /** Version of the records below. Readers refuse others. */
 const VERSION = 1;
 
-/** One trajectory as a line of JSON with its format's `version`, without the line break. */
+/**
+ * One trajectory as a line of JSON with its format's `version`, without the line break.
+ *
+ * @throws `FormatError` naming the field that JSON cannot hold.
+ */
 export function trajectoryToLine(trajectory: Trajectory): string {
-  return JSON.stringify({ version: VERSION, ...trajectory });
+  try {
+    return JSON.stringify({ version: VERSION, ...trajectory });
+  } catch (error) {
+    const { state, ...rest } = trajectory;
+    const lost = lostInJson(state) ?? lostInJson(rest, 'trajectory') ?? messageOf(error);
+    throw new FormatError(`trajectoryToLine: "${trajectory.id}" needs plain data, but ${lost}`, {
+      cause: error,
+    });
+  }
 }
 
 /** What each line of a file of trajectories holds. */

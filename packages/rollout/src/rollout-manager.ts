@@ -16,6 +16,7 @@ import { runGroup } from './episode/group.ts';
 import type { GroupContext, GroupStart, RolloutDependencies } from './episode/group-context.ts';
 import { guarded } from './episode/guarded.ts';
 import { newMembers } from './episode/member.ts';
+import { lostInJson } from './episode/plain-state.ts';
 import { EventBus } from './events/event-bus.ts';
 import { progressOf, type RolloutProgress } from './events/progress.ts';
 import { TokenMeter } from './events/token-meter.ts';
@@ -55,6 +56,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   readonly #running = new Set<GroupContext<S, Metadata, Outcome>>();
   #lastError: unknown;
   #collections = 0;
+  #hasLooked = false;
 
   /** @throws `OptionsError` naming every problem at once. */
   constructor(dependencies: RolloutDependencies<S, Metadata, Outcome>, options: RolloutOptions = {}) {
@@ -159,6 +161,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
       for await (const collected of pending) {
         if (collected === undefined) continue;
         this.#count(collected, options);
+        this.#lookAtState(collected.context);
         if (collected.group.trajectories.length > 0) yield collected.group;
         this.#running.delete(collected.context);
       }
@@ -201,6 +204,20 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
       this.#slots.give(taken);
       taken = 0;
     }
+  }
+
+  /** Notes once if the states of the environment could not be stored. */
+  #lookAtState({ members }: GroupContext<S, Metadata, Outcome>): void {
+    const seen = members.map(({ progress }) => progress.state);
+    const state = this.#hasLooked ? undefined : seen.find((one) => one !== undefined);
+    if (state === undefined) return;
+    this.#hasLooked = true;
+    const lost = lostInJson(state);
+    if (lost === undefined) return;
+    this.#counter.note(
+      `an episode could not go on after a stop or in another process, because ${lost}; keep text, numbers, lists and plain objects in the ` +
+        'state of the environment',
+    );
   }
 
   /** Counts a group. Throws its first error if the failure policy says so. */

@@ -9,7 +9,7 @@ import {
 } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RolloutManager, type RolloutOptions } from './index.ts';
+import { RolloutManager, type RolloutOptions, trajectoryToLine } from './index.ts';
 import { characters, chat, mockPolicy, type Speak } from './testing.ts';
 
 interface Counting extends State {
@@ -226,6 +226,34 @@ it('counts the steps of an episode that goes on once', async () => {
     steps: group!.trajectories[0]!.steps.length - 2,
     count: 1,
     byStatus: { completed: 1 },
+  });
+});
+
+describe('a state that is not plain data', () => {
+  const odd = (value: unknown) => {
+    const { reset } = counting('messages');
+    const changed: Partial<Environment<Counting, number>> = {
+      reset: async (...given) => ({ ...(await reset(...given)), seen: value }),
+    };
+    return manage(counting('messages', changed), () => 0);
+  };
+
+  it('is noted once, and only if it is one', async () => {
+    const manager = odd(new Map());
+    await all(manager.collectGroups([tasks[0]!, tasks[1]!]));
+    expect(manager.takeNotes()).toEqual([expect.stringContaining('because state.seen is a Map; keep text')]);
+    await all(manager.collectGroups([tasks[0]!]));
+    expect(manager.takeNotes()).toEqual([]);
+    const plain = odd([1]);
+    await all(plain.collectGroups([tasks[0]!]));
+    expect(plain.takeNotes()).toEqual([]);
+  });
+
+  it('is named if a trajectory cannot be written', () => {
+    const trajectory = { id: '0/a/0', state: { seen: 10n } } as unknown as Trajectory;
+    expect(() => trajectoryToLine(trajectory)).toThrow(
+      'trajectoryToLine: "0/a/0" needs plain data, but state.seen is a bigint',
+    );
   });
 });
 
