@@ -11,6 +11,18 @@ type Row = Readonly<Record<string, unknown>>;
 const user = (content: string) => ({ role: 'user', content });
 const assistant = (content: string) => ({ role: 'assistant', content });
 
+it('asks for datasets, and datasetOf for rows', async () => {
+  const rows = [{ prompt: 'a' }] as never;
+  const sentence = 'expected a dataset, got a list; datasetOf(rows) makes one of a list';
+  await expect(tasksFrom(rows)).rejects.toThrow(`tasksFrom: ${sentence}`);
+  await expect(gathered(demonstrationsFrom(rows))).rejects.toThrow(`demonstrationsFrom: ${sentence}`);
+  await expect(gathered(preferencesFrom(rows))).rejects.toThrow(`preferencesFrom: ${sentence}`);
+  await expect(gathered(ratingsFrom(rows))).rejects.toThrow(`ratingsFrom: ${sentence}`);
+  expect(() => datasetOf('rows.jsonl' as never)).toThrow(
+    'datasetOf: expected a list of rows or an AsyncIterable of them, got string; loadDataset reads files',
+  );
+});
+
 describe('tasksFrom', () => {
   it.each<[string, Row, Row | undefined, object]>([
     [

@@ -1,4 +1,4 @@
-import { FormatError, isRecord, parseOptions } from '@rlp/core';
+import { ArgumentError, FormatError, isRecord, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { parseJsonLines } from '../lines/json-lines.ts';
 import { parseCsv } from '../tables/parse-csv.ts';
@@ -26,6 +26,11 @@ export function datasetOf<Row extends object = DatasetRow>(
   options: DatasetOfOptions = {},
 ): Dataset<Row> {
   const { name, fields } = parseOptions('datasetOf', schema, options, 'DatasetOfOptions');
+  if (typeof rows !== 'object' || rows === null || !('length' in rows || Symbol.asyncIterator in rows)) {
+    throw new ArgumentError(
+      `datasetOf: expected a list of rows or an AsyncIterable of them, got ${typeof rows}; loadDataset reads files, datasetOfText texts`,
+    );
+  }
   const origin: DatasetOrigin = { name, unit: 'row', fields };
   const open = (skip: number) =>
     'length' in rows ? listBatches(rows, origin, skip) : one(rows, origin, skip);

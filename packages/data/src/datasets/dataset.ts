@@ -200,6 +200,17 @@ export class Dataset<Row = DatasetRow> implements AsyncIterable<Row> {
   }
 }
 
+/** Throws an `ArgumentError` for what is no dataset. */
+export function requireDataset(owner: string, given: unknown): void {
+  if (typeof given === 'object' && given !== null && 'batches' in given) return;
+  const remedy = Array.isArray(given)
+    ? 'datasetOf(rows) makes one of a list'
+    : 'loadDataset and datasetOf make one';
+  throw new ArgumentError(
+    `${owner}: expected a dataset, got ${Array.isArray(given) ? 'a list' : typeof given}; ${remedy}`,
+  );
+}
+
 /** Reads a {@link Dataset} entry by entry. */
 export class DatasetReader<Row> implements AsyncIterableIterator<DatasetEntry<Row>> {
   readonly #batches: AsyncGenerator<readonly DatasetEntry<Row>[], void, undefined>;

@@ -1,7 +1,7 @@
 import { type Message, parseOptions, type ToolSchema } from '@rlp/core';
 import * as z from 'zod';
 import { cellOf, type DatasetColumns, KnownColumns, rowError } from './columns.ts';
-import type { Dataset } from './dataset.ts';
+import { type Dataset, requireDataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
 import { asMessages, messagesOf, promptOf, textOrMessages, toolsOf } from './row-parts.ts';
 
@@ -39,6 +39,7 @@ export async function* demonstrationsFrom(
 ): AsyncGenerator<Demonstration, void, undefined> {
   const { form, signal } = parseOptions('demonstrationsFrom', schema, options, 'DemonstrationsFromOptions');
   const known = new KnownColumns();
+  requireDataset('demonstrationsFrom', dataset);
   for await (const batch of dataset.batches({ signal })) {
     for (const entry of batch) yield demonstrationOf(entry, known.of(entry), form);
   }

@@ -1,6 +1,6 @@
 import type { Message, ToolSchema } from '@rlp/core';
 import { cellOf, type DatasetColumns, described, KnownColumns, rowError } from './columns.ts';
-import type { Dataset } from './dataset.ts';
+import { type Dataset, requireDataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
 import { promptOf, textOrMessages, toolsOf } from './row-parts.ts';
 
@@ -40,6 +40,7 @@ export async function* preferencesFrom(
   { signal }: Reading = {},
 ): AsyncGenerator<PreferencePair, void, undefined> {
   const known = new KnownColumns();
+  requireDataset('preferencesFrom', dataset);
   for await (const batch of dataset.batches({ signal })) {
     for (const entry of batch) yield pairOf(entry, known.of(entry));
   }
@@ -104,6 +105,7 @@ export async function* ratingsFrom(
   { signal }: Reading = {},
 ): AsyncGenerator<RatedAnswer, void, undefined> {
   const known = new KnownColumns();
+  requireDataset('ratingsFrom', dataset);
   for await (const batch of dataset.batches({ signal })) {
     for (const entry of batch) yield ratedOf(entry, known.of(entry));
   }

@@ -9,7 +9,7 @@ import {
   type Task,
 } from '@rlp/core';
 import { cellOf, type DatasetColumns, described, KnownColumns, rowError } from './columns.ts';
-import type { Dataset } from './dataset.ts';
+import { type Dataset, requireDataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
 import { messagesOf, promptOf, toolsOf } from './row-parts.ts';
 
@@ -36,6 +36,7 @@ export async function tasksFrom<Metadata = unknown>(
   dataset: Dataset<object>,
   { metadata, signal }: TasksFromOptions<Metadata> = {},
 ): Promise<Task<Metadata>[]> {
+  requireDataset('tasksFrom', dataset);
   const known = new KnownColumns();
   const places = new Map<string, DatasetEntry<object>>();
   const tasks: Task<Metadata>[] = [];

@@ -3,6 +3,8 @@ import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactAnswer, rewardFunctions, tagFormat } from '../index.ts';
+
+import { gsm8kAnswer, mathAnswer, toolCalls } from '../stock.ts';
 import { groupAnswering } from '../trajectories.fixture.ts';
 
 interface Answered {
@@ -176,6 +178,30 @@ describe('rewardFunctions', () => {
       'scaled',
       4,
     ]);
+  });
+
+  it('takes ready-made rewards as parts, such as judges', async () => {
+    const judge = { reward: () => 3, getStatistics: () => ({}) };
+    const computer = rewardFunctions({ judge, half: { ...judge, weight: 0.5 } });
+    const [scored] = await computer.computeRewards(groupOf(undefined, ['x']));
+    expect([scored?.reward, scored?.components]).toEqual([4.5, { judge: 3, half: 3 }]);
+  });
+
+  it('asks for a group', async () => {
+    const rewards = rewardFunctions({ a: () => 1 });
+    await expect(rewards.computeRewards([] as never)).rejects.toThrow(
+      'computeRewards: expected a group { id, task, trajectories }',
+    );
+  });
+
+  it.each([
+    ['exactAnswer', () => exactAnswer({} as never), 'reference'],
+    ['mathAnswer', () => mathAnswer({} as never), 'reference'],
+    ['gsm8kAnswer', () => gsm8kAnswer({} as never), 'reference'],
+    ['toolCalls', () => toolCalls({} as never), 'expected'],
+  ])('%s says before a run what it needs', (owner, make, name) => {
+    expect(make).toThrow(OptionsError);
+    expect(make).toThrow(`${owner}: invalid options\n  - ${name}: must be a function of the metadata`);
   });
 
   it('names every bad part at once', () => {

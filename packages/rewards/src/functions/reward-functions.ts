@@ -11,10 +11,13 @@ import { clockSchema, functionSchema, hasMethod, timerMs } from '../shared/schem
 import { prepareTrajectory, scoredPart, scoreTrajectories } from './score-trajectories.ts';
 import type { RewardFunctionStatistics } from './tally.ts';
 
-/** A part as an object: a function has weight 1, and so has a reward of `reward`, which is a reward computer on its own, too. */
+/** A part as an object: a function has weight 1, and so have ready-made rewards such as those of `reward` and of judges. */
 function partOf(part: unknown): unknown {
   if (typeof part === 'function') return { reward: part };
-  return hasMethod(part, 'computeRewards') ? { reward: (part as { reward?: unknown }).reward } : part;
+  const isReady = hasMethod(part, 'computeRewards') || hasMethod(part, 'getStatistics');
+  if (!isReady) return part;
+  const { reward, weight } = part as { readonly reward?: unknown; readonly weight?: unknown };
+  return { reward, ...(weight !== undefined && { weight }) };
 }
 
 const partsSchema = z

@@ -1,4 +1,5 @@
 import {
+  ArgumentError,
   type RewardFailure,
   type RewardFunction,
   type ScoredTrajectory,
@@ -69,6 +70,11 @@ export async function scoreTrajectories<Metadata, Outcome>(
   trajectories: readonly Trajectory<Metadata, Outcome>[],
   scoring: Scoring,
 ): Promise<readonly ScoredTrajectory<Metadata, Outcome>[]> {
+  if (!Array.isArray(trajectories)) {
+    throw new ArgumentError(
+      'computeRewards: expected a group { id, task, trajectories }; put the trajectories into a list',
+    );
+  }
   scoring.signal?.throwIfAborted();
   const columns = await Promise.all(
     parts.map((part) =>

@@ -63,6 +63,12 @@ describe('compareEvaluations', () => {
     expect(compareEvaluations(first, second)).toEqual(comparison);
   });
 
+  it('asks for records', () => {
+    expect(() => compareEvaluations({} as never, evaluation([[true]]))).toThrow(
+      'compareEvaluations: expected two records that evaluate returned',
+    );
+  });
+
   it('compares the tasks that both scored', () => {
     const [first, second] = pair(2, 1, 4);
     const fewer = { ...second, tasks: second.tasks.slice(1) };

@@ -57,6 +57,11 @@ export function compareEvaluations(
     options,
     'CompareOptions',
   );
+  if (!Array.isArray(first?.tasks) || !Array.isArray(second?.tasks)) {
+    throw new ArgumentError(
+      'compareEvaluations: expected two records that evaluate returned, or that were read from their files',
+    );
+  }
   const measure = first.accuracy !== undefined && second.accuracy !== undefined ? 'accuracy' : 'reward';
   const pairs = pairsOf(first, second, measure);
   if (pairs.length === 0) {

@@ -187,6 +187,19 @@ describe('evaluate', () => {
     await expect(evaluate({ policy: slow, tasks, rewards, signal: stop.signal })).rejects.toThrow('enough');
   });
 
+  it('says what a policy and tasks are', async () => {
+    const wrong = (options: object) => evaluate({ tasks, rewards: { r: () => 1 }, ...options } as never);
+    await expect(wrong({})).rejects.toThrow(
+      'evaluate: expected policy: { sampler, tokenizer, chat }, or rollouts',
+    );
+    await expect(wrong({ policy: steady.sampler })).rejects.toThrow(
+      'of an InferenceModule give { sampler: module',
+    );
+    await expect(wrong({ policy: steady, tasks: { take: () => tasks } })).rejects.toThrow(
+      'evaluate: expected a list of tasks; of a task source give source.take(100)',
+    );
+  });
+
   it('refuses bad options at once', async () => {
     const refused = (options: object) =>
       evaluate({ policy: steady, tasks, rewards, ...options }).catch((error: unknown) => error);

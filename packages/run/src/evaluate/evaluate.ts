@@ -130,7 +130,7 @@ function collectionOf<Metadata, Outcome>(
   }
   const { policy, environment, ...rest } = given;
   const settings = resolveSettings(rest);
-  const { sampler, tokenizer, chat } = policy;
+  const { sampler, tokenizer, chat } = requirePolicy(policy);
   const { name, samples, k, confidence, metric, correctFrom, category, timeoutMs, ...rollout } = settings;
   const collector = () => {
     const world = environment ?? questionsOf<Metadata, Outcome>(tasks);
@@ -138,6 +138,14 @@ function collectionOf<Metadata, Outcome>(
     return new RolloutManager(parts, { ...rollout, groupSize: samples });
   };
   return { settings, collector, policyVersion: sampler.policyVersion };
+}
+
+function requirePolicy(policy: Omit<RolloutPolicy, 'close'> | undefined): Omit<RolloutPolicy, 'close'> {
+  if (policy?.sampler !== undefined && policy.tokenizer !== undefined) return policy;
+  throw new ArgumentError(
+    'evaluate: expected policy: { sampler, tokenizer, chat }, or rollouts; of an InferenceModule give ' +
+      '{ sampler: module, tokenizer: module.tokenizer, chat: module.renderer }',
+  );
 }
 
 /** Version of the weights that gave the last response. */
@@ -149,7 +157,10 @@ function versionOf(groups: readonly ScoredGroup[]): number {
 }
 
 function requireTasks(tasks: readonly Task[]): void {
-  if (!Array.isArray(tasks) || tasks.length === 0) {
+  if (!Array.isArray(tasks)) {
+    throw new ArgumentError('evaluate: expected a list of tasks; of a task source give source.take(100)');
+  }
+  if (tasks.length === 0) {
     throw new ArgumentError('evaluate: expected at least one task, got none; pass the tasks to evaluate on');
   }
   const ids = new Set<string>();

@@ -1,6 +1,6 @@
 import type { RewardFunction } from '@rlp/core';
 import { extractTag } from '../format/extract-tag.ts';
-import { type AnswerSources, requireReference } from './reference.ts';
+import { type AnswerSources, requireReader, requireReference } from './reference.ts';
 
 /** Options of {@link exactAnswer}. */
 export interface ExactAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
@@ -14,6 +14,7 @@ export function exactAnswer<Metadata>({
   reference,
   extract = extractTag('answer'),
 }: ExactAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  requireReader('exactAnswer', 'reference', reference);
   return ({ task, response }) => {
     const expected = requireReference('exactAnswer', task.id, reference(task.metadata));
     return extract(response)?.trim() === expected.trim() ? 1 : 0;

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, OptionsError } from '@rlp/core';
 
 /** The error of a task without what its reward reads: it cannot be scored. */
 export function referenceError(owner: string, task: string, kind: string, reference: unknown): ArgumentError {
@@ -15,6 +15,14 @@ export function referenceError(owner: string, task: string, kind: string, refere
 export function requireReference(owner: string, task: string, reference: unknown): string {
   if (typeof reference === 'string' && reference.trim() !== '') return reference;
   throw referenceError(owner, task, 'text that is not empty', reference);
+}
+
+/** Throws an `OptionsError` if what reads the metadata of a task is no function. */
+export function requireReader(owner: string, name: string, reader: unknown): void {
+  if (typeof reader === 'function') return;
+  throw new OptionsError(owner, [
+    `${name}: must be a function of the metadata, such as ({ answer }) => answer`,
+  ]);
 }
 
 /** Where a reward finds the right answer and the policy's. */

@@ -1,6 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
-import { type AnswerSources, referenceError, requireReference } from '../answers/reference.ts';
+import { type AnswerSources, referenceError, requireReader, requireReference } from '../answers/reference.ts';
 import { inexact, negativeWord } from './closing-answer.ts';
 import { numberOf } from './expression-reader.ts';
 import { finalAnswer } from './final-answer.ts';
@@ -23,6 +23,7 @@ export function mathAnswer<Metadata>({
   ...options
 }: MathAnswerOptions<Metadata>): RewardFunction<Metadata> {
   const agreement = parseOptions('mathAnswer', agreementSchema, options);
+  requireReader('mathAnswer', 'reference', reference);
   return ({ task, response }) => {
     const expected = requireReference('mathAnswer', task.id, reference(task.metadata));
     const given = extract(response);
@@ -51,6 +52,7 @@ export function gsm8kAnswer<Metadata>({
   reference,
   extract = finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] }),
 }: Gsm8kAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  requireReader('gsm8kAnswer', 'reference', reference);
   return ({ task, response }) => {
     const answer = requireReference('gsm8kAnswer', task.id, reference(task.metadata));
     const expected = readNumber(hashOnly(answer) ?? answer);

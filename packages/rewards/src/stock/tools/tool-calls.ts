@@ -8,6 +8,7 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
+import { requireReader } from '../answers/reference.ts';
 
 /** A tool call with its arguments read. */
 export interface ReadToolCall {
@@ -118,6 +119,7 @@ export function toolCalls<Metadata>({
   ...options
 }: ToolCallsOptions<Metadata>): RewardFunction<Metadata> {
   const { comparison, order, extra, grading } = parseOptions('toolCalls', schema, options);
+  requireReader('toolCalls', 'expected', expected);
   return (trajectory) => {
     const { task } = trajectory;
     const wanted: unknown = expected(task.metadata);
