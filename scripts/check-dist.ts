@@ -4,7 +4,7 @@
  * and a run is trained from a file.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { conclude, entriesOf, packagesIn } from './workspace.ts';
@@ -59,6 +59,18 @@ const bareImports = entries
   .filter((path) => existsSync(path) && /^import "\.\/chunk-/m.test(readFileSync(path, 'utf8')))
   .map((path) => `${path} imports a chunk without a name; tsup.config.ts should leave it out`);
 
+/** Classes of errors that a bundler renamed. Stacks show the name of the class. */
+const renamedErrors = packagesIn('packages').flatMap(({ directory }) =>
+  readdirSync(join(directory, 'dist'))
+    .filter((file) => file.endsWith('.js'))
+    .flatMap((file) => {
+      const renamed = /= class (_\w*Error) /.exec(readFileSync(join(directory, 'dist', file), 'utf8'));
+      return renamed === null
+        ? []
+        : [`${directory}/dist/${file} renames ${renamed[1]}; do not name the class within itself`];
+    }),
+);
+
 /** A run from a file is the longest way through the built packages. */
 const config = `{ "model": { "create": { "tokenizer": { "characters": "0123456789+=" }, "layers": 1, "hiddenSize": 8, "heads": 1,
   "contextLength": 16 } }, "data": "rows.jsonl", "sft": { "updates": 1 },
@@ -93,6 +105,7 @@ const problems =
         ...runInPlainNode('to import every entry', importAll),
         ...runInPlainNode('to start threads', useThreads, ['--max-old-space-size=1024']),
         ...bareImports,
+        ...renamedErrors,
         ...trainByCommand(),
       ];
 

@@ -39,8 +39,13 @@ export class RunStoppedError extends RlpError {
   /** The same, for a run that went on until it needed what failed. */
   at(state: RlState): RunStoppedError {
     const [stop, iteration] = this.#why;
-    return new RunStoppedError(stop, { iteration, state });
+    return runStopped(stop, { iteration, state });
   }
+}
+
+/** Outside of the class: a bundler renames a class that names itself, and stacks would show that name. */
+function runStopped(...given: ConstructorParameters<typeof RunStoppedError>): RunStoppedError {
+  return new RunStoppedError(...given);
 }
 
 /** What is wrong, what to do, and the first error behind it. */

@@ -100,6 +100,22 @@ describe('trainRun', () => {
     expect(text()).toContain('30 rows to imitate, 20 to practise, 10 held out');
   }, 240_000);
 
+  it('names the row that its tokenizer cannot write', async () => {
+    const create = {
+      ...(tiny.model as { create: object }).create,
+      tokenizer: { characters: '0123456789+=,' },
+    };
+    const config = {
+      ...tiny,
+      model: { create },
+      output: join(directory, 'letters'),
+      evaluation: 'none',
+    } as RunConfig;
+    await expect(trainRun(config, recorded())).rejects.toThrow(
+      /^sft: row \S+: encode: "<" is not in the alphabet; add it to the alphabet/,
+    );
+  });
+
   it('says before training that its rewards give nothing for the answers that it will imitate', async () => {
     const data = join(directory, 'plain.jsonl');
     const rows = Array.from({ length: 12 }, (_, n) =>

@@ -6,7 +6,7 @@ import {
   type SftState,
   withinLength,
 } from '@rlp/algorithms';
-import { ArgumentError, type Message, promptMessages, type TokenSequence } from '@rlp/core';
+import { ArgumentError, type Message, messageOf, promptMessages, type TokenSequence } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { RunRow } from '../data/rows.ts';
 import { showsMessages } from '../environment.ts';
@@ -31,12 +31,21 @@ function demonstrationOf(
   return { messages: [...promptMessages(prompt), answer], ...(tools && { tools }) };
 }
 
+/** What a row shows, as tokens. Its errors name the row. */
+function sequencesOfRow(row: RunRow, asMessages: boolean, model: LanguageModel): readonly TokenSequence[] {
+  try {
+    return demonstrationSequences(demonstrationOf(row, asMessages), model);
+  } catch (error) {
+    throw new ArgumentError(`sft: row ${row.id}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 /** Sequences that fit the model, and what was left out. */
 function sequencesOf(prepared: PreparedRun, model: LanguageModel) {
   const { rows, environment } = prepared;
   const { contextLength } = model.config;
   const asMessages = showsMessages(environment);
-  const all = rows.imitated.flatMap((row) => demonstrationSequences(demonstrationOf(row, asMessages), model));
+  const all = rows.imitated.flatMap((row) => sequencesOfRow(row, asMessages, model));
   const limit = optionsOf(prepared).maxLength ?? { tokens: contextLength };
   const { sequences, note } = withinLength(all, limit, contextLength);
   if (sequences.length === 0) {
