@@ -86,12 +86,8 @@ async function simulated(count: number) {
     while (performance.now() < end) {
       const number = asked++;
       try {
-        const [completion] = await fleet.sample({
-          prompt: [number],
-          count: 1,
-          maxTokens: 1,
-          seed: `${number}`,
-        });
+        const request = { prompt: [number], count: 1, maxTokens: 1, seed: `${number}` };
+        const [completion] = await fleet.sample(request);
         const [answer] = completion!.tokens;
         answers.set(answer!, (answers.get(answer!) ?? 0) + 1);
         if (performance.now() < end) answered += 1;
