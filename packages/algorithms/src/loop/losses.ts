@@ -19,6 +19,8 @@ interface Outcome {
   /** Finished without a reward. */
   readonly unscored: number;
   readonly first?: FirstFailure | undefined;
+  /** Whether episodes ended, none failed, and the policy said nothing in any. */
+  readonly isUnasked: boolean;
   /** Thrown by the reward computer, which should not. */
   readonly rejection?: unknown;
 }
@@ -44,6 +46,12 @@ const checks: readonly LossCheck[] = [
     sentence: ({ tasks, first }) =>
       `no episode of ${tasks} tasks was kept${first ? `; the last failure: ${first.message}` : ''}`,
     remedy: 'correct the failure, or keep failed episodes with `rollout.onFailure`',
+  },
+  {
+    reason: 'nothing-collected',
+    applies: ({ isUnasked }) => isUnasked,
+    sentence: ({ episodes }) => `all ${episodes} episodes were over before the policy was asked`,
+    remedy: 'make isTerminal of the environment false for the state that reset returns',
   },
   {
     reason: 'episodes-failed',
@@ -83,11 +91,15 @@ export function lossOf(
 ): (Stop & { readonly error: unknown }) | undefined {
   const scored = collected.flatMap((group) => group.scored);
   const missing = scored.filter(({ reward }) => reward === null);
-  if (rejection === undefined && scored.length > 0 && missing.length < share * scored.length)
-    return undefined;
+  const isUnasked =
+    scored.length > 0 &&
+    scored.every(({ trajectory: { steps, status } }) => steps.length === 0 && status === 'completed');
+  const isEnough = scored.length > 0 && missing.length < share * scored.length;
+  if (rejection === undefined && isEnough && !isUnasked) return undefined;
   const failed = missing.filter(({ trajectory }) => trajectory.status === 'failed').length;
   const first = rejection === undefined ? (firstFailure(missing) ?? dropped(lastError)) : rejected(rejection);
   const outcome: Outcome = {
+    isUnasked,
     tasks: taken,
     episodes: scored.length,
     failed,

@@ -86,6 +86,16 @@ describe('runRlTraining', () => {
     expect(report!.metrics['environment/constructor']).toBe(1);
   });
 
+  it('says that every episode was over before the policy was asked', async () => {
+    const { environment, sampler, ...setup } = algorithmSetup('1');
+    const over = { ...environment, isTerminal: () => true };
+    const rollouts = new RolloutManager({ ...setup, sampler, environment: over }, { groupSize: 2 });
+    const parts = forLoop({ ...setup, rollouts, inference: sampler });
+    await expect(collect(runRlTraining(parts, { iterations: 1, tasksPerIteration: 2 }))).rejects.toThrow(
+      'all 4 episodes were over before the policy was asked; make isTerminal of the environment false',
+    );
+  });
+
   it('says how many groups had no variance', async () => {
     const setup = { ...banditSetup('flat'), rewards: constantRewards(1) };
     const before = await logitsOf(setup);
