@@ -21,6 +21,17 @@ async function train(
 }
 
 describe('runSftTraining', () => {
+  it.each([['text'], [null], [{}], [{ tokens: 'abc' }], [{ tokens: [1, 2] }]])(
+    'names the sequence that is none: %j',
+    async (wrong) => {
+      const sequences = [alphabet[0]!, wrong] as typeof alphabet;
+      const refused = runSftTraining({ backend: create(), sequences }).next();
+      await expect(refused).rejects.toThrow(
+        /sequences\.?\[?1\]?: must be a sequence.*demonstrationSequences/,
+      );
+    },
+  );
+
   it('learns the demonstrations, and nothing of their prompts', async () => {
     const backend = create();
     const reports = await train(backend, { epochs: 40 });

@@ -1,4 +1,5 @@
 import {
+  isRecord,
   type MetricsLogger,
   parseOptions,
   type Tokenizer,
@@ -34,9 +35,23 @@ export const updateDependencyShape = {
   signal: signalSchema.optional(),
 };
 
+const mustBeSequence =
+  'must be a sequence with lists of `tokens` and of `mask`; demonstrationSequences makes them of text';
+
+/** Whether a value has the lists that an update reads. Their lengths are looked at before the first update. */
+function isSequence(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  return [value.tokens, value.mask].every((list) => Array.isArray(list) || ArrayBuffer.isView(list));
+}
+
 const dependencySchema = z.strictObject({
   ...updateDependencyShape,
-  sequences: z.custom<readonly TokenSequence[]>(Array.isArray, 'must be a list of sequences'),
+  sequences: z
+    .custom<readonly TokenSequence[]>(Array.isArray, 'must be a list of sequences')
+    .superRefine((sequences, context) => {
+      const wrong = sequences.findIndex((one) => !isSequence(one));
+      if (wrong >= 0) context.addIssue({ code: 'custom', path: [wrong], message: mustBeSequence });
+    }),
   tokenizer: having<Tokenizer>('encode', 'a tokenizer').optional(),
 } satisfies Record<keyof SftDependencies, z.ZodType>);
 
