@@ -1,11 +1,9 @@
 import { agreeAsDates } from './dates.ts';
-import { isUnit } from './units.ts';
+import { inexact, negativeWord, refusal } from './denials.ts';
+import { isUnit, unitOf } from './units.ts';
 
-/** A word that denies an answer. */
-export const negativeWord =
-  /\b(?:not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b/i;
-
-const number = /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
+const number =
+  /(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
 
 /** A text without asterisks, backticks and white space at its ends; `z^*` keeps its own. */
 export function withoutMarks(text: string): string {
@@ -25,15 +23,18 @@ const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z][a-z/^\d]*){1,3}\}
 const spans = /\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]/g;
 
 /** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
-const said = /^[^\d\\]*\b(?:is|are|equals)\b\s*:?\s*(\S.*?)\.?$/;
+const said = /^[^\d\\]*\b(?:is|are|equals|will be)\b\s*:?\s*(\S.*?)\.?$/;
 
 /** `x = 1 and x = 2`. */
 const severalValues = /(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s*=[^=]*$/;
 
+/** A sentence that begins with its verdict. */
+const yesOrNo = /^(yes|no|true|false)[,.](?!.*\b(?:yes|no|true|false)\b)/i;
+
 /** A letter that a sentence chooses. */
 const chosen = [
   /\b(?:choose|pick|select|is|it['’]s)\s+(?:option\s+|choice\s+)?(\([A-J]\)|[A-HJ])[.!]?$/,
-  /^(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?[.!]?$/,
+  /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
 ];
 
 /**
@@ -44,22 +45,29 @@ export function closingAnswer(text: string): string | undefined {
   const end = text.slice(-2000).trimEnd();
   const tagged = /<answer>([^<>]*)<\/answer>$/i.exec(end)?.[1];
   if (tagged !== undefined) return tagged;
+  if (refusal.test(end)) return;
   const start = end.lastIndexOf('\n') + 1;
   const line = withoutMarks(end.slice(start).replace(/^(?:#{1,6}|>|[=-]>|[∴⇒→=])\s+/, ''));
   const isWhole = line === text.trim();
   if (line.length <= 200) {
     if (isFormula(line) || agreeAsDates(line, line) || (isWhole && amount.test(line))) return line;
-    const letter = chosen.map((form) => form.exec(line)?.[1]).find((one) => one !== undefined);
-    if (letter !== undefined) return negativeWord.test(line) ? undefined : letter;
+    const letter = chosen.map((form) => form.exec(line)).find((match) => match !== null);
+    if (letter != null)
+      return negativeWord.test(line.slice(0, letter.index + letter[0].length)) ? undefined : letter[1];
   }
-  const last = end.split(/\n|(?<=[.!?])\s/).findLast((sentence) => /\d/.test(sentence));
+  const sentences = end.split(/\n|(?<=[.!?])\s/);
+  const last = sentences.findLast((sentence) => /\d/.test(sentence));
   if (last !== undefined) return negativeWord.test(last) || last.endsWith('?') ? undefined : saidIn(last);
-  return text.length <= 60 && !negativeWord.test(line) ? line : undefined;
+  return wordsSaidIn(sentences.at(-1)!) ?? (text.length <= 60 && !negativeWord.test(line) ? line : undefined);
 }
 
-/** Words and signs of a bound or a range: what they stand with is no value. */
-export const inexact =
-  /[<>?~]|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|up to)\s\$?\d|\bbetween\b/i;
+/** What a sentence without digits says: yes or no, its only words in bold, or what something is. */
+function wordsSaidIn(sentence: string): string | undefined {
+  const verdict = yesOrNo.exec(sentence)?.[1];
+  if (verdict !== undefined || negativeWord.test(sentence) || sentence.endsWith('?')) return verdict;
+  const bold = sentence.match(/\*\*[^*]+\*\*/g) ?? [];
+  return bold.length === 1 ? withoutMarks(bold[0]!) : said.exec(sentence)?.[1];
+}
 
 /** The only formula or number of a sentence, or what it says that something is. */
 export function saidIn(sentence: string): string | undefined {
@@ -80,10 +88,12 @@ function isWithoutDigits(text: string, part: string): boolean {
   return !/\d/.test(text.replace(part, '').replaceAll(/\d+(?:st|nd|rd|th)\b/g, ''));
 }
 
-/** A number with the unit or percent sign behind it. */
+/** A number with the unit, number word or percent sign behind it. */
 function withUnit({ 0: digits, index }: RegExpExecArray, text: string): string {
-  const [behind, unit = '%'] = /^\s?(?:\\?%|([a-zA-Z]+))/.exec(text.slice(index + digits.length)) ?? [''];
-  return unit === '%' || isUnit(unit) ? digits + behind : digits;
+  const [behind, unit = '%'] = /^\s?(?:\\?%|(°?[a-zA-Z]+|°)(?:(?:\/| per )[a-zA-Z]+)?)/.exec(
+    text.slice(index + digits.length),
+  ) ?? [''];
+  return unit === '%' || isUnit(unit) || unitOf(unit).factor > 1 ? digits + behind : digits;
 }
 
 function isFormula(line: string): boolean {

@@ -1,7 +1,8 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { trimmed } from '../../shared/text.ts';
-import { closingAnswer, negativeWord, saidIn, withoutMarks } from './closing-answer.ts';
+import { closingAnswer, saidIn, withoutMarks } from './closing-answer.ts';
+import { denial, doubt, negativeWord, undenied, withoutRetracted } from './denials.ts';
 import { decimalDigit } from './latex-tokens.ts';
 
 /** A boxed answer found in a text. */
@@ -56,8 +57,9 @@ const numeric = /-?[0-9.,]+/g;
 /** Marks around a word: Markdown's, quotes, and tags that close. */
 const marks = '(?:[*_"]|</[a-z]{1,8}>){0,4}';
 const answerWord =
-  'answer|(?:correct|right|best) (?:option|choice)|solution(?: set)?|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban';
-const equalsWord = '(?:is|equals|should be|would be|es|ist|est|è|é)\\b\\s{0,8}:?|[:=：]|是|为|為|は|는|은';
+  'answer|(?:correct|right|best) (?:option|choice)|solution(?: set)?|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban|الجواب|الإجابة';
+const equalsWord =
+  '(?:is|equals|should be|would be|es|ist|est|è|é)\\b\\s{0,8}:?|[:=：]|هو|هي|是|为|為|は|는|은';
 /** "The answer is", and the same of other languages. */
 const phrase = new RegExp(
   `(?:${answerWord})${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:[*_\\s]|</[a-z]{1,8}>){0,8}`,
@@ -115,31 +117,13 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
   const end = line.search(
-    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|입니다)|,?\s(?:because|since|which)\b|,\s(?:not|rather than|instead of)\s+\S/,
+    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:not|rather than|instead of)\s+\S/,
   );
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
 
-/** HTML comments, and lines that LaTeX does not print. */
-const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*/g;
-const negation =
-  /(?:(?:\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
-const denial =
-  /^[\s$\\)}*]*(?:\?|(?:,?\s{0,4}(?:but|though|although|yet|which)\s+)?(?:(?:this|that|it)\s+)?(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b)/i;
-
-/** Words that doubt what follows them: "I don't think that the answer is". */
-const doubt =
-  /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:]{0,30}$/i;
-
-/** What a text says at a place, unless the words around it deny it: "not \boxed{18}". */
-function undenied(text: string, found: string, at: number): string | undefined {
-  const isDenied =
-    negation.test(text.slice(Math.max(0, at - 60), at)) ||
-    doubt.test(text.slice(Math.max(0, at - 80), at)) ||
-    denial.test(text.slice(at + found.length).slice(0, 60));
-  return isDenied ? undefined : found;
-}
-
+/** HTML comments, text struck through, and lines that LaTeX does not print. */
+const comments = /~~[^~\n]+~~|<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*/g;
 /** What joins the boxes of one answer: `\boxed{1}, \boxed{2}` and `\boxed{1} \text{ or } \boxed{2}`. */
 const joiner =
   /(?:[\s$]|\\q?quad)*(?:[,;/]|\b(?:and|or)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\band\b|\bor\b)*$|(?:[^\S\n]|\$|\\q?quad)*$/;
@@ -166,6 +150,9 @@ function boxedAnswer(text: string): string | null | undefined {
 
 /** An answer that is a sentence: "Janet makes $18 every day". */
 const sentenceStart = /^[A-Z][a-z]+\s[a-z]+\s\S/;
+
+/** The first half of "not 6 but 7". */
+const notThisBut = /^not\s+(?!only|just|merely|simply)[^,;]{1,40}?,?\s+but\s+/i;
 
 const mostJson = 10_000;
 
@@ -203,8 +190,9 @@ const readers = {
   },
   phrase(text: string) {
     const found = jsonAnswer(text) ?? answerPhrase(text, 'sentence');
-    if (found === undefined || negativeWord.test(found)) return undefined;
-    return sentenceStart.test(found) ? saidIn(found) : found;
+    const said = found?.replace(notThisBut, '');
+    if (said === undefined || negativeWord.test(said)) return undefined;
+    return sentenceStart.test(said) ? saidIn(said) : said;
   },
   sentence: closingAnswer,
   number(text: string) {
@@ -243,8 +231,8 @@ export interface FinalAnswerOptions extends z.input<typeof schema> {}
 export function finalAnswer(options: FinalAnswerOptions): (text: string) => string | undefined {
   const { from, within } = parseOptions('finalAnswer', schema, options);
   return (text) => {
-    const shown = /<!--|%/.test(text) ? text.replaceAll(comments, '') : text;
-    const visible = withoutOpenThought(shown).replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+    const shown = /<!--|%|~~/.test(text) ? text.replaceAll(comments, '') : text;
+    const visible = withoutRetracted(withoutOpenThought(shown)).replace(/(?!\d)\p{Nd}/gu, decimalDigit);
     const read = within === undefined ? visible : visible.slice(-within);
     for (const place of from) {
       const found = readers[place](read);

@@ -1,7 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
 import { type AnswerSources, referenceError, requireReader, requireReference } from '../answers/reference.ts';
-import { inexact, negativeWord } from './closing-answer.ts';
+import { inexact, negativeWord } from './denials.ts';
 import { numberOf } from './expression-reader.ts';
 import { finalAnswer } from './final-answer.ts';
 import { agreementSchema, type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';

@@ -3,7 +3,7 @@ import { functionSchema } from '../../shared/schemas.ts';
 import { canonical, withoutLabel } from './canonical.ts';
 import { choiceOf, chosenValue } from './choices.ts';
 import { agreeAsDates } from './dates.ts';
-import { apply, collection, constant, type Expression, writtenNumber } from './expression.ts';
+import { apply, collection, constant, type Expression, partsOf, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { withConstantOf } from './integration-constant.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
@@ -187,9 +187,21 @@ function agreeQuantities(given: Expression, expected: Expression, again: Agree):
   ) as [{ value: Expression; unit: string }, { value: Expression; unit: string }];
   const percent = (value: Expression) => apply('divide', value, constant(100));
   if (a.unit === '' && b.unit === '%') return again(a.value, b.value) || again(a.value, percent(b.value));
-  if (a.unit === '%' && b.unit === '') return again(a.value, b.value) || again(percent(a.value), b.value);
+  if (a.unit === '%' && b.unit === '')
+    return (!isShare(b.value) && again(a.value, b.value)) || again(percent(a.value), b.value);
+  if (a.unit === 'degree' && b.unit === '' && hasPi(b.value)) return false;
   return (a.unit === '' || b.unit === '' || a.unit === b.unit) && a.unit !== '?' && again(a.value, b.value);
 }
+
+/** A decimal between 0 and 1: what 25 % is for 0.25, and 0.25 % is not. */
+function isShare(value: Expression): boolean {
+  const written = writtenNumber(value);
+  return written?.notation === 'decimal' && written.value.abs().lt(1);
+}
+
+/** Whether an angle without a unit is in radians. */
+const hasPi = (value: Expression) =>
+  partsOf(value).some((part) => part.type === 'symbol' && part.name === 'pi');
 
 function agreeCollections(given: Collection, expected: Collection, again: Agree): boolean {
   if (Math.max(given.parts.length, expected.parts.length) > maximumParts) return false;

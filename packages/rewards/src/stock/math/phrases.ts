@@ -3,6 +3,14 @@ import { valueInWords, withUnitInWords } from './number-words.ts';
 /** A word, or one in the style of text. */
 const word = String.raw`(?:\\(?:text|mathrm|operatorname)\s*\{\s*([a-zA-Z]+)\s*\}|([a-zA-Z]{2,}))`;
 
+const bounds: Readonly<Record<string, string>> = {
+  'at least': '\\ge',
+  'at most': '\\le',
+  'greater than': '>',
+  'more than': '>',
+  'less than': '<',
+};
+
 /** Phrases of mathematics as what they mean. */
 const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => string)])[] = [
   // {}^7C_3, _7C_3 and their permutations, but not x^2 C_1
@@ -44,6 +52,11 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
     '',
   ],
   [/(?<=[a-z\s])!=/g, '\\ne '],
+  [/^\s*(\d+)\s+to\s+(\d+)\s*$/, '$1:$2'],
+  [
+    /^\s*\$?([a-z])\$?\s+(?:is|must be)\s+(at least|at most|greater than|more than|less than)\s+(?=\S+$)/i,
+    (_, name, bound) => `${name} ${bounds[bound!.toLowerCase()]} `,
+  ],
   // 37° 30'
   [
     /(\d+)\s*(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(\d+)\s*(?:'|\^\s*\{?\s*\\prime\s*\}?)(?!')/g,

@@ -73,11 +73,15 @@ export function sameValues(
   const variables = [...variablesOf(given, expected)].sort();
   if (variables.length > maximumVariables || isInfinite(given) !== isInfinite(expected)) return false;
   const streams = variables.map((name) => RandomStream.named(seed, 'answer', name));
+  const isRounded = [given, expected].some(rounds);
   const at = (domain: Domain) => (index: number) =>
     new Map(
       streams.map((stream, k) => [
         variables[k]!,
-        coordinate(stream, index, { domain, bits: signBits[k % 7]! }),
+        coordinate(stream, index, {
+          domain: isRounded && !/^[i-n]/.test(variables[k]!) ? 'rational' : domain,
+          bits: signBits[k % 7]!,
+        }),
       ]),
     );
   const isReal = variables.length > 0 && !hasImaginaryUnit(given) && !hasImaginaryUnit(expected);
@@ -173,8 +177,8 @@ function proportion(sameness: Sameness): Comparison {
   };
 }
 
-/** Integers of up to 40 bits; whole numbers from 5 to 404; or reals between 0.5 and 2.5 in size. Half of them are negative. */
-type Domain = 'integer' | 'whole' | 'real';
+/** Integers of up to 40 bits; the same over a prime; whole numbers from 5 to 404; or reals between 0.5 and 2.5 in size. Half of them are negative. */
+type Domain = 'integer' | 'rational' | 'whole' | 'real';
 
 function coordinate(
   stream: RandomStream,
@@ -184,14 +188,18 @@ function coordinate(
   const share = stream.at(index);
   if (domain === 'whole') return new Fraction(5 + Math.floor(400 * share));
   const sign = [1, 2, 4].filter((bit) => index & bits & bit).length % 2 === 0 ? 1 : -1;
-  return domain === 'integer'
-    ? new Fraction(sign * Math.floor(share * 2 ** 40))
-    : new Complex(sign * (0.5 + 2 * share), 0);
+  if (domain === 'real') return new Complex(sign * (0.5 + 2 * share), 0);
+  return new Fraction(sign * Math.floor(share * 2 ** 40), domain === 'rational' ? 999_983 : 1);
 }
 
 /** Infinity is a variable that does not cancel. */
 function isInfinite(expression: Expression): boolean {
   return variablesOf(expression).has('infty');
+}
+
+/** Whether a whole number would hide that an expression rounds. */
+function rounds(expression: Expression): boolean {
+  return partsOf(expression).some((part) => part.type === 'apply' && /^(?:floor|ceil)$/.test(part.name));
 }
 
 function hasImaginaryUnit(expression: Expression): boolean {
