@@ -1,4 +1,7 @@
-/** Time that a capture adds to a request, over what the policy itself takes. */
+/** Time that a capture adds to a request, over what the policy itself takes, beside a request to a server that does nothing. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import type { SampleRequest } from '@rlp/core';
 import { scriptedBackend } from '@rlp/inference';
 import { byteTokenizer, tokenizerChat } from '@rlp/models';
@@ -13,21 +16,43 @@ const tokenizer = byteTokenizer({ end: '<|end|>' }, { chatTemplate });
 const turns = 8;
 const conversations = 200;
 const warmUp = 50;
+const completion = 'word '.repeat(20);
 
 /** Milliseconds per request beyond the sampler's, over sockets and without. */
 export async function* captureLines(): AsyncGenerator<Line> {
-  for (const transport of ['http', 'fetch'] as const) {
-    const added = await addedTimes(transport);
-    const at = (share: number) => Number(added[Math.floor(share * added.length)]!.toFixed(3));
-    yield { bench: 'capture', transport, requests: added.length, p50Ms: at(0.5), p95Ms: at(0.95) };
+  yield line('bare http', await bareTimes());
+  for (const transport of ['http', 'fetch'] as const) yield line(transport, await addedTimes(transport));
+}
+
+function line(transport: string, times: readonly number[]): Line {
+  const measured = times.slice(warmUp * turns).sort((a, b) => a - b);
+  const at = (share: number) => Number(measured[Math.floor(share * measured.length)]!.toFixed(3));
+  return { bench: 'capture', transport, requests: measured.length, p50Ms: at(0.5), p95Ms: at(0.95) };
+}
+
+/** What the agent's own `fetch` takes: the same conversations with a server that only reads the body. */
+async function bareTimes(): Promise<number[]> {
+  const answer = JSON.stringify({ choices: [{ message: { content: completion } }] });
+  const server = createServer(async (request, response) => {
+    await json(request);
+    response.setHeader('content-type', 'application/json').end(answer);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const connection = { baseURL: `http://127.0.0.1:${port}`, apiKey: 'none', model: 'none' };
+  const times: number[] = [];
+  for (let each = 0; each < conversations + warmUp; each++) {
+    await converse(connection, globalThis.fetch, (milliseconds) => times.push(milliseconds));
   }
+  await new Promise((closed) => server.close(closed).closeAllConnections());
+  return times;
 }
 
 async function addedTimes(transport: 'http' | 'fetch'): Promise<number[]> {
   let samplingMs = 0;
   const renderer = tokenizerChat(tokenizer, { origin: 'bench' })!;
   const policy = scriptedBackend({
-    completions: ['word '.repeat(20)],
+    completions: [completion],
     tokenizer,
     renderer,
     contextLength: 8192,
@@ -40,15 +65,9 @@ async function addedTimes(transport: 'http' | 'fetch'): Promise<number[]> {
     return completions;
   };
   const added: number[] = [];
-  const run = async (_: unknown, connection: AgentConnection) => {
+  const run = (_: unknown, connection: AgentConnection) => {
     const fetch = transport === 'http' ? globalThis.fetch : connection.fetch;
-    const messages = [{ role: 'user', content: 'A question of some length. '.repeat(10) }];
-    for (let turn = 0; turn < turns; turn++) {
-      const begun = performance.now();
-      const content = await ask(connection, messages, fetch);
-      added.push(performance.now() - begun - samplingMs);
-      messages.push({ role: 'assistant', content }, { role: 'user', content: 'And then?' });
-    }
+    return converse(connection, fetch, (milliseconds) => added.push(milliseconds - samplingMs));
   };
   await using rollouts = captureRollouts({ policy, run, transport, groupSize: 1, concurrentEpisodes: 1 });
   const tasks = Array.from({ length: conversations + warmUp }, (_, index) => ({
@@ -58,11 +77,23 @@ async function addedTimes(transport: 'http' | 'fetch'): Promise<number[]> {
     const [trajectory] = trajectories;
     if (trajectory?.status !== 'completed') throw new Error(trajectory?.failure?.message);
   }
-  return added.slice(warmUp * turns).sort((a, b) => a - b);
+  return added;
+}
+
+type Door = Pick<AgentConnection, 'baseURL' | 'apiKey' | 'model'>;
+
+async function converse(door: Door, fetch: typeof globalThis.fetch, took: (milliseconds: number) => void) {
+  const messages = [{ role: 'user', content: 'A question of some length. '.repeat(10) }];
+  for (let turn = 0; turn < turns; turn++) {
+    const begun = performance.now();
+    const content = await ask(door, messages, fetch);
+    took(performance.now() - begun);
+    messages.push({ role: 'assistant', content }, { role: 'user', content: 'And then?' });
+  }
 }
 
 async function ask(
-  { baseURL, apiKey, model }: AgentConnection,
+  { baseURL, apiKey, model }: Door,
   messages: readonly object[],
   fetch: typeof globalThis.fetch,
 ): Promise<string> {
