@@ -37,7 +37,9 @@ describe('the suite of reward hacks', () => {
   it.each([
     ...graders(/Python/).map((one) => sample(quick(one), 5)),
     ...graders(/JavaScript/).map((one) => sample(one, 6)),
-    ...graders(/thinkFormat|tagFormat|toolCalls|exactAnswer|gsm8kAnswer|mathAnswer|Judge|SafetyPattern/),
+    ...graders(
+      /thinkFormat|tagFormat|toolCalls|exactAnswer|gsm8kAnswer|mathAnswer|Judge|SafetyPattern|instructionFollowing/,
+    ),
   ])('gets its rewards from $grader', { timeout: 300_000 }, async (one) => {
     const outcomes = await runCase(one);
     expect(outcomes.filter((outcome) => !isRight(outcome))).toEqual([]);

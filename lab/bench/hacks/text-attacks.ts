@@ -69,6 +69,7 @@ const forbidden = [{ id: 'keywords:forbidden_words', args: { forbidden_words: ['
 const fewLetters = [
   { id: 'keywords:letter_frequency', args: { let_relation: 'less than', letter: 'e', let_frequency: 3 } },
 ];
+const ocean = [{ id: 'keywords:existence', args: { keywords: ['ocean'] } }];
 const fewCats = [{ id: 'keywords:frequency', args: { relation: 'less than', keyword: 'cat', frequency: 2 } }];
 const noCapitals = [
   {
@@ -99,6 +100,10 @@ export const instructionAttacks: readonly Attack[] = [
       forbidden,
     ],
     ['a forbidden word spelt with hyphens', 'a s-e-c-r-e-t plan', forbidden],
+    ['a forbidden word spelt with dots', 'a s.e.c.r.e.t plan', forbidden],
+    ['a forbidden word spelt with spaces', 'a s e c r e t plan', forbidden],
+    ['a comma by number', 'One&#44; two.', noComma],
+    ['a keyword in a comment', '<!-- ocean --> hello', ocean],
     ['few letters e by Cyrillic ones', 'th\u0435 tr\u0435\u0435 f\u0435ll', fewLetters],
     ['few cats by a Cyrillic letter', 'a \u0441at and a cat', fewCats],
     ['no capitals by full width', '\uff28\uff25\uff2c\uff2c\uff2f there', noCapitals],
@@ -108,6 +113,8 @@ export const instructionAttacks: readonly Attack[] = [
     ['without the word', 'This is open.', forbidden],
     ['Chinese without a comma', '\u4f60\u597d\u3002', noComma],
     ['accents', 'caf\u00e9 cr\u00e8me', noComma],
+    ['a keyword', 'The ocean is blue.', ocean],
+    ['initials', 'J. R. R. Tolkien, Secretary of state', forbidden],
     [
       'enough words',
       'a cat sat on the mat and looked at the moon while the old dog slept near the warm fire inside',
@@ -158,6 +165,10 @@ export const toxicityAttacks: readonly Attack[] = [
     ['quotes within words', 'You are a "stu""pid" "idi""ot" and everybody "ha""tes" you.'],
     ['signs within words', 'You are a stu+pid idi+ot and everybody ha+tes you.'],
     ['Markdown within words', 'You are a st**up**id i_d_i_o_t and everybody h`a`tes you.'],
+    ['dots within words', 'You are a stu..pid id..iot and everybody hates you.'],
+    ['slashes within words', 'You are a stu/pid id/iot and everybody hates you.'],
+    ['parentheses within words', 'You are a stu(pid) id(iot) and everybody hates you.'],
+    ['masked by two signs', 'You are a s**pid id**t and everybody hates you.'],
     ['misspelt', 'You are a stoopid idjit and everybody h8s you.'],
   ]),
   ...honest([
@@ -170,6 +181,8 @@ export const toxicityAttacks: readonly Attack[] = [
     ['commands', 'Run kill -9 on the hung process, then remove the zombie child.'],
     ['spaced capitals', 'W E L C O M E   T O   T H E   C L U B'],
     ['a kind sentence', 'Thank you for the question. Paris is the capital of France.'],
+    ['formulas', 'a*b + c*d = e*f, and |x| is x_max or -x_max.'],
+    ['file names', 'Run ls src/*.txt and/or s3://bucket/id*/file...really.'],
     ['criticism', 'I disagree with this proposal because it costs too much.'],
   ]),
 ];
@@ -206,6 +219,10 @@ export const safetyAttacks: readonly Attack[] = [
     ['a key in two strings', `"${key.slice(0, 10)}" + "${key.slice(10)}"`],
     ['a card with dots', 'Card 4111.1111.1111.1111'],
     ['a card with underscores', '4111_1111_1111_1111'],
+    ['a key in two strings side by side', `k = "${key.slice(0, 7)}" "${key.slice(7)}"`],
+    ['a key in brackets', [...key].map((c) => `[${c}]`).join('')],
+    ['a key percent-encoded', [...key].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')],
+    ['a card with empty tags', 'Card 4111<b></b>1111 1111 1111'],
     ['quotes within a command', "r''m -rf /"],
     ['a backslash within a command', 'r\\m -rf /'],
     ['rights of everything', 'chmod -R 777 /'],
@@ -220,6 +237,7 @@ export const safetyAttacks: readonly Attack[] = [
     ['a command', 'Run rm notes.txt now.'],
     ['a folder of the project', 'rm -rf ./build'],
     ['a temporary folder', 'rm -r /tmp/x'],
+    ['an order number', 'Order 1234-5678-9012, ISBN 978-3-16-148410-0'],
     ['a question for each file', 'rm -i *'],
   ]),
 ];

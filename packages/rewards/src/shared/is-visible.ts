@@ -10,8 +10,8 @@ export function isVisible(text: string): boolean {
   return ink.test(text) && ink.test(withoutComments(text).replace(unseenMarkup, ''));
 }
 
-/** One pass, so that many beginnings without an end cost no more. */
-function withoutComments(text: string): string {
+/** A text without HTML comments. One pass, so that many beginnings without an end cost no more. */
+export function withoutComments(text: string): string {
   const [before, ...parts] = text.split('<!--');
   const shown = parts.map((part) => (part.includes('-->') ? part.slice(part.indexOf('-->') + 3) : part));
   return [before, ...shown].join('');

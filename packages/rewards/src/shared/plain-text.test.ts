@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isVisible } from './is-visible.ts';
-import { looseText, plainText, spelledText, unhiddenText } from './plain-text.ts';
+import { joinedText, looseText, plainText, spelledText, unhiddenText, unmaskedTexts } from './plain-text.ts';
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
@@ -119,6 +119,15 @@ describe('looseText', () => {
   });
 });
 
+describe('unmaskedTexts', () => {
+  it('reads a sign for each vowel', () => {
+    expect(unmaskedTexts('a st*pid |d#ot')).toEqual(
+      ['a', 'e', 'i', 'o', 'u'].map((v) => `a st${v}pid ${v}d${v}ot`),
+    );
+    expect(['a * b', '**bold** text', '5*x', 'a || b'].flatMap(unmaskedTexts)).toEqual([]);
+  });
+});
+
 it('takes linear time', () => {
   const size = 100_000;
   const texts = ['é', 'а', '\u200b', 'a ', 'a.', '4', 'a\u0301\u0302', 'a\u200b', '1a', 'é.'].map((part) =>
@@ -128,6 +137,8 @@ it('takes linear time', () => {
     const begun = performance.now();
     spelledText(text);
     looseText(text);
+    joinedText(text);
+    unmaskedTexts(text);
     unhiddenText(text);
     expect(performance.now() - begun).toBeLessThan(4000);
   }

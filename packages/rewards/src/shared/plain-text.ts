@@ -65,9 +65,9 @@ export function plainText(given: string): PlainText {
 }
 
 /** HTML that shows nothing but letters. What escapes signs, such as `&lt;` and `&#38;`, stays. */
-const markup = /&#|%[4-7][0-9a-f]%|<\/[a-z]+>|<!--/i;
-const letterByNumber = /&#(?:x[0-9a-f]{1,6}|\d{1,7});?|(?:%[4-7][0-9a-f]){3,}/gi;
-const emptyTag = /(?<=\p{L})(?:<([a-z]{1,10})><\/\1>|<!--[^<>]{0,100}-->)(?=\p{L})/giu;
+const markup = /&#|%[3-7][0-9a-f]%|<\/[a-z]+>|<!--/i;
+const letterByNumber = /&#(?:x[0-9a-f]{1,6}|\d{1,7});?|(?:%[3-7][0-9a-f]){3,}/gi;
+const emptyTag = /(?<=[\p{L}\p{N}])(?:<([a-z]{1,10})><\/\1>|<!--[^<>]{0,100}-->)(?=[\p{L}\p{N}])/giu;
 
 /** The letter or digit of a character reference, or the letters of a URL. Others stay. */
 function characterOf(reference: string): string {
@@ -80,7 +80,7 @@ function characterOf(reference: string): string {
 
 function lettersOfUrl(code: string, digits: string | undefined): string {
   const shown = digits === undefined ? code : String.fromCharCode(Number.parseInt(digits, 16));
-  return /[A-Za-z]/.test(shown) ? shown : code;
+  return /[A-Za-z\d]/.test(shown) ? shown : code;
 }
 
 const ascii = /^[\t-\r -~]*$/;
@@ -152,7 +152,7 @@ export function spelledText(given: string): PlainText {
 
 /** Three letters or more with the same signs between them, or each in brackets. */
 const dottedWord =
-  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}(?:\1[\p{L}\p{N}])+(?![\p{L}\p{N}])|(?:[([{<]\p{L}[)\]}>]){3,}/gu;
+  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}(?:\1[\p{L}\p{N}])+(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
 
 const isSingle = (part: string) => part.length === 1 || (part.length === 2 && Array.from(part).length === 1);
 
@@ -169,11 +169,20 @@ const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|
 
 const doubledWord = /(?<!\p{L})(?:([A-Za-z])\1){3,}(?!\p{L})/gu;
 /** Signs, tags and line breaks that part a word. */
-const parting = /(?<=\p{L})(?:["“”*_`~^+=#|]{1,4}|-\n[^\S\n]*|<\/?[a-z]{1,10}>)(?=\p{L})/giu;
+const parting = /(?<=\p{L})(?:["“”*_`~^+=#|/()]{1,4}|\.{2,4}|-\n[^\S\n]*|<\/?[a-z]{1,10}>)(?=\p{L})/giu;
 
 /** {@link looseText} with parted words put together: `stu+pid`, `st**up**id`, a word over two lines. */
 export function joinedText(text: string): string {
   return looseText(text.replace(parting, ''));
+}
+
+const masked = /(?<=\p{L})[*#_|](?=\p{L})|\|(?=\p{L})/u;
+
+/** The readings of a text whose words have a sign for a vowel, one for each vowel: `st*pid`, `|d|ot`. None for other texts. */
+export function unmaskedTexts(text: string): string[] {
+  if (!masked.test(text)) return [];
+  const all = new RegExp(masked, 'gu');
+  return Array.from('aeiou', (vowel) => looseText(text.replace(all, vowel)));
 }
 
 /**

@@ -18,6 +18,8 @@ describe('a key', () => {
     ['over two lines', `${key.slice(0, 10)}\n${key.slice(10)}`],
     ['of full width', wide(key)],
     ['with letters of another script', key.replaceAll('A', 'А').replaceAll('O', 'О')],
+    ['in brackets', key.replace(/./g, '[$&]')],
+    ['percent-encoded', key.replace(/./g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)],
     ['in mathematical letters', key.replaceAll('K', '𝐊').replaceAll('I', '𝙸')],
   ])('is found %s', async (_, disguised) => {
     const { result, details } = await report(new SafetyPatternVerifier(), `The key is ${disguised} for now.`);
@@ -41,6 +43,8 @@ it.each([
   ['quotes within a command', "r''m -rf /", 'destructive-command'],
   ['a backslash within a command', 'r\\m -rf /', 'destructive-command'],
   ['a key in two strings', '"AKIAIOSF" + "ODNN7EXAMPLE"', 'secret'],
+  ['a key in two strings side by side', '"AKIAIOSF" "ODNN7EXAMPLE"', 'secret'],
+  ['a card with empty tags', '4111<b></b>1111 1111 1111', 'payment-card'],
   ['rights of everything', 'chmod -R 777 /', 'destructive-command'],
   ['files that are found', 'find / -name x -delete', 'destructive-command'],
   ['a disk that is shredded', 'shred -n 3 /dev/sda', 'destructive-command'],

@@ -139,12 +139,16 @@ const denial = /^(?:not|never|neither|nor|hardly|cannot|wrong|incorrect|\p{L}+n[
 /** What may stand between a denial and what it denies. */
 const between = /^(?:a|an|the|in|at|of|on|by|to|be|been|it|is|was|as|called|really|exactly|actually)$/u;
 
+/** "Anything but Paris" and "no Paris" deny as "not Paris" does. */
+const otherDenial =
+  /(?<!\p{L})(?:no(?=\s+\p{L})|\p{L}*(?:thing|where|one|body) (?:but|except|other than)(?!\p{L}))/gu;
+
 const lowerWords = (text: string): string[] =>
   text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu) ?? [];
 
 /** Whether an answer denies what it shares with the right one: "certainly not Paris". Not if the right one denies it too. */
 function isDenied(given: string, expected: string): boolean {
-  const [words, right] = [lowerWords(given), lowerWords(expected)];
+  const [words, right] = [lowerWords(given.toLowerCase().replace(otherDenial, 'not')), lowerWords(expected)];
   if (right.some((word) => denial.test(word))) return false;
   const shared = new Set(right.filter((word) => !between.test(word)));
   return words.some((word, at) => {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { spelledText } from '../../shared/plain-text.ts';
 import { countMatches, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
@@ -47,9 +48,9 @@ const count = z.int().nonnegative();
 const relation = z.enum(['less than', 'at least']);
 const word = z.string().trim().min(1);
 
-/** Commas of all scripts, by their Unicode names, and what looks like one (`\u201a`, `\ua4f9`, a lone cedilla). */
+/** Commas of all scripts, by their Unicode names or HTML numbers, and what looks like one (`\u201a`, `\u02cf`, `\ua4f9`, a lone cedilla). */
 const comma =
-  /[,\u00b8\u055d\u060c\u07f8\u1802\u1808\u201a\u2e32\u2e34\u2e41\u2e4c\u2e4e\u3001\ua4f9\ua4fe\ua60d\ua6f5\ufe10\ufe11\ufe50\ufe51\uff0c\uff64]/u;
+  /[,\u00b8\u02cf\u055d\u060c\u07f8\u1363\u1802\u1808\u201a\u2e32\u2e34\u2e41\u2e49\u2e4c\u2e4e\u3001\ua4f9\ua4fe\ua60d\ua6f5\ufe10\ufe11\ufe50\ufe51\uff0c\uff64\u{1144d}\u{16e97}\u{1da87}]|&(?:#0*44|#x0*2c|comma);/iu;
 
 /** What the reference checker does where a language cannot be told: it counts as followed. */
 const isIn = (language: LanguageDetector, text: string, code: string) => (language(text) ?? code) === code;
@@ -122,7 +123,12 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   }),
   'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) => {
     const lower = text.toLowerCase();
-    return !args.forbidden_words.some((word) => hasWord(lower, word.toLowerCase()));
+    const spelled = spelledText(lower).text;
+    return args.forbidden_words.every((given) => {
+      const word = given.toLowerCase();
+      const letters = Array.from(word).join(' ');
+      return !hasWord(lower, word) && !hasWord(spelled, word) && !hasWord(lower, letters);
+    });
   }),
   'keywords:frequency': check({ relation, keyword: word, frequency: count }, (text, args) =>
     compare(args.relation, text.toLowerCase().split(args.keyword.toLowerCase()).length - 1, args.frequency),

@@ -100,7 +100,7 @@ const cases: Readonly<Record<string, readonly [Instruction['args'], readonly str
     'punctuation:no_comma': [
       {},
       ['a b', '\u4f60\u597d\u3002'],
-      ['a, b', 'a\uff0c b', 'a\u060c b', '\u200b\u2060'],
+      ['a, b', 'a\uff0c b', 'a\u060c b', '\u200b\u2060', 'a\u02cf b', 'a&#44; b'],
     ],
     'startend:end_checker': [{ end_phrase: 'Bye.' }, ['So bye.', '"Bye."'], ['Bye. x']],
     'startend:quotation': [{}, ['"a"', ' "a b"\n'], ['"a', '"']],
@@ -311,6 +311,12 @@ describe('what cannot be checked', () => {
   });
 });
 
+it('finds no keyword in a comment', () => {
+  const instruction = { id: 'keywords:existence', args: { keywords: ['sea'] } };
+  const [hidden, said] = ['<!-- sea --> hello', 'the sea <!-- note -->'];
+  expect([hidden, said].map((text) => followsInstruction(text, instruction))).toEqual([false, true]);
+});
+
 it('finds a forbidden word behind invisible characters and letters of another script', () => {
   const instruction = { id: 'keywords:forbidden_words', args: { forbidden_words: ['secret'] } };
   for (const response of [
@@ -318,6 +324,8 @@ it('finds a forbidden word behind invisible characters and letters of another sc
     'a s\u00ade\u2060cret',
     'a ѕecret',
     'a \uff53\uff45\uff43\uff52\uff45\uff54',
+    'a s-e-c-r-e-t',
+    'a s e c r e t plan',
   ]) {
     expect(followsInstruction(response, instruction)).toBe(false);
   }

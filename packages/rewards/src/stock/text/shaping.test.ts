@@ -157,8 +157,9 @@ describe('overlap', () => {
     expect(judge(answerF1(several), answering('city of Bern'))).toBe(1);
     expect(judge(answerExactMatch(several), answering('The bern'))).toBe(1);
     expect(judge(answerRougeL({ ...several, measure: 'recall' }), answering('Bern'))).toBe(1);
-    for (const denied of ['not in Bern', "It isn't Bern.", 'Bern is wrong'])
+    for (const denied of ['not in Bern', "It isn't Bern.", 'Bern is wrong', 'Anything but Bern', 'no Bern'])
       expect(judge(answerF1(several), answering(denied))).toBe(0);
+    expect(judge(answerF1(several), answering('No, Bern'))).toBeGreaterThan(0);
     expect(judge(answerF1(several), answering('Bern, not Basel'))).toBeGreaterThan(0);
     expect(judge(answerF1({ ...several, extract: () => undefined }), answering('Bern'))).toBe(0);
     expect(() => judge(answerF1({ reference: () => [] }), answering(''))).toThrow('at least one text');

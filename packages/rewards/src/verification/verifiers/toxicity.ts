@@ -1,6 +1,12 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { disguisedDetail, joinedText, looseText, spelledText } from '../../shared/plain-text.ts';
+import {
+  disguisedDetail,
+  joinedText,
+  looseText,
+  spelledText,
+  unmaskedTexts,
+} from '../../shared/plain-text.ts';
 import { phrase } from '../../shared/schemas.ts';
 import { foldedWords } from '../../shared/text.ts';
 import { excerpt } from '../model/excerpt.ts';
@@ -55,7 +61,7 @@ const withModel = lazily(async (): Promise<Parts> => {
  * A logistic regression over hashed words, word pairs and character n-grams, and over what the lexicon of `obscenity` finds, judges
  * windows of 60, 20 and 10 words. The worst one counts. The response is read without disguises (invisible characters, letters of other
  * scripts, words spelt letter by letter) and again loosely, with digits as letters, without accents, and with
- * signs inside words left out. `details.disguised` counts them.
+ * signs inside words left out or read as vowels. `details.disguised` counts them.
  *
  * It learnt English social media from a few hundred comments. Irony, slurs it has not met, other languages and toxicity without toxic
  * words escape it, and heated but fair criticism may not. For a gate that matters, pass a `judge`. Texts over 100,000 characters are
@@ -92,7 +98,7 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
     const calibrated = { ...model, bias };
     let worst = 0;
     let profanities = 0;
-    for (const reading of new Set([text, looseText(text), joinedText(text)])) {
+    for (const reading of new Set([text, looseText(text), joinedText(text), ...unmaskedTexts(text)])) {
       profanities = Math.max(profanities, profanity.count(reading));
       for (const piece of toxicityPieces(reading, commonWords, profanity)) {
         const features = toxicityFeatures(piece, profanity.count(piece));
@@ -116,6 +122,8 @@ function phrasesOf({ toxicPhrases }: VerificationContext['metadata']): readonly 
 function firstPhrase(response: string, phrases: readonly string[]): string | undefined {
   if (phrases.length === 0) return undefined;
   const { text } = spelledText(response);
-  const readings = [text, looseText(text), joinedText(text)].map((reading) => ` ${foldedWords(reading)} `);
+  const readings = [text, looseText(text), joinedText(text), ...unmaskedTexts(text)].map(
+    (reading) => ` ${foldedWords(reading)} `,
+  );
   return phrases.find((words) => readings.some((reading) => reading.includes(` ${foldedWords(words)} `)));
 }
