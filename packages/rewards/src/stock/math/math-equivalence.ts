@@ -63,6 +63,8 @@ export function mathAnswersAgree(
   if (given.trim() === '' || expected.trim() === '') return false;
   if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
   if (isOneOf(given) && isBoth(expected)) return false;
+  const [own, right] = [given, expected].map(connectives);
+  if (own !== '' && right !== '' && own !== right) return false;
   const sameDate = agreeAsDates(given, expected);
   if (sameDate !== undefined) return sameDate;
   if (decimalComma.test(given) && /^\s*-?\d+\.\d+\s*$/.test(expected))
@@ -81,6 +83,12 @@ export function mathAnswersAgree(
 /** Values or names that "or" joins, which leaves open which of them is meant; `x = 1 or x = 2` names all solutions. */
 const isOneOf = (answer: string) => /\bor\b/i.test(answer) && !/\band\b|[=<>]|\\[lg]e|\\in\b/i.test(answer);
 const isBoth = (answer: string) => /\band\b/i.test(answer) && !/\bor\b/i.test(answer);
+
+/** The signs of logic in an answer: `&` and `|`. */
+function connectives(answer: string): string {
+  const signs = answer.match(/\\(?:land|wedge|lor|vee)(?![a-zA-Z])|[∧∨]/g) ?? [];
+  return signs.map((sign) => (/land|wedge|∧/.test(sign) ? '&' : '|')).join('');
+}
 
 /** `3,14`, for a right answer of `3.14`. */
 const decimalComma = /^(\s*-?\d+)(?:,|\{,\})(\d{1,2}\s*)$/;
@@ -169,6 +177,8 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
     return agreeCollections(given, expected, again);
   if (given.type === 'collection' || expected.type === 'collection') {
     const [vector, sum] = given.type === 'collection' ? [given, expected] : [expected, given];
+    if (vector.type === 'collection' && vector.kind === 'set' && vector.parts.length === 1)
+      return again(vector.parts[0]!, sum);
     const other = inUnitVectors(vector, sum);
     return other !== undefined && again(other, sum);
   }

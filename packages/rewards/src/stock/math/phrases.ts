@@ -51,6 +51,12 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
     /^\s*(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly|around|exactly)\s*\}?\s*(?=[-\d\\$])/i,
     '',
   ],
+  // The vertex of an angle stands in the middle.
+  [
+    /(?:\\angle|∠)\s*([A-Z])\s*([A-Z])\s*([A-Z])(?![a-zA-Z])/g,
+    (_, first, vertex, last) => `${vertex}_{${[first, last].sort().join('')}}`,
+  ],
+  [/(\\(?:vec|mathbf|boldsymbol|hat)\s*(?:\{[^{}]*\}|[a-z])\s*)\\times(?![a-zA-Z])/g, '$1\\cross '],
   [/(?<=[a-z\s])!=/g, '\\ne '],
   [/^\s*(\d+)\s+to\s+(\d+)\s*$/, '$1:$2'],
   [
