@@ -57,6 +57,8 @@ export interface Completion {
 export interface Sampler {
   /** Version of the weights that the next request is sampled with. */
   readonly policyVersion: number;
+  /** Most tokens a prompt and its completion have together. Default: unknown. */
+  readonly contextLength?: number | undefined;
   /**
    * Draws `count` independent completions of one prompt.
    *

@@ -15,6 +15,7 @@ export { groupNames } from './group-starts.ts';
 export {
   type ResolvedRolloutOptions,
   type RolloutOptions,
+  requireAnswerRoom,
   resolveRolloutOptions,
   rolloutSchema,
 } from './options.ts';

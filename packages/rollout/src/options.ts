@@ -1,9 +1,11 @@
-import { parseOptions } from '@rlp/core';
+import { OptionsError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
+
+const defaultMaxTokens = 256;
 
 const samplingSchema = z.strictObject({
   /** Maximum new tokens per turn. Default 256. */
-  maxTokens: z.int().min(1).default(256),
+  maxTokens: z.int().min(1).default(defaultMaxTokens),
   /** Divides the logits. 0 is greedy decoding. Default 1. */
   temperature: z.number().nonnegative().default(1),
   /** Divides the logits of tokens that occurred before. 1 changes nothing. Off by default. */
@@ -82,4 +84,25 @@ export type ResolvedRolloutOptions = z.output<typeof rolloutSchema>;
  */
 export function resolveRolloutOptions(options: RolloutOptions = {}): ResolvedRolloutOptions {
   return parseOptions('RolloutManager', rolloutSchema, options, 'RolloutOptions');
+}
+
+/**
+ * Checks that answers of `sampling.maxTokens` can fit the context at all. The default is never too long.
+ *
+ * @param limit - What the sampler's context holds.
+ * @throws `OptionsError` if no answer could be that long.
+ */
+export function requireAnswerRoom(
+  owner: string,
+  { sampling, contextLength }: Pick<RolloutOptions, 'sampling' | 'contextLength'>,
+  limit: number | undefined,
+): void {
+  const holds = Math.min(contextLength ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY);
+  const asked = sampling?.maxTokens;
+  if (asked === undefined || asked === defaultMaxTokens || asked <= holds) return;
+  const source = contextLength === holds ? 'contextLength' : "the sampler's context";
+  throw new OptionsError(owner, [
+    `\`sampling.maxTokens\` is ${asked}, but ${source} holds ${holds} tokens of prompt and answer together: ` +
+      `set it below ${holds}, or make the context longer`,
+  ]);
 }

@@ -21,7 +21,12 @@ import { EventBus } from './events/event-bus.ts';
 import { progressOf, type RolloutProgress } from './events/progress.ts';
 import { TokenMeter } from './events/token-meter.ts';
 import { startsOfStates, startsOfTasks, startsOfTrajectories } from './group-starts.ts';
-import { type ResolvedRolloutOptions, type RolloutOptions, resolveRolloutOptions } from './options.ts';
+import {
+  type ResolvedRolloutOptions,
+  type RolloutOptions,
+  requireAnswerRoom,
+  resolveRolloutOptions,
+} from './options.ts';
 import { Pace } from './pace.ts';
 import { Slots } from './slots.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
@@ -64,6 +69,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     this.#dependencies = dependencies;
     this.#worlds = new WorldCounts(dependencies.environment.pools);
     this.options = resolveRolloutOptions(options);
+    requireAnswerRoom('RolloutManager', options, dependencies.sampler.contextLength);
     this.#limit = pLimit(this.options.concurrency);
     this.#slots = new Slots(this.options.concurrentEpisodes);
     const sinks = typeof onEvent === 'function' ? [onEvent] : onEvent;

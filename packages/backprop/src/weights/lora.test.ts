@@ -95,6 +95,12 @@ describe.each([
   });
 });
 
+it('refuses a rank above that of every layer', async () => {
+  await expect(create({ lora: { rank: 500 } })).rejects.toThrow(
+    /lora\.rank is 500, but the largest layer that it corrects has rank \d+; pass at most \d+/,
+  );
+});
+
 it('names the layers there are when a low-rank target is none of them', async () => {
   await expect(create({ lora: { targets: ['qproj'] } })).rejects.toThrow(
     'lora: no linear layer is named "qproj"; this model has q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj',

@@ -56,7 +56,7 @@ function factorNames(weight: string): ReturnType<typeof adapterTensorNames> {
 /**
  * Decides what is adapted and where it starts.
  *
- * @throws ArgumentError for targets that are not linear layers. FormatError for an adapter of an unsupported kind.
+ * @throws ArgumentError for targets that are not linear layers, and for a rank above that of all of them. FormatError for an adapter of an unsupported kind.
  */
 export async function planCorrection(
   { config, folder, weights }: Pick<LanguageModel, 'config' | 'folder' | 'weights'>,
@@ -68,6 +68,7 @@ export async function planCorrection(
   if (adapter === undefined) {
     const modules = modulesOf(config, modulesToSave, base);
     const targets = loraTargets(config, { rank, variant, targets: names, modules });
+    requireLowRank(rank, targets);
     const factors = new Map([
       ...initialFactors(targets, weights, seed),
       ...modules.map((module) => [module.name, weights.get(module.name)!] as const),
@@ -99,6 +100,15 @@ export async function planCorrection(
     modules: modulesOf(config, read.modulesToSave, base),
     factors: factorsOf(read),
   };
+}
+
+/** @throws ArgumentError if no target is large enough for the rank: a smaller one can express every change. */
+function requireLowRank(rank: number, targets: readonly LoraTarget[]): void {
+  const highest = Math.max(...targets.map(({ layer }) => Math.min(layer.inputs, layer.outputs)));
+  if (targets.length === 0 || rank <= highest) return;
+  throw new ArgumentError(
+    `lora.rank is ${rank}, but the largest layer that it corrects has rank ${highest}; pass at most ${highest}`,
+  );
 }
 
 /** @throws ArgumentError if a name stands for no module, or for a layer in 8 bits. */

@@ -10,7 +10,13 @@ import {
   type Trajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
-import { EventBus, groupNames, RolloutCounter, type RolloutStatistics } from '@rlp/rollout';
+import {
+  EventBus,
+  groupNames,
+  RolloutCounter,
+  type RolloutStatistics,
+  requireAnswerRoom,
+} from '@rlp/rollout';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Admission } from '../admission.ts';
 import { ServedWeights } from '../weights/served-weights.ts';
@@ -82,6 +88,7 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
   /** @throws `OptionsError` naming every problem at once. */
   constructor(options: CaptureOptions<Metadata, Outcome>) {
     this.options = parseOptions('captureRollouts', captureSchema, options, 'CaptureOptions');
+    requireAnswerRoom('captureRollouts', options, options.policy.contextLength);
     this.#rewards = options.rewards;
     const { policy, model, contextLength = policy.contextLength, onEvent = [], ...rest } = this.options;
     const sinks = typeof onEvent === 'function' ? [onEvent] : onEvent;
