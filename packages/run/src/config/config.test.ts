@@ -43,6 +43,10 @@ describe('a configuration', () => {
     [{ mode: 'eval', evaluation: 'none' }, /evaluation: mode 'eval' does nothing else/],
     [{ mode: 'evall' }, /mode: .*did you mean 'eval'/],
     [{ data: undefined }, /data: is missing/],
+    [
+      { data: [{ prompt: '2+2=' }] as never },
+      /data\.0: expected a task .* whose id is text, got one with prompt/,
+    ],
     [{ environment: 'sudoku' }, /data: sudoku makes its own tasks/],
     [{ environment: 'sudoku', data: undefined, sft: {} }, /sft\.data: is missing; sudoku has no answers/],
     [{ environment: 'sudoko' }, /environment: .*did you mean 'sudoku'/],

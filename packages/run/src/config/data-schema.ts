@@ -36,12 +36,18 @@ const describedSchema = z
 /** Data that is described. */
 export type DescribedData = z.output<typeof describedSchema>;
 
+const tasksSchema = z
+  .custom<readonly Task[]>(Array.isArray, 'expected a file, { path } or { tasks }, or a list of tasks')
+  .superRefine((tasks, { addIssue }) => {
+    const at = tasks.findIndex((task) => typeof task?.id !== 'string' || task.prompt === undefined);
+    if (at < 0) return;
+    const has = Object.keys(tasks[at] ?? {}).join(', ') || 'nothing';
+    const message = `expected a task { id, prompt, metadata: { answer } } whose id is text, got one with ${has}; rows of other columns are read from a file`;
+    addIssue({ code: 'custom', path: [at], message });
+  });
+
 /** Schema of the data of a run: a file, a description, or tasks. */
-export const dataSchema = z.union([
-  z.string().min(1),
-  describedSchema,
-  z.custom<readonly Task[]>(Array.isArray, 'expected a file, { path } or { tasks }, or a list of tasks'),
-]);
+export const dataSchema = z.union([z.string().min(1), describedSchema, tasksSchema]);
 
 /** Data as it is given. */
 export type RunData = z.input<typeof dataSchema>;
