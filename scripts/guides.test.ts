@@ -6,5 +6,5 @@ const guides = readdirSync(folder).filter((name) => name.endsWith('.md') && name
 
 it.each(guides)('%s begins with a task and its result', (name) => {
   const [, opening] = readFileSync(`${folder}/${name}`, 'utf8').split('\n\n');
-  expect(opening).toMatch(/^\*\*Task\.\*\* [^]+\*\*Result\.\*\* /);
+  expect(opening).toMatch(/^\*\*Task\.\*\* [\s\S]+\*\*Result\.\*\* /);
 });

@@ -240,20 +240,6 @@ describe('limits', () => {
     expect(trajectory!.status).toBe('truncated');
   });
 
-  it('refuses answers longer than the context', () => {
-    const sampling = { maxTokens: 5000 };
-    expect(() => manage({ options: { contextLength: 16, sampling } })).toThrow(
-      '`sampling.maxTokens` is 5000, but contextLength holds 16 tokens of prompt and answer together: ' +
-        'set it below 16, or make the context longer',
-    );
-    const sampler = { policyVersion: 0, contextLength: 32, sample: async () => [] };
-    const dependencies = { environment: growing, sampler, tokenizer: characters };
-    expect(() => new RolloutManager(dependencies, { sampling })).toThrow(
-      "the sampler's context holds 32 tokens",
-    );
-    expect(() => new RolloutManager(dependencies)).not.toThrow();
-  });
-
   it('fails a task whose prompt does not fit, with its numbers and a remedy', async () => {
     const { manager, sampler } = manage({ options: { contextLength: 4 } });
     const [group] = await collect(manager.collectGroups([{ ...task('long'), prompt: '12345' }]));

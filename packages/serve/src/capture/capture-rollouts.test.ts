@@ -255,15 +255,6 @@ describe('conversations', () => {
 });
 
 describe('sampling', () => {
-  it('refuses answers longer than the context', () => {
-    const policy = scriptedPolicy(['Yes.']);
-    const sampling = { maxTokens: policy.contextLength + 1 };
-    const run = async () => 'done';
-    expect(() => captureRollouts({ policy, run, sampling })).toThrow(
-      `\`sampling.maxTokens\` is ${sampling.maxTokens}, but the sampler's context holds ${policy.contextLength}`,
-    );
-  });
-
   it('names draws by group, member and prompt, whatever the agent asks for', async () => {
     const seeds: string[] = [];
     const run: CaptureOptions['run'] = async (_, connection) => {
