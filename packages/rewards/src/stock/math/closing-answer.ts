@@ -69,8 +69,16 @@ function wordsSaidIn(sentence: string): string | undefined {
   return bold.length === 1 ? withoutMarks(bold[0]!) : said.exec(sentence)?.[1];
 }
 
+/** The number of a step or an equation, which is no result. */
+const label =
+  /\b(step|equation|eq\.|page|part|case|line|problem|question|figure|table|section|exercise|example)s?\s*[(#]?\d+\)?/gi;
+const consequence = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\s/;
+
 /** The only formula or number of a sentence, or what it says that something is. */
-export function saidIn(sentence: string): string | undefined {
+export function saidIn(given: string): string | undefined {
+  const unlabelled = given.replace(label, '$1');
+  const clauses = unlabelled.split(consequence);
+  const sentence = clauses.findLast((clause) => /\d/.test(clause)) ?? unlabelled;
   const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
   if (formulas.length === 1 && isWithoutDigits(sentence, formulas[0]![0])) return formulas[0]![0];
   const several = severalValues.exec(sentence);

@@ -1,6 +1,6 @@
 /** A word that denies an answer. */
 export const negativeWord =
-  /\b(?:not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|suppose|assum(?:e|ing)|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b/i;
+  /\b(?:not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|suppose|assum(?:e|ing)|(?<!\bno )doubt)\b|\bif\b[^.!?\n]{0,80}\banswer would\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b/i;
 
 /** Words and signs of a bound or a range: what they stand with is no value. */
 export const inexact =
@@ -13,11 +13,11 @@ export const denial =
 
 /** A writer who gives no answer. */
 export const refusal =
-  /\bI(?: am|['’]m)? (?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:determine|solve|answer|find|know|say|tell)\b/i;
+  /\bI(?: am|['’]m)? (?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:determine|solve|answer|find|know|say|tell)\b|\bthe (?:question|problem|task) (?:asks|gives|says|states)\b[^.!?]*[.!?]?$/i;
 
 /** Words that doubt what follows them: "I don't think that the answer is". */
 export const doubt =
-  /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:;]{0,30}$|\b(?:suppose|assum(?:e|ing)|if|whether)\s+(?:that\s+)?(?:the\s+)?(?:\w+\s+)?$/i;
+  /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:;]{0,30}$|\b(?:suppose|assum(?:e|ing)|if|whether)\s+(?:that\s+)?(?:the\s+)?(?:\w+\s+)?$|\b(?:wrong|incorrect|mistaken|naive|tempting)\s+$/i;
 
 /** What a text says at a place, unless the words around it deny it: "not \boxed{18}". */
 export function undenied(text: string, found: string, at: number): string | undefined {

@@ -137,6 +137,12 @@ describe('finalAnswer', () => {
     ['No, the series does not converge.', 'No'],
     ['The function is not even.', undefined],
     ['So option B is correct and C is wrong.', 'B'],
+    ['The answer is:\n\n$$\n12\n$$', '12'],
+    ['12 times 12 is 144, so half of it is 72.', '72'],
+    ['By step 3 we get 12.', '12'],
+    ['The wrong answer is 12.', undefined],
+    ['If she had sold all, the answer would be 12. But she did not.', undefined],
+    ['The question asks for 12% of the amount.', undefined],
     ['<think>\\boxed{8}</think> \\boxed{9}', '9'],
   ])('reads %j as %j', (text, answer) => {
     expect(finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] })(text)).toBe(answer);

@@ -62,7 +62,7 @@ const equalsWord =
   '(?:is|equals|should be|would be|es|ist|est|è|é)\\b\\s{0,8}:?|[:=：]|هو|هي|是|为|為|は|는|은';
 /** "The answer is", and the same of other languages. */
 const phrase = new RegExp(
-  `(?:${answerWord})${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:[*_\\s]|</[a-z]{1,8}>){0,8}`,
+  `(?:${answerWord})${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:[*_\\s]|</[a-z]{1,8}>|(?:\\$\\$|\\\\\\[)\\s*\\n){0,8}`,
   'giu',
 );
 const label = /answer\s{0,8}:\s{0,8}/gi;
@@ -103,8 +103,9 @@ export function lastNumber(text: string, digits: 'needed' | 'optional' = 'needed
 export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sentence'): string | undefined {
   let start: number | undefined;
   for (const match of text.matchAll(reading === 'line' ? label : phrase)) {
-    const isDoubted =
-      reading === 'sentence' && doubt.test(text.slice(Math.max(0, match.index - 80), match.index));
+    const before = text.slice(Math.max(0, match.index - 80), match.index);
+    const isSupposed = /would/i.test(match[0]) && /\bif\b[^.!?\n]*$/i.test(before);
+    const isDoubted = reading === 'sentence' && (isSupposed || doubt.test(before));
     start = isDoubted ? undefined : match.index + match[0].length;
   }
   if (start === undefined) return;
