@@ -4,16 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { finalAnswer, mathAnswersAgree, mathNormalForm } from '@rlp/answers';
 import type { Message, RewardFunction, Trajectory } from '@rlp/core';
 import { followsInstruction, loadLanguageDetector } from '@rlp/rewards/instructions';
-import {
-  finalAnswer,
-  gsm8kAnswer,
-  mathAnswer,
-  mathAnswersAgree,
-  mathNormalForm,
-  toolCalls,
-} from '@rlp/rewards/stock';
+import { gsm8kAnswer, mathAnswer, toolCalls } from '@rlp/rewards/stock';
 
 const language = await loadLanguageDetector();
 const shared = process.env.RLP_SHARED ?? join('..', 'shared');

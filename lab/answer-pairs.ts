@@ -5,7 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mathAnswer, mathAnswersAgree } from '@rlp/rewards/stock';
+import { mathAnswersAgree } from '@rlp/answers';
+import { mathAnswer } from '@rlp/rewards/stock';
 
 interface Pair {
   readonly given?: string;

@@ -31,6 +31,8 @@ const isomorphic = [
     '@rlp/core',
     '@rlp/tensor',
     '@rlp/data',
+    '@rlp/answers',
+    '@rlp/answers/text',
     '@rlp/env',
     '@rlp/env/stock',
     '@rlp/env/reasoning',
@@ -58,6 +60,7 @@ const isomorphic = [
 /** Those that load nothing an application has to bring. */
 const runnable = [
   '@rlp/core',
+  '@rlp/answers',
   '@rlp/env',
   '@rlp/algorithms',
   '@rlp/models',

@@ -11,7 +11,7 @@ import { conclude, filesIn, isTest, type Package, packagesIn, readManifest } fro
 /** From the ground up. A package sees the floors below its own. Rooms on one floor do not know each other. */
 const floors = [
   ['core'],
-  ['onnx', 'tensor', 'data', 'sandbox', 'http', 'page'],
+  ['onnx', 'tensor', 'data', 'answers', 'sandbox', 'http', 'page'],
   ['models', 'env', 'rewards', 'quality-monitor', 'tracking', 'viewer'],
   ['inference', 'backprop'],
   ['rollout'],

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { extractTag } from '@rlp/answers';
 import { ArgumentError, RlpError } from '@rlp/core';
-import { extractTag } from '@rlp/rewards';
 import {
   type RunConfig,
   type RunFiles,

@@ -1,6 +1,7 @@
 /** What `pnpm bench reward-workers` scores with and without threads. */
+import { finalAnswer } from '@rlp/answers';
 import { createRolloutRewardProcessor, rewardFunctions } from '@rlp/rewards';
-import { answerRougeL, finalAnswer, mathAnswer } from '@rlp/rewards/stock';
+import { answerRougeL, mathAnswer } from '@rlp/rewards/stock';
 import { createDefaultVerifierPipeline, verificationRequest } from '@rlp/rewards/verification';
 
 interface Metadata {

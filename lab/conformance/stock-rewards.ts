@@ -1,20 +1,24 @@
-import { type Message, overlongPenalty, type RewardFunction, type Trajectory } from '@rlp/core';
 import {
-  afterThinking,
   answerPhrase,
-  checkAnswer,
-  checkNumbers,
-  cosineLength,
   hashAnswer,
   hashSection,
   lastBoxed,
   lastNumber,
+  mathNormalForm,
+  normalFormsAgree,
+  normalizedAnswer,
+  wordOverlap,
+} from '@rlp/answers';
+import { type Message, overlongPenalty, type RewardFunction, type Trajectory } from '@rlp/core';
+import {
+  afterThinking,
+  checkAnswer,
+  checkNumbers,
+  cosineLength,
   lengthWindow,
   matchFormatApproximately,
   matchFormatExactly,
-  mathNormalForm,
   ngramDiversity,
-  normalizedAnswer,
   readXmlFields,
   reasoningSteps,
   repetitionPenalty,
@@ -22,7 +26,6 @@ import {
   tagLines,
   textLength,
   thinkFormat,
-  wordOverlap,
   xmlAnswer,
   xmlFormat,
 } from '@rlp/rewards/stock';
@@ -66,11 +69,6 @@ function judge(
   return reward(trajectory, { signal });
 }
 
-function hendrycksAgree(given: string, gold: string): boolean {
-  const [a, b] = [mathNormalForm(given, 'hendrycks'), mathNormalForm(gold, 'hendrycks')];
-  return a === null || b === null ? given === gold : a === b;
-}
-
 /**
  * `math_answers.json` without the verdicts of PRM800K's grader, which are sympy's and advisory by the file's own word. Tests of
  * `mathAnswersAgree` and docs/answer-checking.md compare with them.
@@ -87,7 +85,7 @@ export function withoutAdvisoryVerdicts(fixture: Fixture): Fixture {
 
 function equiv({ inputs: { given, gold } }: FixtureCase): unknown {
   return {
-    hendrycks: hendrycksAgree(given, gold),
+    hendrycks: normalFormsAgree(given, gold, 'hendrycks'),
     hendrycks_norm_given: mathNormalForm(given, 'hendrycks'),
     hendrycks_norm_gold: mathNormalForm(gold, 'hendrycks'),
     mathd_norm_given: mathNormalForm(given, 'mathd'),
@@ -105,7 +103,7 @@ function boxed({ inputs: { completion, gold } }: FixtureCase): unknown {
   return {
     last_boxed: found?.text ?? null,
     boxed_content: content,
-    score: content !== null && hendrycksAgree(content, gold) ? 1 : 0,
+    score: content !== null && normalFormsAgree(content, gold, 'hendrycks') ? 1 : 0,
     dapo_last_boxed: lastBoxed(completion, 'braced')?.text ?? null,
     dapo_minerva: { score: acc ? 1 : -1, acc, pred },
   };

@@ -15,7 +15,6 @@ export type { RewardFunctionStatistics } from './functions/tally.ts';
 export * from './integrated/index.ts';
 export * from './processor/index.ts';
 export { type ExactAnswerOptions, exactAnswer } from './stock/answers/exact-answer.ts';
-export { extractTag } from './stock/format/extract-tag.ts';
 export { type TagFormatOptions, tagFormat } from './stock/format/tag-format.ts';
 export {
   type AccuracyRewardOptions,

@@ -2,8 +2,8 @@
 export * from './stock/answers/check-answer.ts';
 export * from './stock/answers/exact-answer.ts';
 export * from './stock/answers/matching.ts';
+export * from './stock/answers/math-answer.ts';
 export * from './stock/answers/overlap.ts';
-export { extractTag } from './stock/format/extract-tag.ts';
 export * from './stock/format/json-format.ts';
 export {
   type MatchFormatApproximatelyOptions,
@@ -16,20 +16,6 @@ export * from './stock/format/tag-count.ts';
 export * from './stock/format/tag-format.ts';
 export * from './stock/format/think-format.ts';
 export * from './stock/format/xml-format.ts';
-export {
-  answerPhrase,
-  type BoxedAnswer,
-  type FinalAnswerOptions,
-  finalAnswer,
-  hashAnswer,
-  hashSection,
-  lastBoxed,
-  lastNumber,
-} from './stock/math/final-answer.ts';
-export * from './stock/math/math-answer.ts';
-export { type MathAgreementOptions, mathAnswersAgree } from './stock/math/math-equivalence.ts';
-export * from './stock/math/math-normal-form.ts';
-export type { MathEquivalence } from './stock/math/symbolic-equivalence.ts';
 export * from './stock/stock-rewards.ts';
 export * from './stock/text/length-shaping.ts';
 export * from './stock/text/repetition.ts';

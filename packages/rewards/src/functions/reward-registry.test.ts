@@ -1,6 +1,7 @@
+import { extractTag } from '@rlp/answers';
 import { OptionsError, type RewardFunction, type Verifier } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
-import { exactAnswer, extractTag, type RegisteredRewardConfig, RewardRegistry, tagFormat } from '../index.ts';
+import { exactAnswer, type RegisteredRewardConfig, RewardRegistry, tagFormat } from '../index.ts';
 import { groupAnswering } from '../trajectories.fixture.ts';
 import { LengthVerifier } from '../verification/verifiers/length.ts';
 

@@ -1,5 +1,6 @@
+import { hashAnswer } from '@rlp/answers';
 import type { Task } from '@rlp/core';
-import { gsm8kAnswer, hashAnswer } from '@rlp/rewards/stock';
+import { gsm8kAnswer } from '@rlp/rewards/stock';
 import * as z from 'zod';
 import type { AnswerBenchmark, BenchmarkOptions, BenchmarkRow } from './benchmark.ts';
 import { fieldsOf, idOf } from './fields.ts';
@@ -11,9 +12,7 @@ interface Solved {
 const invalid = '[invalid]';
 
 /** The first number after `####`, as lm_eval's filter `strict-match` reads it. */
-function strictMatch(response: string): string {
-  return /#### (-?[0-9.,]+)/.exec(response)?.[1]?.trim() ?? invalid;
-}
+const strictMatch = (response: string) => hashAnswer(response, 'first') ?? invalid;
 
 /** The last number, as lm_eval's filter `flexible-extract` reads it. */
 function flexibleExtract(response: string): string {

@@ -1,6 +1,6 @@
+import { finalAnswer, lastBoxed, mathNormalForm, normalFormsAgree, symbolicEquivalence } from '@rlp/answers';
 import { FormatError, type Task } from '@rlp/core';
-import { symbolicEquivalence } from '@rlp/rewards/math';
-import { finalAnswer, lastBoxed, mathAnswer, mathNormalForm } from '@rlp/rewards/stock';
+import { mathAnswer } from '@rlp/rewards/stock';
 import * as z from 'zod';
 import type { AnswerBenchmark, BenchmarkOptions, BenchmarkRow } from './benchmark.ts';
 import { fieldsOf, idOf } from './fields.ts';
@@ -15,12 +15,6 @@ interface Solved {
 
 /** Longest answer that is compared otherwise than as text. */
 const longest = 1000;
-
-/** Whether two answers are equal by the rules of the data set's authors, as lm_eval's `hendrycks_math` applies them. */
-function hendrycksEqual(given: string, expected: string): boolean {
-  const [a, b] = [mathNormalForm(given, 'hendrycks'), mathNormalForm(expected, 'hendrycks')];
-  return a === null || b === null ? given === expected : a === b;
-}
 
 /** What lm_eval's `hendrycks_math` takes for the answer: what stands between the first and the last dollar sign. */
 function hendrycksAnswer(response: string): string {
@@ -89,6 +83,6 @@ const mathMetrics: AnswerBenchmark['metrics'] = {
     );
   },
   'exact_match,hendrycks': ({ task, response }) =>
-    Number(hendrycksEqual(hendrycksAnswer(response), answerOf(task.metadata))),
+    Number(normalFormsAgree(hendrycksAnswer(response), answerOf(task.metadata), 'hendrycks')),
   ours: mathAnswer({ reference: answerOf }),
 };

@@ -1,3 +1,4 @@
+import { extractTag, finalAnswer, plainForm, writtenAnswer } from '@rlp/answers';
 import { parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
 import { isReasoningAnswer, type ReasoningMetadata } from '@rlp/env/reasoning';
 import { RewardRegistry } from '@rlp/rewards';
@@ -13,15 +14,7 @@ export interface AnswerMetadata {
 
 const reference = ({ answer }: AnswerMetadata) => answer ?? '';
 
-/** The text that is compared if an answer is not mathematics: the content of `<answer>`, or else the last line. */
-const tagged = stock.extractTag('answer');
-const worked = stock.finalAnswer({ from: ['hash'] });
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1)?.trim() ?? '';
-}
-
-const plain = (text: string) => text.trim().toLowerCase().replace(/\s+/g, ' ').replace(/\.$/, '');
+const worked = finalAnswer({ from: ['hash'] });
 
 /**
  * Whether a response ends with the right answer: equal text, or equal mathematics.
@@ -35,9 +28,8 @@ function rightAnswer(): RewardFunction<AnswerMetadata> {
   return (scored, context) => {
     const { response, task } = scored;
     const expected = worked(reference(task.metadata)) ?? reference(task.metadata);
-    const given = tagged(response) ?? lastLine(response);
-    if (expected !== '' && (plain(given) === plain(expected) || plain(response) === plain(expected)))
-      return 1;
+    const texts = [writtenAnswer(response), response].map(plainForm);
+    if (expected !== '' && texts.includes(plainForm(expected))) return 1;
     return agrees(scored, context);
   };
 }
@@ -61,7 +53,7 @@ const tagParams = z.strictObject({
 
 function exactAnswer(params: unknown): RewardFunction<AnswerMetadata> {
   const { tag } = parseOptions('exactAnswer', tagParams, params);
-  return stock.exactAnswer({ reference, extract: stock.extractTag(tag) });
+  return stock.exactAnswer({ reference, extract: extractTag(tag) });
 }
 
 function gsm8kAnswer(params: unknown): RewardFunction<AnswerMetadata> {

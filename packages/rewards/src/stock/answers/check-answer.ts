@@ -1,9 +1,8 @@
+import { tagName } from '@rlp/answers';
+import { decimalDigit, trimmed } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed } from '../../shared/text.ts';
-import { tagName } from '../format/extract-tag.ts';
 import { answerInLayout, reasoningTagsSchema } from '../format/match-format.ts';
-import { decimalDigit } from '../math/latex-tokens.ts';
 import { type ReferenceSource, requireReference } from './reference.ts';
 
 const tableSchema = z.strictObject({

@@ -1,5 +1,5 @@
+import { extractTag } from '@rlp/answers';
 import type { RewardFunction } from '@rlp/core';
-import { extractTag } from '../format/extract-tag.ts';
 import { type AnswerSources, requireReader, requireReference } from './reference.ts';
 
 /** Options of {@link exactAnswer}. */

@@ -1,24 +1,7 @@
+import { extractTag, numberOf, textSimilarity } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
-import { distance } from 'fastest-levenshtein';
 import * as z from 'zod';
-import { extractTag } from '../format/extract-tag.ts';
-import { numberOf } from '../math/expression-reader.ts';
 import { type AnswerSources, referenceError, requireReference } from './reference.ts';
-
-/** Characters of which the edit distance is computed; what lies beyond counts as edited. */
-const maximumCompared = 20_000;
-
-/**
- * How alike two texts are: `1 − distance / length of the longer`, with the Levenshtein distance over UTF-16 units; 1 for two empty
- * texts. Beyond 20,000 characters everything counts as different, which keeps the cost bounded.
- */
-export function textSimilarity(a: string, b: string): number {
-  const longer = Math.max(a.length, b.length);
-  if (longer === 0) return 1;
-  const beyond = longer - Math.min(longer, maximumCompared);
-  const edits = distance(a.slice(0, maximumCompared), b.slice(0, maximumCompared)) + beyond;
-  return Math.max(0, 1 - edits / longer);
-}
 
 const fuzzySchema = z.strictObject({
   /** Similarity from which the reward is 1, else 0. Default: the reward is the similarity. */

@@ -1,7 +1,8 @@
+import { tagName } from '@rlp/answers';
+import { whiteSpaceTable } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { whiteSpaceTable } from '../../shared/text.ts';
-import { occurrencesOf, tagName } from './extract-tag.ts';
+import { occurrencesOf } from '../../shared/text.ts';
 
 /** Schema of {@link ReasoningTags}. */
 export const reasoningTagsSchema = z.strictObject({

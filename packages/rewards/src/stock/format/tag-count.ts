@@ -1,7 +1,7 @@
+import { tagName } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { countMatches } from '../../shared/text.ts';
-import { occurrencesOf, tagName } from './extract-tag.ts';
+import { countMatches, occurrencesOf } from '../../shared/text.ts';
 
 const schema = z.strictObject({
   /** Tags to count. Required. */

@@ -1,7 +1,8 @@
+import { tagName } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { isVisible } from '../../shared/is-visible.ts';
-import { occurrencesOf, tagName } from './extract-tag.ts';
+import { occurrencesOf } from '../../shared/text.ts';
 
 const schema = z.strictObject({
   /** Tags of a response, in their order. Required. */

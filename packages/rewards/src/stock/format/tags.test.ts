@@ -1,7 +1,7 @@
 import { OptionsError, type RewardFunction } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactAnswer, extractTag, tagFormat } from '../../stock.ts';
+import { exactAnswer, tagFormat } from '../../stock.ts';
 import { answering } from '../../trajectories.fixture.ts';
 
 const signal = new AbortController().signal;
@@ -9,33 +9,6 @@ const signal = new AbortController().signal;
 function judge<Metadata>(reward: RewardFunction<Metadata>, response: string, metadata: Metadata): unknown {
   return reward(answering(response, metadata), { signal });
 }
-
-describe('extractTag', () => {
-  it.each([
-    ['<answer>42</answer>', '42'],
-    ['so <answer> 4\n2 </answer> it is', '4\n2'],
-    ['<answer>1</answer><answer>2</answer>', '2'],
-    ['<answer><answer>3</answer>', '3'],
-    ['<answer></answer>', ''],
-    ['<answer>42', undefined],
-    ['42</answer>', undefined],
-    ['</answer>42<answer>', undefined],
-    ['<Answer>42</Answer>', undefined],
-    ['', undefined],
-  ])('reads %j as %j', (text, expected) => {
-    expect(extractTag('answer')(text)).toBe(expected);
-  });
-
-  it('refuses a tag with brackets', () => {
-    expect(() => extractTag('<answer>')).toThrow('without brackets, got "<answer>"');
-  });
-
-  it('takes linear time on hostile text', () => {
-    const hostile = '<answer>'.repeat(200_000);
-    expect(extractTag('answer')(hostile)).toBeUndefined();
-    expect(extractTag('answer')(`${hostile}</answer>`)).toBe('');
-  });
-});
 
 describe('exactAnswer', () => {
   const reward = exactAnswer({ reference: ({ answer }: { answer: string }) => answer });

@@ -1,7 +1,7 @@
+import { trimmed } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { isVisible } from '../../shared/is-visible.ts';
-import { trimmed } from '../../shared/text.ts';
 
 /**
  * The answer after the last `</think>`, trimmed. `undefined` without that tag. (What verifiers' ThinkParser reads,

@@ -1,7 +1,7 @@
+import { tagName } from '@rlp/answers';
+import { trimmed } from '@rlp/answers/text';
 import { type Message, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed } from '../../shared/text.ts';
-import { tagName } from './extract-tag.ts';
 
 /** A field of a response: its tag, or several tags of which any will do. */
 export type XmlField = string | readonly string[];

@@ -1,3 +1,4 @@
+import { wordsOf } from '@rlp/answers/text';
 import {
   type OverlongOptions,
   overlongPenalty,
@@ -7,7 +8,7 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
-import { countMatches, wordsOf } from '../../shared/text.ts';
+import { countMatches } from '../../shared/text.ts';
 
 /** Tokens that a policy sampled in all steps of a trajectory. */
 export function sampledTokens({ steps }: Trajectory): number {

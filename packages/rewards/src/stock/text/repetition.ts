@@ -1,6 +1,7 @@
+import { wordsOf } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { countNgrams, wordsOf } from '../../shared/text.ts';
+import { countNgrams } from '../../shared/text.ts';
 
 const schema = z.strictObject({
   /** Size of the n-grams. Default 3. */

@@ -1,6 +1,6 @@
+import { visitWords } from '@rlp/answers/text';
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { visitWords } from '../../shared/text.ts';
 import { phraseLook, scanText, type TextScan } from './text-scan.ts';
 
 const lengthSchema = z.strictObject({

@@ -1,4 +1,4 @@
-import { visitWords, whiteSpaceTable } from '../../shared/text.ts';
+import { visitWords, whiteSpaceTable } from '@rlp/answers/text';
 
 /** Counts that the text components read. */
 export interface TextScan {

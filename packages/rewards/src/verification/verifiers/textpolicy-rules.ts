@@ -1,6 +1,6 @@
+import { trimmed, wordsOf } from '@rlp/answers/text';
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed, wordsOf } from '../../shared/text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 
 /** A rule of {@link textpolicyRules}: whether a response passes, nothing between. */

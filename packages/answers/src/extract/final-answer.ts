@@ -1,9 +1,8 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed } from '../../shared/text.ts';
+import { decimalDigit, trimmed } from '../text.ts';
 import { closingAnswer, saidIn, withoutMarks } from './closing-answer.ts';
 import { denial, doubt, negativeWord, undenied, withoutRetracted } from './denials.ts';
-import { decimalDigit } from './latex-tokens.ts';
 
 /** A boxed answer found in a text. */
 export interface BoxedAnswer {

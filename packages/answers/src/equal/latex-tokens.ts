@@ -1,3 +1,4 @@
+import { decimalDigit } from '../text.ts';
 import { withoutPhrases } from './phrases.ts';
 
 /** A piece of an answer. Words are what `\text{…}` holds, and plain runs of letters that are not a product. */
@@ -100,14 +101,6 @@ function plainCharacters(text: string): string {
       return found === undefined ? sign : /\\[a-z]+$/.test(found) ? `${found} ` : found;
     })
     .replace(/\p{Nd}/gu, (digit) => (digit <= '9' ? digit : decimalDigit(digit)));
-}
-
-/** Decimal digits stand in runs of ten, from 0 to 9. */
-export function decimalDigit(digit: string): string {
-  const code = digit.codePointAt(0)!;
-  let before = 0;
-  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
-  return String(before % 10);
 }
 
 /**

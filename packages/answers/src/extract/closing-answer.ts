@@ -1,6 +1,6 @@
-import { agreeAsDates } from './dates.ts';
+import { agreeAsDates } from '../equal/dates.ts';
+import { isUnit, unitOf } from '../equal/units.ts';
 import { inexact, negativeWord, refusal } from './denials.ts';
-import { isUnit, unitOf } from './units.ts';
 
 const number =
   /(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;

@@ -1,10 +1,12 @@
+import {
+  finalAnswer,
+  type MathAgreementOptions,
+  mathAgreementSchema,
+  mathAnswersAgree,
+  numberIn,
+} from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
-import type { Fraction } from 'fraction.js';
-import { type AnswerSources, referenceError, requireReader, requireReference } from '../answers/reference.ts';
-import { inexact, negativeWord } from './denials.ts';
-import { numberOf } from './expression-reader.ts';
-import { finalAnswer } from './final-answer.ts';
-import { agreementSchema, type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
+import { type AnswerSources, referenceError, requireReader, requireReference } from './reference.ts';
 
 /**
  * Options of {@link mathAnswer}. `extract` reads the last box by default, else the number after `####`, else what follows "the answer is", else the
@@ -22,7 +24,7 @@ export function mathAnswer<Metadata>({
   extract = finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] }),
   ...options
 }: MathAnswerOptions<Metadata>): RewardFunction<Metadata> {
-  const agreement = parseOptions('mathAnswer', agreementSchema, options);
+  const agreement = parseOptions('mathAnswer', mathAgreementSchema, options);
   requireReader('mathAnswer', 'reference', reference);
   return ({ task, response }) => {
     const expected = requireReference('mathAnswer', task.id, reference(task.metadata));
@@ -55,21 +57,10 @@ export function gsm8kAnswer<Metadata>({
   requireReader('gsm8kAnswer', 'reference', reference);
   return ({ task, response }) => {
     const answer = requireReference('gsm8kAnswer', task.id, reference(task.metadata));
-    const expected = readNumber(hashOnly(answer) ?? answer);
+    const expected = numberIn(hashOnly(answer) ?? answer);
     if (expected === undefined) throw referenceError('gsm8kAnswer', task.id, 'a number', answer);
     const answered = extract(response);
-    const given = answered === undefined ? undefined : readNumber(answered);
+    const given = answered === undefined ? undefined : numberIn(answered);
     return given?.equals(expected) === true ? 1 : 0;
   };
-}
-
-/** The number that an answer is, or the only one in its words. */
-function readNumber(answer: string): Fraction | undefined {
-  if (answer.length > 1000) return;
-  const read = numberOf(answer);
-  if (read !== undefined || negativeWord.test(answer) || answer.includes('\\') || inexact.test(answer)) {
-    return read;
-  }
-  const numbers = answer.match(/-?\d[\d,]*(?:\.\d+)?/g);
-  return numbers?.length === 1 ? numberOf(numbers[0]!) : undefined;
 }

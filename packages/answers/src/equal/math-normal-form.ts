@@ -1,4 +1,4 @@
-import { trimmed } from '../../shared/text.ts';
+import { trimmed } from '../text.ts';
 
 /** Which published rules {@link mathNormalForm} follows. */
 export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva';
@@ -23,6 +23,12 @@ export function mathNormalForm(answer: string, rules: MathNormalFormRules): stri
   const inner = /^\\text\{([^\n]+)\}$/.exec(raw)?.[1];
   const text = inner === undefined ? raw : trimmed(inner);
   return stripped(text) ?? raw;
+}
+
+/** Whether two answers have the same {@link mathNormalForm}. If one has none, whether they are the same text. */
+export function normalFormsAgree(given: string, expected: string, rules: MathNormalFormRules): boolean {
+  const [a, b] = [mathNormalForm(given, rules), mathNormalForm(expected, rules)];
+  return a === null || b === null ? given === expected : a === b;
 }
 
 /** The rules of Hendrycks et al., in their order; `null` where their code raises. */

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { functionSchema } from '../../shared/schemas.ts';
 import { canonical, withoutLabel } from './canonical.ts';
 import { choiceOf, chosenValue } from './choices.ts';
 import { agreeAsDates } from './dates.ts';
@@ -18,20 +17,22 @@ import {
 import { inUnitVectors } from './vectors.ts';
 
 /** Schema of {@link MathAgreementOptions}. */
-export const agreementSchema = z.strictObject({
+export const mathAgreementSchema = z.strictObject({
   /**
    * Form that a right value must have. `'simplified'`: fractions are reduced, and a number is written as one, so that `\frac{128}{2}` is
    * not 64, as in the graders of MATH and PRM800K. `'any'`: the value decides. Default `'any'`.
    */
   form: z.enum(['simplified', 'any']).optional(),
   /** Further opinion, asked about answers that would be wrong. If it throws, they stay wrong. Default none. */
-  equivalence: functionSchema<MathEquivalence>().optional(),
+  equivalence: z
+    .custom<MathEquivalence>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
   /** Seed of the points at which values are compared. Default: 128 random bits per process, which no policy knows. */
   seed: seedSchema,
 });
 
 /** Options of {@link mathAnswersAgree}. */
-export interface MathAgreementOptions extends z.input<typeof agreementSchema> {}
+export interface MathAgreementOptions extends z.input<typeof mathAgreementSchema> {}
 
 /** How deep collections in collections are compared. */
 const maximumDepth = 4;

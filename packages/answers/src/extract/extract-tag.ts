@@ -7,11 +7,6 @@ const rule = 'letters, digits, "_" and "-", without brackets';
 /** Schema of a tag's name: names go into text as they are, so only plain words are taken. */
 export const tagName = z.string().regex(plainWord, `must be ${rule}`);
 
-/** How often a part occurs in a text, without overlaps. */
-export function occurrencesOf(text: string, part: string): number {
-  return text.split(part).length - 1;
-}
-
 /**
  * Reads what stands between `<tag>` and `</tag>`.
  *

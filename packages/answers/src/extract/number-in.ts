@@ -1,0 +1,14 @@
+import type { Fraction } from 'fraction.js';
+import { numberOf } from '../equal/expression-reader.ts';
+import { inexact, negativeWord } from './denials.ts';
+
+/** The number that an answer is, or the only one in its words. */
+export function numberIn(answer: string): Fraction | undefined {
+  if (answer.length > 1000) return;
+  const read = numberOf(answer);
+  if (read !== undefined || negativeWord.test(answer) || answer.includes('\\') || inexact.test(answer)) {
+    return read;
+  }
+  const numbers = answer.match(/-?\d[\d,]*(?:\.\d+)?/g);
+  return numbers?.length === 1 ? numberOf(numbers[0]!) : undefined;
+}

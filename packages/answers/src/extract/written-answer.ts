@@ -1,0 +1,14 @@
+import { extractTag } from './extract-tag.ts';
+
+const tagged = extractTag('answer');
+
+/** The answer of a response that writes it plainly: the content of the last `<answer>…</answer>`, or else the last line. Trimmed. */
+export function writtenAnswer(response: string): string {
+  const text = response.trimEnd();
+  return tagged(text) ?? text.slice(text.lastIndexOf('\n') + 1).trim();
+}
+
+/** A text as plain answers are compared: lower case, single spaces, without a full stop at its end. */
+export function plainForm(text: string): string {
+  return text.trim().toLowerCase().replace(/\.$/, '').replaceAll(/\s+/g, ' ');
+}

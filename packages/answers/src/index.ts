@@ -1,0 +1,28 @@
+/** Reads final answers in text, and decides whether two answers are equal. Runs anywhere JavaScript does. */
+export { numberOf } from './equal/expression-reader.ts';
+export {
+  type MathAgreementOptions,
+  mathAgreementSchema,
+  mathAnswersAgree,
+} from './equal/math-equivalence.ts';
+export * from './equal/math-normal-form.ts';
+export {
+  type MathEquivalence,
+  type SymbolicEquivalenceOptions,
+  symbolicEquivalence,
+} from './equal/symbolic-equivalence.ts';
+export * from './extract/extract-tag.ts';
+export {
+  answerPhrase,
+  type BoxedAnswer,
+  type FinalAnswerOptions,
+  finalAnswer,
+  hashAnswer,
+  hashSection,
+  lastBoxed,
+  lastNumber,
+} from './extract/final-answer.ts';
+export { numberIn } from './extract/number-in.ts';
+export * from './extract/written-answer.ts';
+export * from './overlap.ts';
+export * from './similarity.ts';
