@@ -25,7 +25,7 @@ interface InstallSet {
   readonly limitMegabytes: number;
 }
 
-const light = ['core', 'algorithms', 'env', 'answers', 'rollout', 'data', 'tensor'];
+const light = ['core', 'algorithms', 'env', 'rollout', 'data', 'tensor'];
 
 const sets: readonly InstallSet[] = [
   { packages: light, limitMegabytes: 10 },

@@ -1,10 +1,11 @@
-import { writtenAnswer } from '@rlp/answers';
-
-/** Characters of an answer that are read. A longer one is not an answer. */
+/** Characters of a response that are read. An answer that is longer is not an answer. */
 const maxAnswerCharacters = 4000;
 
 /** The answer in a response: what stands in the last `<answer>…</answer>`, or else the last line that is not empty. */
 export function answerIn(response: string): string {
-  const answer = writtenAnswer(response);
-  return answer.length > maxAnswerCharacters ? '' : answer;
+  const close = response.lastIndexOf('</answer>');
+  const open = close < 0 ? -1 : response.lastIndexOf('<answer>', close);
+  const inside = open < 0 ? response.trimEnd() : response.slice(open + '<answer>'.length, close);
+  const answer = open < 0 ? inside.slice(inside.lastIndexOf('\n') + 1) : inside;
+  return answer.length > maxAnswerCharacters ? '' : answer.trim();
 }

@@ -1,4 +1,3 @@
-import { plainForm } from '@rlp/answers';
 import type { RandomStream } from '@rlp/core';
 
 /** A problem of a family. */
@@ -20,9 +19,14 @@ interface Family {
 /** Families by name. */
 export type Families = Readonly<Record<string, Family>>;
 
-/** Text as answers are compared: {@link plainForm}, without space around commas. */
+/** Text as answers are compared: lower case, single spaces, no full stop, no space around commas. */
 export function normalized(text: string): string {
-  return plainForm(text).replaceAll(/\s*,\s*/g, ', ');
+  return text
+    .toLowerCase()
+    .trim()
+    .replace(/\.$/, '')
+    .replaceAll(/\s*,\s*/g, ', ')
+    .replaceAll(/\s+/g, ' ');
 }
 
 /** Compares numbers by value, so that `7.0` and `+7` are `7`. */
