@@ -1,11 +1,4 @@
-import {
-  ArgumentError,
-  type Message,
-  messageOf,
-  OptionsError,
-  samplerGenerator,
-  type TextGenerator,
-} from '@rlp/core';
+import { type Message, messageOf, OptionsError, samplerGenerator, type TextGenerator } from '@rlp/core';
 import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -135,7 +128,7 @@ describe('pointwiseJudge', () => {
     const generator = honest;
     const template = { ...pointwiseTemplate, user: 'Grade: {{response}}' };
     expect(() => pointwiseJudge({ generator, rubric: '', template: { system: '', user: 'x' } })).toThrow(
-      'the template must contain {{key}}, {{response}}',
+      'template: must contain {{key}}, {{response}}',
     );
     expect(() =>
       pointwiseJudge({
@@ -145,7 +138,7 @@ describe('pointwiseJudge', () => {
       }),
     ).toThrow('{{oops}}, which nothing fills in');
     expect(() => pointwiseJudge({ generator, rubric: '', template })).not.toThrow();
-    expect(() => pointwiseJudge({ generator, rubric: '', scale: [5, 5] })).toThrow(ArgumentError);
+    expect(() => pointwiseJudge({ generator, rubric: '', scale: [5, 5] })).toThrow(OptionsError);
     expect(() => pointwiseJudge({ generator: 'gpt' as never, rubric: '', retries: -1 })).toThrow(
       OptionsError,
     );
@@ -222,7 +215,7 @@ describe('rubricJudge', () => {
     [[criteria[0]!, criteria[0]!]],
     [[{ ...criteria[0]!, weight: 0 }]],
   ])('refuses the criteria %j', (bad) => {
-    expect(() => rubricJudge({ generator: honest, criteria: bad })).toThrow(ArgumentError);
+    expect(() => rubricJudge({ generator: honest, criteria: bad })).toThrow(OptionsError);
   });
 });
 

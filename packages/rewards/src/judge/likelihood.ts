@@ -12,15 +12,14 @@ import pLimit from 'p-limit';
 import * as z from 'zod';
 import { overWindows, type TextWindow } from './long-text.ts';
 import {
-  checkRubric,
-  checkScale,
   judgeRules,
   type PointwiseJudge,
   type PointwiseQuestionOptions,
-  pointwiseQuestion,
+  pointwiseFill,
+  rubricSchema,
 } from './pointwise.ts';
-import { type JudgePrompt, JudgeTally, judgeSchema } from './session.ts';
-import { checkTemplate, drawKey, type JudgeTemplate, quotingMessages } from './template.ts';
+import { JudgeTally, judgeSchema, scaleSchema } from './session.ts';
+import { type JudgeTemplate, quotingMessages, templateSchema } from './template.ts';
 
 /** The default prompt of {@link likelihoodJudge}, with the placeholders of `pointwiseTemplate`. */
 export const likelihoodTemplate: JudgeTemplate = {
@@ -37,20 +36,24 @@ What counts:
 Answer with a number from {{minimum}} (worst) to {{maximum}} (best), as "Score: NUMBER", and with nothing else.`,
 };
 
-const digit = z.int().min(0).max(9);
 const schema = judgeSchema.omit({ generator: true, retries: true }).extend({
   /** Worst and best score. Each score is one digit. Default `[1, 5]`. */
-  scale: z.tuple([digit, digit]).default([1, 5]),
+  scale: scaleSchema
+    .refine((bounds) => bounds.every((bound) => /^\d$/.test(String(bound))), 'must be two digits')
+    .default([1, 5]),
   /** Least probability of all scores together. Below it the model has not answered. Default 0.1. */
   minimumMass: z.number().min(0).max(1).default(0.1),
   /** What the model has already said when it gives the score. Default `'Score:'`. */
   lead: z.string().min(1).default('Score:'),
+  /** Prompt of the judge. Default {@link likelihoodTemplate}. */
+  template: templateSchema(likelihoodTemplate, ['response']),
+  /** What counts, in words, or a function that finds it in the metadata. Required. */
+  rubric: rubricSchema,
 });
 
 /** Options of {@link likelihoodJudge}. */
 export interface LikelihoodJudgeOptions<Metadata>
-  extends z.input<typeof schema>,
-    JudgePrompt<Metadata>,
+  extends Omit<z.input<typeof schema>, 'rubric'>,
     PointwiseQuestionOptions<Metadata> {
   /** Model that judges, such as an `InferenceModule`. Required. */
   readonly scorer: TokenScorer;
@@ -69,35 +72,27 @@ export interface LikelihoodJudgeOptions<Metadata>
  * have less than `minimumMass` together, the reward rejects and the failure is counted as `unparsable`. It rejects too if the model fails
  * or takes too long. `worstScoreFor` makes it 0. Costs a scored row for each score of the scale and window of the response.
  *
- * @throws OptionsError for bad options; ArgumentError for a template without a needed placeholder, an empty scale, or a tokenizer that
- * does not tell the scores apart.
+ * @throws OptionsError for bad options; ArgumentError for a tokenizer that does not tell the scores apart.
  * @see Liu et al. 2023, G-Eval, §2, https://arxiv.org/abs/2303.16634
  */
 export function likelihoodJudge<Metadata = unknown>({
   scorer,
   tokenizer,
   renderer,
-  rubric,
   reference,
   show = ({ response }) => response,
-  template = likelihoodTemplate,
   ...options
 }: LikelihoodJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
   const settings = parseOptions('likelihoodJudge', schema, options);
-  const { scale, lead, seed, concurrency, maximumCharacters, minimumMass, timeoutMs } = settings;
-  checkTemplate('likelihoodJudge', template, {
-    required: ['response'],
-    optional: ['key', 'task', 'reference', 'rubric', 'minimum', 'maximum'],
-  });
-  checkScale('likelihoodJudge', scale);
-  checkRubric('likelihoodJudge', rubric);
+  const { scale, lead, seed, template, concurrency, maximumCharacters, minimumMass, timeoutMs } = settings;
   const { begun, scores } = scoreTokensOf(tokenizer, lead, scale);
   const tally = new JudgeTally('likelihoodJudge', settings);
   const limit = pLimit(concurrency);
+  const fill = pointwiseFill({ rubric: options.rubric, scale, reference });
   const promptOf = ({ id, task }: Trajectory<Metadata>, window: TextWindow) => {
-    const { texts, fill } = pointwiseQuestion(task, window, { rubric, scale, reference });
-    const key = drawKey([seed, 'likelihood', id, ...window.part], texts);
-    return [...renderer.render(quotingMessages(template, fill, { key, maximumCharacters })), ...begun];
+    const path = [seed, 'likelihood', id, ...window.part];
+    const { messages } = quotingMessages(template, fill(task, window), { path, maximumCharacters });
+    return [...renderer.render(messages), ...begun];
   };
   const ask = (trajectory: Trajectory<Metadata>, window: TextWindow, signal: AbortSignal) =>
     expectedScore(tally, { minimumMass, signal }, () => {

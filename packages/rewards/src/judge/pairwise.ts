@@ -1,10 +1,10 @@
 import { parseOptions, type Task, type Trajectory, type TrajectoryGroup } from '@rlp/core';
 import * as z from 'zod';
-import { isJudged, unscored } from '../functions/score-trajectories.ts';
+import { isJudged } from '../functions/score-trajectories.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { type JudgePrompt, JudgeSession, type JudgeStatistics, judgeSchema, unjudged } from './session.ts';
-import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
+import { JudgeSession, type JudgeStatistics, type JudgeSubject, judgeSchema, unjudged } from './session.ts';
+import { type JudgeTemplate, taskText, templateSchema } from './template.ts';
 
 /** Which of two responses is better. `neither`: the verdict failed and `worstScoreFor` names the cause. `null`: the orders disagree. */
 export type PairWinner = 'first' | 'second' | 'tie' | 'neither' | null;
@@ -42,8 +42,6 @@ in place of CHOICE:
 {{key}} winner: CHOICE`,
 };
 
-const templateNames = { required: ['key', 'first', 'second'], optional: ['task', 'rubric'] };
-
 const schema = judgeSchema.extend({
   /** What counts, in words. Default `'How well each response does what the task asks.'`. */
   rubric: z.string().default('How well each response does what the task asks.'),
@@ -51,10 +49,12 @@ const schema = judgeSchema.extend({
   disagreement: z.enum(['tie', 'null']).default('tie'),
   /** Siblings that each trajectory meets, around the group's circle. Default: all. */
   opponents: z.int().positive().default(Number.MAX_SAFE_INTEGER),
+  /** Prompt of the judge. Default {@link pairwiseTemplate}. */
+  template: templateSchema(pairwiseTemplate, ['key', 'first', 'second']),
 });
 
 /** Options of {@link pairwiseJudge}. */
-export interface PairwiseJudgeOptions<Metadata> extends z.input<typeof schema>, JudgePrompt<Metadata> {}
+export interface PairwiseJudgeOptions<Metadata> extends z.input<typeof schema>, JudgeSubject<Metadata> {}
 
 /** Compares two responses, and scores groups by who wins. */
 export interface PairwiseJudge<Metadata> extends JudgeComputer<Metadata, PairwiseStatistics> {
@@ -79,28 +79,36 @@ const points = { first: [1, 0], tie: [0.5, 0.5], second: [0, 1], neither: [0, 0]
  *
  * Cost: `2 · n (n − 1) / 2` calls for a group of `n`, or `2 · n · opponents`.
  *
- * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder.
+ * @throws OptionsError for bad options and a template without a needed placeholder.
  * @see Zheng et al. 2023, §3.3, https://arxiv.org/abs/2306.05685 (position bias); Wang et al. 2023, https://arxiv.org/abs/2305.17926
  */
 export function pairwiseJudge<Metadata = unknown>({
   show = ({ response }) => response,
-  template = pairwiseTemplate,
   ...options
 }: PairwiseJudgeOptions<Metadata>): PairwiseJudge<Metadata> {
   const parsed = parseOptions('pairwiseJudge', schema, options);
   const { rubric, disagreement, opponents, ...settings } = parsed;
   const session = new JudgeSession('pairwiseJudge', settings);
-  checkTemplate('pairwiseJudge', template, templateNames);
   const counts = { compared: 0, consistent: 0, favouredFirst: 0, favouredSecond: 0 };
-  const compare: PairwiseJudge<Metadata>['compare'] = async (task, responses, given = {}) => {
-    const { name = task.id, signal } = given;
-    const about = { session, rubric, template, task: taskText(task), signal };
-    const asking = [
-      choose(about, ['pairwise', name, 0], responses),
-      choose(about, ['pairwise', name, 1], [responses[1], responses[0]]),
-    ] as const;
+  const compare: PairwiseJudge<Metadata>['compare'] = async (
+    task,
+    responses,
+    { name = task.id, signal } = {},
+  ) => {
+    const asking = [[0, 1] as const, [1, 0] as const].map(([first, second], round) =>
+      session.ask<Choice | 'neither'>({
+        ...{ name: ['pairwise', name, round], signal, worst: 'neither' },
+        fill: (quote) => ({
+          rubric,
+          task: quote('task', taskText(task)),
+          first: quote('response A', responses[first]),
+          second: quote('response B', responses[second]),
+        }),
+        read: (lines) => choices.get(lines.get('winner')?.toLowerCase() ?? ''),
+      }),
+    );
     await Promise.allSettled(asking);
-    const [forth, back] = await Promise.all(asking);
+    const [forth, back] = (await Promise.all(asking)) as [Choice | 'neither', Choice | 'neither'];
     if (forth === 'neither' || back === 'neither') return 'neither';
     counts.compared += 1;
     if (forth === back && forth !== 'tie') counts[forth === 'A' ? 'favouredFirst' : 'favouredSecond'] += 1;
@@ -135,36 +143,6 @@ const swapped = { A: 'B', B: 'A', tie: 'tie' } as const;
 const choices: ReadonlyMap<string, Choice> = new Map(
   (['A', 'B', 'tie'] as const).map((one) => [one.toLowerCase(), one]),
 );
-
-/** Which of two responses is better, in the order shown. */
-function choose(
-  {
-    session,
-    rubric,
-    template,
-    task,
-    signal,
-  }: {
-    readonly session: JudgeSession;
-    readonly rubric: string;
-    readonly template: JudgeTemplate;
-    readonly task: string;
-    readonly signal: AbortSignal | undefined;
-  },
-  name: readonly (string | number)[],
-  [first, second]: readonly [string, string],
-): Promise<Choice | 'neither'> {
-  return session.ask<Choice | 'neither'>({
-    ...{ name, texts: [task, first, second], signal, template, worst: 'neither' },
-    fill: (quote) => ({
-      rubric,
-      task: quote('task', task),
-      first: quote('response A', first),
-      second: quote('response B', second),
-    }),
-    read: (lines) => choices.get(lines.get('winner')?.toLowerCase() ?? ''),
-  });
-}
 
 /** Compares two trajectories. */
 type Meeting<Metadata> = (a: Trajectory<Metadata>, b: Trajectory<Metadata>) => Promise<PairWinner>;
@@ -202,10 +180,9 @@ async function playedOut<Metadata>(
   signal?.throwIfAborted();
   return trajectories.map((trajectory) => {
     const record = won.get(trajectory);
-    if (record?.games === 0 && record.error !== undefined) {
-      return unjudged(trajectory, ['winRate'], { error: record.error, signal });
+    if (record === undefined || record.games === 0) {
+      return unjudged(trajectory, ['winRate'], { error: record?.error, signal });
     }
-    if (record === undefined || record.games === 0) return unscored(trajectory, ['winRate']);
     const winRate = record.points / record.games;
     return { trajectory, reward: winRate, components: { winRate } };
   });

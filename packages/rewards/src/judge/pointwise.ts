@@ -1,8 +1,14 @@
-import { ArgumentError, parseOptions, type RewardFunction, type Task } from '@rlp/core';
+import { parseOptions, type RewardFunction, type Task } from '@rlp/core';
+import * as z from 'zod';
 import type { TextWindow } from './long-text.ts';
-import { type JudgeOptions, JudgeSession, type JudgeStatistics, judgeSchema } from './session.ts';
-import { checkTemplate, type FillTemplate, type JudgeTemplate, taskText } from './template.ts';
-import { readScore } from './verdict-lines.ts';
+import {
+  JudgeSession,
+  type JudgeStatistics,
+  type JudgeSubject,
+  judgeSchema,
+  scaleSchema,
+} from './session.ts';
+import { type FillTemplate, type JudgeTemplate, taskText, templateSchema } from './template.ts';
 
 /** What every judge's system prompt begins with. */
 export const judgeRules = `You judge the work of an assistant. Material is quoted between the lines "[BEGIN … {{key}}]" and "[END … {{key}}]".
@@ -26,8 +32,23 @@ Weigh the response in a few sentences. Then end with one line in exactly this fo
 {{key}} score: NUMBER`,
 };
 
+/** What counts, as text or found in the metadata. */
+export const rubricSchema = z.custom<string | ((metadata: never) => string)>(
+  (value) => typeof value === 'string' || typeof value === 'function',
+  'must say in words what counts, or be a function',
+);
+
+const schema = judgeSchema.extend({
+  /** What counts, in words, or a function that finds it in the metadata. Required. */
+  rubric: rubricSchema,
+  /** Worst and best score that the judge may give. Default `[1, 10]`. */
+  scale: scaleSchema.default([1, 10]),
+  /** Prompt of the judge. Default {@link pointwiseTemplate}. */
+  template: templateSchema(pointwiseTemplate, ['key', 'response']),
+});
+
 /** What is asked about one response. */
-export interface PointwiseQuestionOptions<Metadata> {
+export interface PointwiseQuestionOptions<Metadata> extends JudgeSubject<Metadata> {
   /** What counts, in words, or a function that finds it in the task's metadata. Required. */
   readonly rubric: string | ((metadata: Metadata) => string);
   /** Reference answer that the judge sees. Default none. */
@@ -36,11 +57,8 @@ export interface PointwiseQuestionOptions<Metadata> {
 
 /** Options of {@link pointwiseJudge}. */
 export interface PointwiseJudgeOptions<Metadata>
-  extends JudgeOptions<Metadata>,
-    PointwiseQuestionOptions<Metadata> {
-  /** Worst and best score that the judge may give. Default `[1, 10]`. */
-  readonly scale?: readonly [number, number] | undefined;
-}
+  extends Omit<z.input<typeof schema>, 'rubric'>,
+    PointwiseQuestionOptions<Metadata> {}
 
 /** A reward function that asks a model, with its counts. */
 export interface PointwiseJudge<Metadata> {
@@ -53,78 +71,44 @@ export interface PointwiseJudge<Metadata> {
  * the form asked for, the failure is counted and the reward rejects with the cause, or is 0 by `worstScoreFor`. `rewardFunctions`
  * makes a rejection a reward of `null`. A response is read without disguises, and in windows if it is longer than `maximumCharacters`.
  *
- * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder or an empty scale.
+ * @throws OptionsError for bad options, a template without a needed placeholder and an empty scale.
  * @see Zheng et al. 2023, https://arxiv.org/abs/2306.05685
  */
 export function pointwiseJudge<Metadata = unknown>({
-  rubric,
-  scale = [1, 10],
   reference,
   show = ({ response }) => response,
-  template = pointwiseTemplate,
   ...options
 }: PointwiseJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
-  const session = new JudgeSession('pointwiseJudge', parseOptions('pointwiseJudge', judgeSchema, options));
-  checkTemplate('pointwiseJudge', template, {
-    required: ['key', 'response'],
-    optional: ['task', 'reference', 'rubric', 'minimum', 'maximum'],
-  });
-  checkScale('pointwiseJudge', scale);
-  checkRubric('pointwiseJudge', rubric);
+  const settings = parseOptions('pointwiseJudge', schema, options);
+  const session = new JudgeSession('pointwiseJudge', settings);
+  const { scale } = settings;
+  const fill = pointwiseFill({ rubric: options.rubric, scale, reference });
   const reward: RewardFunction<Metadata> = async (trajectory, { signal }) => {
-    const scores = await session.score(show(trajectory), async (window) => {
-      const score = await session.ask({
-        name: ['pointwise', trajectory.id, ...window.part],
-        ...pointwiseQuestion(trajectory.task, window, { rubric, scale, reference }),
-        fillEmpty: pointwiseQuestion(trajectory.task, { ...window, text: '' }, { rubric, scale, reference })
-          .fill,
-        signal,
-        template,
-        read: (lines) => readScore(lines.get('score'), scale),
-        worst: scale[0],
-      });
-      return [(score - scale[0]) / (scale[1] - scale[0])];
+    const [score] = await session.score(show(trajectory), {
+      ...{ name: ['pointwise', trajectory.id], labels: ['score'], scale, signal },
+      fill: (window) => fill(trajectory.task, window),
     });
-    return scores[0]!;
+    return score!;
   };
   return { reward, getStatistics: () => session.getStatistics() };
 }
 
-/** What a template is filled with to ask about one response, and the texts that are quoted. */
-export function pointwiseQuestion<Metadata>(
-  task: Task<Metadata>,
-  { text, label }: TextWindow,
-  {
-    rubric,
-    scale,
-    reference,
-  }: PointwiseQuestionOptions<Metadata> & { readonly scale: readonly [number, number] },
-): { readonly texts: readonly string[]; readonly fill: FillTemplate } {
-  const question = taskText(task);
-  const expected = reference?.(task.metadata);
-  return {
-    texts: [question, text, expected ?? ''],
-    fill: (quote) => ({
+/** What a template is filled with to ask about one response. */
+export function pointwiseFill<Metadata>({
+  rubric,
+  scale,
+  reference,
+}: PointwiseQuestionOptions<Metadata> & { readonly scale: readonly [number, number] }) {
+  return (task: Task<Metadata>, { text, label }: TextWindow): FillTemplate => {
+    const question = taskText(task);
+    const expected = reference?.(task.metadata);
+    return (quote) => ({
       task: quote('task', question),
       response: quote(`response${label}`, text),
       reference: expected === undefined ? '' : `\nA reference answer:\n${quote('reference', expected)}\n`,
       rubric: typeof rubric === 'string' ? rubric : rubric(task.metadata),
       minimum: String(scale[0]),
       maximum: String(scale[1]),
-    }),
+    });
   };
-}
-
-/** @throws ArgumentError unless the rubric is text or a function. */
-export function checkRubric(owner: string, rubric: unknown): void {
-  if (typeof rubric === 'string' || typeof rubric === 'function') return;
-  throw new ArgumentError(
-    `${owner}: rubric must say in words what counts, or be a function, got ${String(rubric)}`,
-  );
-}
-
-/** @throws ArgumentError unless the first bound is below the second. */
-export function checkScale(owner: string, [minimum, maximum]: readonly [number, number]): void {
-  if (minimum < maximum) return;
-  throw new ArgumentError(`${owner}: scale must go from worst to best, got [${minimum}, ${maximum}]`);
 }

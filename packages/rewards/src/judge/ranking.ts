@@ -1,10 +1,10 @@
-import { parseOptions, RandomStream } from '@rlp/core';
+import { parseOptions, RandomStream, type Task } from '@rlp/core';
 import * as z from 'zod';
-import { isJudged, unscored } from '../functions/score-trajectories.ts';
+import { isJudged } from '../functions/score-trajectories.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { type JudgePrompt, JudgeSession, judgeSchema, unjudged } from './session.ts';
-import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
+import { JudgeSession, type JudgeSubject, judgeSchema, unjudged } from './session.ts';
+import { type JudgeTemplate, taskText, templateSchema } from './template.ts';
 import { readScores } from './verdict-lines.ts';
 
 /** The default prompt of {@link rankingJudge}: `{{responses}}` are all responses, numbered, `{{lines}}` the lines to end with. */
@@ -32,10 +32,12 @@ const schema = judgeSchema.extend({
   rubric: z.string().default('How well each response does what the task asks.'),
   /** Times a group is judged, each time in another order. The scores are averaged. Default 1. */
   rounds: z.int().positive().default(1),
+  /** Prompt of the judge. Default {@link rankingTemplate}. */
+  template: templateSchema(rankingTemplate, ['key', 'responses', 'lines']),
 });
 
 /** Options of {@link rankingJudge}. */
-export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, JudgePrompt<Metadata> {}
+export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, JudgeSubject<Metadata> {}
 
 /**
  * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
@@ -44,37 +46,50 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s with a failure that
  * says why, or zeros with `worstScoreFor`.
  *
- * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder.
+ * @throws OptionsError for bad options and a template without a needed placeholder.
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler
  */
 export function rankingJudge<Metadata = unknown>({
   show = ({ response }) => response,
-  template = rankingTemplate,
   ...options
 }: RankingJudgeOptions<Metadata>): JudgeComputer<Metadata> {
   const { rubric, rounds, ...settings } = parseOptions('rankingJudge', schema, options);
   const session = new JudgeSession('rankingJudge', settings);
-  checkTemplate('rankingJudge', template, {
-    required: ['key', 'responses', 'lines'],
-    optional: ['task', 'rubric'],
-  });
-
-  const about = { session, rubric, template };
+  /** Scores in the order of `judged`, shown in an order of the round's own. */
+  const judgeRound = async (
+    { id, task, judged, signal }: RankedGroup,
+    round: number,
+  ): Promise<readonly number[]> => {
+    const name = ['ranking', id, round] as const;
+    const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
+    const shown = order.map((index) => judged[index]!);
+    const labels = shown.map((_, k) => String(k + 1));
+    const scores = await session.ask<readonly number[]>({
+      ...{ name, signal, worst: shown.map(() => 0) },
+      fill: (quote, key) => ({
+        rubric,
+        task: quote('task', taskText(task)),
+        responses: shown.map((text, k) => quote(`response ${labels[k]}`, text)).join('\n\n'),
+        lines: labels.map((label) => `${key} ${label}: NUMBER`).join('\n'),
+      }),
+      // One score for each of the responses shown, and nothing else.
+      read: (lines) => (lines.size === shown.length ? readScores(lines, labels, [0, 1]) : undefined),
+    });
+    return judged.map((_, index) => scores[order.indexOf(index)]!);
+  };
   return {
     async computeRewards({ id, task, trajectories }, { signal } = {}) {
       signal?.throwIfAborted();
       const scorable = trajectories.filter(isJudged);
-      const judged = scorable.map(show);
-      const numbers = Array.from({ length: judged.length === 0 ? 0 : rounds }, (_, round) => round);
-      const verdicts = await Promise.allSettled(
-        numbers.map((round) => judgeRound(about, { id, task: taskText(task), judged, round, signal })),
-      );
+      const about = { id, task, judged: scorable.map(show), signal };
+      const numbers = Array.from({ length: scorable.length === 0 ? 0 : rounds }, (_, round) => round);
+      const verdicts = await Promise.allSettled(numbers.map((round) => judgeRound(about, round)));
       const given = verdicts.flatMap((verdict) => (verdict.status === 'fulfilled' ? [verdict.value] : []));
       const error = verdicts.find((verdict) => verdict.status === 'rejected')?.reason;
       signal?.throwIfAborted();
       return trajectories.map((trajectory) => {
         const index = scorable.indexOf(trajectory);
-        if (index < 0) return unscored(trajectory, ['ranking']);
+        if (index < 0) return unjudged(trajectory, ['ranking'], { signal });
         if (given.length === 0) return unjudged(trajectory, ['ranking'], { error, signal });
         const ranking = given.reduce((sum, scores) => sum + scores[index]!, 0) / given.length;
         return { trajectory, reward: ranking, components: { ranking } };
@@ -84,46 +99,9 @@ export function rankingJudge<Metadata = unknown>({
   };
 }
 
-interface RankingRound {
+interface RankedGroup {
   readonly id: string;
-  readonly task: string;
+  readonly task: Task;
   readonly judged: readonly string[];
-  readonly round: number;
   readonly signal: AbortSignal | undefined;
-}
-
-/** Scores in the order of `judged`, shown in an order of the round's own. */
-async function judgeRound(
-  {
-    session,
-    rubric,
-    template,
-  }: { readonly session: JudgeSession; readonly rubric: string; readonly template: JudgeTemplate },
-  { id, task, judged, round, signal }: RankingRound,
-): Promise<readonly number[]> {
-  const name = ['ranking', id, round] as const;
-  const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
-  const shown = order.map((index) => judged[index]!);
-  const scores = await session.ask({
-    name,
-    texts: [task, ...shown],
-    signal,
-    template,
-    fill: (quote, key) => ({
-      rubric,
-      task: quote('task', task),
-      responses: shown.map((text, k) => quote(`response ${k + 1}`, text)).join('\n\n'),
-      lines: shown.map((_, k) => `${key} ${k + 1}: NUMBER`).join('\n'),
-    }),
-    read: (lines) => readRanking(lines, shown.length),
-    worst: shown.map(() => 0),
-  });
-  return judged.map((_, index) => scores[order.indexOf(index)]!);
-}
-
-/** One score for each of the responses shown, and nothing else. */
-function readRanking(lines: ReadonlyMap<string, string>, count: number): number[] | undefined {
-  if (lines.size !== count) return;
-  const labels = Array.from({ length: count }, (_, k) => String(k + 1));
-  return readScores(lines, labels, [0, 1]);
 }

@@ -1,25 +1,16 @@
+import { parseOptions, type RewardComputer, type ScoredTrajectory, type Trajectory } from '@rlp/core';
+import * as z from 'zod';
+import { isJudged } from '../functions/score-trajectories.ts';
+import { judgeRules } from './pointwise.ts';
 import {
-  ArgumentError,
-  parseOptions,
-  type RewardComputer,
-  type ScoredTrajectory,
-  type Trajectory,
-} from '@rlp/core';
-import { isJudged, unscored } from '../functions/score-trajectories.ts';
-import { checkScale, judgeRules } from './pointwise.ts';
-import { type JudgeOptions, JudgeSession, type JudgeStatistics, judgeSchema, unjudged } from './session.ts';
-import { checkTemplate, type FillTemplate, type JudgeTemplate, taskText } from './template.ts';
-import { readScores } from './verdict-lines.ts';
-
-/** One thing that counts. */
-export interface RubricCriterion {
-  /** A word. Names the component and the judge's line. */
-  readonly name: string;
-  /** What is good, in words. */
-  readonly description: string;
-  /** Positive. Default 1. */
-  readonly weight?: number | undefined;
-}
+  JudgeSession,
+  type JudgeStatistics,
+  type JudgeSubject,
+  judgeSchema,
+  scaleSchema,
+  unjudged,
+} from './session.ts';
+import { type JudgeTemplate, taskText, templateSchema } from './template.ts';
 
 /** The default prompt of {@link rubricJudge}. `{{criteria}}` lists names and descriptions, `{{lines}}` the lines to end with. */
 export const rubricTemplate: JudgeTemplate = {
@@ -39,18 +30,33 @@ place of each NUMBER:
 (Each line begins with {{key}}.)`,
 };
 
-const templateNames = {
-  required: ['key', 'response', 'lines'],
-  optional: ['task', 'criteria', 'minimum', 'maximum'],
-};
+const criterion = z.strictObject({
+  /** A word. Names the component and the judge's line. Required. */
+  name: z.string().regex(/^[\w-]+$/, 'must be a word'),
+  /** What is good, in words. Required. */
+  description: z.string(),
+  /** Share in the reward, above 0. Default 1. */
+  weight: z.number().positive().optional(),
+});
+
+/** One thing that counts. */
+export interface RubricCriterion extends Readonly<z.input<typeof criterion>> {}
+
+const schema = judgeSchema.extend({
+  /** What counts: at least one criterion. Required. */
+  criteria: z
+    .array(criterion)
+    .min(1)
+    .readonly()
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'must have different names'),
+  /** Worst and best score of a criterion. Default `[1, 5]`. */
+  scale: scaleSchema.default([1, 5]),
+  /** Prompt of the judge. Default {@link rubricTemplate}. */
+  template: templateSchema(rubricTemplate, ['key', 'response', 'lines']),
+});
 
 /** Options of {@link rubricJudge}. */
-export interface RubricJudgeOptions<Metadata> extends JudgeOptions<Metadata> {
-  /** What counts: at least one criterion. Required. */
-  readonly criteria: readonly RubricCriterion[];
-  /** Worst and best score of a criterion. Default `[1, 5]`. */
-  readonly scale?: readonly [number, number] | undefined;
-}
+export interface RubricJudgeOptions<Metadata> extends z.input<typeof schema>, JudgeSubject<Metadata> {}
 
 /** A reward computer that asks a model, with its counts. */
 export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends RewardComputer<Metadata> {
@@ -64,46 +70,44 @@ export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends R
  *
  * If a criterion's score is missing or out of scale, the verdict is `null` with a failure that says why, or 0 by `worstScoreFor`.
  *
- * @throws OptionsError for bad options, ArgumentError for criteria that are none, unnamed, doubled or without weight, a template
- * without a needed placeholder, or an empty scale.
+ * @throws OptionsError for bad options: criteria that are none, unnamed, doubled or without weight, a template without a needed placeholder,
+ * or an empty scale.
  */
 export function rubricJudge<Metadata = unknown>({
-  criteria,
-  scale = [1, 5],
   show = ({ response }) => response,
-  template = rubricTemplate,
   ...options
 }: RubricJudgeOptions<Metadata>): JudgeComputer<Metadata> {
-  const session = new JudgeSession('rubricJudge', parseOptions('rubricJudge', judgeSchema, options));
-  checkTemplate('rubricJudge', template, templateNames);
-  checkScale('rubricJudge', scale);
-  checkCriteria(criteria);
-  const about = { criteria, scale };
+  const { criteria, scale, ...settings } = parseOptions('rubricJudge', schema, options);
+  const session = new JudgeSession('rubricJudge', settings);
   const names = criteria.map(({ name }) => name);
-
-  const score = async (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) => {
-    if (!isJudged(trajectory)) return unscored(trajectory, names);
-    const question = taskText(trajectory.task);
+  const weights = criteria.map(({ weight = 1 }) => weight);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const score = async (
+    trajectory: Trajectory<Metadata>,
+    signal: AbortSignal | undefined,
+  ): Promise<ScoredTrajectory<Metadata>> => {
+    if (!isJudged(trajectory)) return unjudged(trajectory, names, { signal });
     try {
-      const scores = await session.score(show(trajectory), ({ text, part, label }) => {
-        const fillWith = filling(question, `response${label}`, about);
-        return session.ask<readonly number[]>({
-          name: ['rubric', trajectory.id, ...part],
-          texts: [question, text],
-          signal,
-          template,
-          fill: fillWith(text),
-          fillEmpty: fillWith(''),
-          read: (lines) => readScores(lines, names, scale),
-          worst: names.map(() => scale[0]),
-        });
+      const shares = await session.score(show(trajectory), {
+        ...{ name: ['rubric', trajectory.id], labels: names, scale, signal },
+        fill: (window) => (quote, key) => ({
+          task: quote('task', taskText(trajectory.task)),
+          response: quote(`response${window.label}`, window.text),
+          criteria: criteria.map(({ name, description }) => `- ${name}: ${description}`).join('\n'),
+          lines: names.map((name) => `${key} ${name}: NUMBER`).join('\n'),
+          minimum: String(scale[0]),
+          maximum: String(scale[1]),
+        }),
       });
-      return weighed(trajectory, scores, about);
+      return {
+        trajectory,
+        reward: shares.reduce((sum, share, k) => sum + share * weights[k]!, 0) / total,
+        components: Object.fromEntries(names.map((name, k) => [name, shares[k]!])),
+      };
     } catch (error) {
       return unjudged(trajectory, names, { error, signal });
     }
   };
-
   return {
     async computeRewards({ trajectories }, { signal } = {}) {
       signal?.throwIfAborted();
@@ -111,54 +115,4 @@ export function rubricJudge<Metadata = unknown>({
     },
     getStatistics: () => session.getStatistics(),
   };
-}
-
-/** What a rubric is made of. */
-interface Rubric {
-  readonly criteria: readonly RubricCriterion[];
-  readonly scale: readonly [number, number];
-}
-
-/** Fills the template to ask about a response. */
-function filling(question: string, name: string, about: Rubric): (response: string) => FillTemplate {
-  return (response) => (quote, key) => ({
-    task: quote('task', question),
-    response: quote(name, response),
-    ...placeholders(about, key),
-  });
-}
-
-/** What the template shows of a rubric. */
-function placeholders({ criteria, scale: [minimum, maximum] }: Rubric, key: string) {
-  return {
-    criteria: criteria.map(({ name, description }) => `- ${name}: ${description}`).join('\n'),
-    lines: criteria.map(({ name }) => `${key} ${name}: NUMBER`).join('\n'),
-    minimum: String(minimum),
-    maximum: String(maximum),
-  };
-}
-
-function weighed<Metadata>(
-  trajectory: Trajectory<Metadata>,
-  scores: readonly number[],
-  { criteria, scale }: Rubric,
-): ScoredTrajectory<Metadata> {
-  const shares = scores.map((score) => (score - scale[0]) / (scale[1] - scale[0]));
-  const weights = criteria.map(({ weight = 1 }) => weight);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return {
-    trajectory,
-    reward: shares.reduce((sum, share, k) => sum + share * weights[k]!, 0) / total,
-    components: Object.fromEntries(criteria.map(({ name }, k) => [name, shares[k]!])),
-  };
-}
-
-function checkCriteria(criteria: readonly RubricCriterion[]): void {
-  const names = criteria.map(({ name }) => name);
-  const areNamed = names.every((name) => /^[\w-]+$/.test(name)) && new Set(names).size === names.length;
-  const areWeighted = criteria.every(({ weight = 1 }) => Number.isFinite(weight) && weight > 0);
-  if (names.length > 0 && areNamed && areWeighted) return;
-  throw new ArgumentError(
-    `rubricJudge: criteria must be at least one, named by different words, with positive weights, got ${JSON.stringify(criteria)}`,
-  );
 }

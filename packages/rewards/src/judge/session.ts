@@ -14,8 +14,8 @@ import * as z from 'zod';
 import { unscored } from '../functions/score-trajectories.ts';
 import { functionSchema, timerMs } from '../shared/schemas.ts';
 import { overWindows, type TextWindow } from './long-text.ts';
-import { drawKey, type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
-import { readVerdictLines } from './verdict-lines.ts';
+import { type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
+import { readScores, readVerdictLines } from './verdict-lines.ts';
 
 /** Schema of {@link JudgeOptions}. */
 export const judgeSchema = z.strictObject({
@@ -47,18 +47,22 @@ export const judgeSchema = z.strictObject({
     .optional(),
 });
 
-/** What judges look at, and how they are asked. */
-export interface JudgePrompt<Metadata> {
+/** What judges look at. */
+export interface JudgeSubject<Metadata> {
   /** Text of a trajectory that is judged. Default: its response. */
   readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
-  /** Prompt of the judge. Default: the judge's template, such as `pointwiseTemplate`. */
-  readonly template?: JudgeTemplate | undefined;
 }
+
+/** Schema of a scale from the worst to the best score. */
+export const scaleSchema = z
+  .tuple([z.number(), z.number()])
+  .readonly()
+  .refine(([worst, best]) => worst < best, 'must go from worst to best');
 
 /** Options of every judge that generates text. */
 export interface JudgeOptions<Metadata = unknown>
   extends z.input<typeof judgeSchema>,
-    JudgePrompt<Metadata> {}
+    JudgeSubject<Metadata> {}
 
 /** Why a judge gave no verdict. */
 export type JudgeFailureCause = 'unparsable' | 'threw' | 'timed-out';
@@ -129,32 +133,48 @@ export class JudgeTally {
   }
 }
 
-/** A trajectory whose judge failed: without a score, with the reason. Rethrows the signal's reason, once aborted. */
+/** A trajectory without a verdict: with the reason, if its judge failed. Rethrows the signal's reason, once aborted. */
 export function unjudged<Metadata>(
   trajectory: Trajectory<Metadata>,
   components: readonly string[],
-  { error, signal }: { readonly error: unknown; readonly signal: AbortSignal | undefined },
+  { error, signal }: { readonly error?: unknown; readonly signal: AbortSignal | undefined },
 ): ScoredTrajectory<Metadata> {
   signal?.throwIfAborted();
+  const nothing = unscored(trajectory, components);
+  if (error === undefined) return nothing;
   const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
   const failure = { source: 'judge', cause, message: messageOf(error) } as const;
-  return { ...unscored(trajectory, components), failures: [withCause(failure, error)] };
+  return { ...nothing, failures: [withCause(failure, error)] };
+}
+
+/** What every question has. */
+interface Asked {
+  /** Names the question's random streams. Unique within the judge. */
+  readonly name: readonly (string | number)[];
+  readonly signal: AbortSignal | undefined;
 }
 
 /** One question to the judge. */
-interface Question<Verdict> {
-  /** Names the question's random streams. Unique within the judge. */
-  readonly name: readonly (string | number)[];
-  /** What the key must not occur in. */
-  readonly texts: readonly string[];
-  readonly template: JudgeTemplate;
+interface Question<Verdict> extends Asked {
   readonly fill: FillTemplate;
   /** The verdict in the lines of an output, by their labels. `undefined` if it cannot be read. */
   readonly read: (lines: ReadonlyMap<string, string>) => Verdict | undefined;
   readonly worst: Verdict;
   /** Asks the same about an empty response. Of judges of one response. */
   readonly fillEmpty?: FillTemplate;
-  readonly signal: AbortSignal | undefined;
+}
+
+/** A question about one response. */
+interface ResponseQuestion extends Asked {
+  readonly fill: (window: TextWindow) => FillTemplate;
+  /** Labels of the scores. */
+  readonly labels: readonly string[];
+  readonly scale: readonly [number, number];
+}
+
+/** Settings of a {@link JudgeSession}. */
+interface SessionSettings extends z.output<typeof judgeSchema> {
+  readonly template: JudgeTemplate;
 }
 
 /** What the model said, and the verdict in it if it can be read. */
@@ -166,12 +186,12 @@ interface Answer<Verdict> {
 /** Asks a generator for verdicts, within limits, and counts what became of them. */
 export class JudgeSession {
   readonly seed: string;
-  readonly #options: z.output<typeof judgeSchema>;
+  readonly #options: SessionSettings;
   readonly #limit: <Value>(task: () => Promise<Value>) => Promise<Value>;
   readonly #tally: JudgeTally;
 
   /** @param owner - Name of the judge in error messages. */
-  constructor(owner: string, options: z.output<typeof judgeSchema>) {
+  constructor(owner: string, options: SessionSettings) {
     this.#options = options;
     this.seed = options.seed;
     this.#tally = new JudgeTally(owner, options);
@@ -184,9 +204,18 @@ export class JudgeSession {
     return this.#limit(() => this.#askNow(question));
   }
 
-  /** Scores of a response, asked about in windows if it is long. */
-  score(text: string, ask: (window: TextWindow) => Promise<readonly number[]>) {
-    return overWindows(text, this.#options, ask);
+  /** Scores of a response from 0 to 1, asked about in windows if it is long. */
+  score(text: string, { name, signal, fill, labels, scale }: ResponseQuestion): Promise<readonly number[]> {
+    const [worst, best] = scale;
+    return overWindows(text, this.#options, async (window) => {
+      const scores = await this.ask<readonly number[]>({
+        ...{ name: [...name, ...window.part], signal },
+        ...{ fill: fill(window), fillEmpty: fill({ ...window, text: '' }) },
+        read: (lines) => readScores(lines, labels, scale),
+        worst: labels.map(() => worst),
+      });
+      return scores.map((score) => (score - worst) / (best - worst));
+    });
   }
 
   getStatistics(): JudgeStatistics {
@@ -215,15 +244,14 @@ export class JudgeSession {
   }
 
   async #attempt<Verdict>(
-    { name, texts, template, read, signal }: Question<Verdict>,
+    { name, read, signal }: Question<Verdict>,
     fill: FillTemplate,
     attempt: number | 'empty',
   ): Promise<Answer<Verdict>> {
     signal?.throwIfAborted();
-    const { maximumCharacters } = this.#options;
+    const { template, maximumCharacters } = this.#options;
     const path = [this.seed, ...name, attempt];
-    const key = drawKey(path, texts);
-    const messages = quotingMessages(template, fill, { key, maximumCharacters });
+    const { key, messages } = quotingMessages(template, fill, { path, maximumCharacters });
     const output = await this.#generate(messages, { seed: JSON.stringify(path), signal });
     const lines = readVerdictLines(output, key);
     return { output, verdict: lines && read(lines) };

@@ -1,4 +1,5 @@
-import { ArgumentError, type Message, RandomStream, type Task } from '@rlp/core';
+import { type Message, RandomStream, type Task } from '@rlp/core';
+import * as z from 'zod';
 import { plainText } from '../shared/plain-text.ts';
 
 /**
@@ -14,30 +15,33 @@ export interface JudgeTemplate {
 
 const placeholder = /\{\{([a-zA-Z]+)\}\}/g;
 
-/**
- * Checks that a template has the placeholders it needs and no others.
- *
- * @throws ArgumentError naming those that are missing and unknown.
- */
-export function checkTemplate(
-  owner: string,
-  template: JudgeTemplate,
-  {
-    required,
-    optional = [],
-  }: { readonly required: readonly string[]; readonly optional?: readonly string[] },
-): void {
-  const used = new Set(
-    Array.from(`${template.system}\n${template.user}`.matchAll(placeholder), ([, name]) => name!),
-  );
-  const missing = required.filter((name) => !used.has(name));
-  const unknown = [...used].filter((name) => !required.includes(name) && !optional.includes(name));
+/** Schema of a template that has the required placeholders, and no others than the default one. */
+export function templateSchema(fallback: JudgeTemplate, required: readonly string[]) {
+  const known = new Set([...placeholdersOf(fallback), 'key']);
   const names = (list: readonly string[]) => list.map((name) => `{{${name}}}`).join(', ');
-  if (missing.length > 0) throw new ArgumentError(`${owner}: the template must contain ${names(missing)}`);
-  if (unknown.length > 0)
-    throw new ArgumentError(
-      `${owner}: the template contains ${names(unknown)}, which nothing fills in; remove it, or check its spelling`,
-    );
+  const isTemplate = ({ system, user }: Partial<JudgeTemplate>) =>
+    typeof system === 'string' && typeof user === 'string';
+  return z
+    .custom<JudgeTemplate>(
+      (value) => typeof value === 'object' && value !== null && isTemplate(value),
+      'must be { system, user }',
+    )
+    .check(({ value, issues }) => {
+      const used = placeholdersOf(value);
+      const missing = required.filter((name) => !used.includes(name));
+      const unknown = used.filter((name) => !known.has(name));
+      const problem =
+        missing.length > 0
+          ? `must contain ${names(missing)}`
+          : `contains ${names(unknown)}, which nothing fills in; remove it, or check its spelling`;
+      if (missing.length + unknown.length > 0)
+        issues.push({ code: 'custom', message: problem, input: value });
+    })
+    .default(fallback);
+}
+
+function placeholdersOf({ system, user }: JudgeTemplate): string[] {
+  return Array.from(`${system}\n${user}`.matchAll(placeholder), ([, name]) => name!);
 }
 
 /** The conversation of a filled template. Values are put in as they are: a placeholder in a value stays text. */
@@ -55,14 +59,20 @@ export type FillTemplate = (
   key: string,
 ) => Readonly<Record<string, string>>;
 
-/** The conversation of a template, with material quoted by a key. */
+/** The conversation of a template, and the key that quotes material in it, drawn from the stream of that path. */
 export function quotingMessages(
   template: JudgeTemplate,
   fill: FillTemplate,
-  limits: { readonly key: string; readonly maximumCharacters: number },
-): Message[] {
-  const { key } = limits;
-  return fillTemplate(template, { ...fill((name, text) => fenced(name, text, limits), key), key });
+  {
+    path,
+    maximumCharacters,
+  }: { readonly path: readonly (string | number)[]; readonly maximumCharacters: number },
+): { readonly key: string; readonly messages: Message[] } {
+  const texts: string[] = [];
+  fill((_, text) => String(texts.push(text)), '');
+  const key = drawKey(path, texts);
+  const values = fill((name, text) => fenced(name, text, { key, maximumCharacters }), key);
+  return { key, messages: fillTemplate(template, { ...values, key }) };
 }
 
 /** Sixteen hexadecimal digits from the stream of this name that occur in none of the texts. */
