@@ -32,7 +32,7 @@ export function readScores(
 }
 
 /** A plain decimal number within bounds. `undefined` for anything else, such as `8/10`, `N` or 11 of 10. */
-export function readScore(
+function readScore(
   text: string | undefined,
   [minimum, maximum]: readonly [number, number],
 ): number | undefined {
