@@ -27,6 +27,8 @@ export interface OfferedTools {
 export interface ToolCallFormat {
   /** Text that no response has unless it calls. A format without a mark has calls only if the whole response is calls. */
   readonly mark?: string | undefined;
+  /** How a response or a call begins, if formats have one mark in common or something stands before it. Default: the mark. */
+  readonly begin?: RegExp | undefined;
   /** Takes the calls out of a response. What is malformed or not offered stays part of the text. In linear time. */
   read(response: string, tools: OfferedTools): WrittenCalls;
   /** The calls as text that `read` reads. */
@@ -88,19 +90,26 @@ export interface Marked {
   readonly close: string;
   /** The call between the marks, or `undefined` if it is not a call. */
   readonly read: (inside: string) => WrittenCall | undefined;
+  /** How a call goes on whose arguments may hold marks as they are. Nothing in it is a call. Default: arguments hold none. */
+  readonly begun?: RegExp | undefined;
 }
 
 /**
  * Takes calls between marks out of a text. The last mark may be unclosed, because a response ends there if its closing
  * mark is a stop token. Each opening mark counts only if no other stands between it and its closing mark.
  */
-export function takeMarked(text: string, { open, close, read }: Marked, tools: OfferedTools): WrittenCalls {
+export function takeMarked(
+  text: string,
+  { open, close, read, begun }: Marked,
+  tools: OfferedTools,
+): WrittenCalls {
   const calls: WrittenCall[] = [];
   let rest = '';
   let from = 0;
   const take = (segment: string): string | undefined => {
-    const start = segment.lastIndexOf(open);
-    const found = start < 0 ? undefined : read(segment.slice(start + open.length));
+    const [first, start] = [segment.indexOf(open), segment.lastIndexOf(open)];
+    const isWithin = first < start && begun?.test(segment.slice(first + open.length, start)) === true;
+    const found = start < 0 || isWithin ? undefined : read(segment.slice(start + open.length));
     if (found === undefined || !tools.isOffered(found.name)) return undefined;
     calls.push(found);
     return segment.slice(0, start);

@@ -14,6 +14,7 @@ import {
 /** `<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes, Qwen 2.5, Qwen 3. */
 export const hermes: ToolCallFormat = {
   mark: '<tool_call>',
+  begin: /<tool_call>\s*\{/,
   read: (response, tools) => takeMarked(response, hermesCall, tools),
   write: (calls) => calls.map((call) => `<tool_call>\n${nameAndArguments(call)}\n</tool_call>`).join('\n'),
 };

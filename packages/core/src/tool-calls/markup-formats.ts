@@ -10,9 +10,11 @@ import {
 /** `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`: GLM 4.5 and later. */
 export const glm: ToolCallFormat = {
   mark: '<tool_call>',
+  begin: /<tool_call>\s*[\w.-]/,
   read: (response, tools) => {
     const read = (inside: string) => glmCall(inside, tools);
-    return takeMarked(response, { open: '<tool_call>', close: '</tool_call>', read }, tools);
+    const begun = /^\s*[\w.-]+\s*<arg_key>/;
+    return takeMarked(response, { open: '<tool_call>', close: '</tool_call>', read, begun }, tools);
   },
   write: (calls) =>
     calls
@@ -43,9 +45,11 @@ function glmCall(inside: string, tools: OfferedTools): WrittenCall | undefined {
 /** `<tool_call><function=name><parameter=key>value</parameter></function></tool_call>`: Qwen3 Coder, Qwen 3.5. */
 export const qwenXml: ToolCallFormat = {
   mark: '<function=',
+  begin: /(?:<tool_call>\s*)?<function=/,
   read: (response, tools) => {
     const read = (inside: string) => qwenCall(inside, tools);
-    const inner = takeMarked(response, { open: '<function=', close: '</function>', read }, tools);
+    const begun = /^[\w.-]+>\s*<parameter=/;
+    const inner = takeMarked(response, { open: '<function=', close: '</function>', read, begun }, tools);
     const text =
       inner.calls.length === 0 ? response : inner.text.replaceAll(/<tool_call>\s*(?:<\/tool_call>|$)/g, '');
     return { text, calls: inner.calls };
@@ -92,6 +96,7 @@ function written(value: unknown): string {
 /** `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`: the harmony format of gpt-oss. */
 export const harmony: ToolCallFormat = {
   mark: 'to=functions.',
+  begin: /<\|channel\|>|to=functions\./,
   read(response, tools) {
     const calls: WrittenCall[] = [];
     const spoken: string[] = [];

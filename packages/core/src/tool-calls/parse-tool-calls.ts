@@ -80,16 +80,30 @@ export function parseToolCalls(
   return { text, calls: [] };
 }
 
-/** Formats to try, the most telling first. */
+/**
+ * Formats to try: those whose calls are the whole text, then the one whose mark stands first. Later marks may be in the arguments of a call.
+ */
 function candidates(
   text: string,
   format: ToolCallFormatName | 'any',
   areOffered: boolean,
 ): readonly ToolCallFormat[] {
   if (format !== 'any') return [toolCallFormats[format]];
-  return Object.values<ToolCallFormat>(toolCallFormats).filter(({ mark }) =>
-    mark === undefined ? areOffered : text.includes(mark),
-  );
+  const all = Object.values<ToolCallFormat>(toolCallFormats);
+  const placeOf = ({ mark, begin }: ToolCallFormat) =>
+    mark === undefined || !text.includes(mark)
+      ? -1
+      : begin === undefined
+        ? text.indexOf(mark)
+        : text.search(begin);
+  const marked = all.map((each) => ({ each, at: placeOf(each) }));
+  return [
+    ...all.filter(({ mark }) => mark === undefined && areOffered),
+    ...marked
+      .filter(({ at }) => at >= 0)
+      .toSorted((p, q) => p.at - q.at)
+      .map(({ each }) => each),
+  ];
 }
 
 function offeredTools(offered: ReadonlySet<string> | readonly ToolSchema[] | undefined): OfferedTools {

@@ -190,6 +190,23 @@ describe('the calls of a response', () => {
     }
   });
 
+  it.each(toolCallFormatNames)('in %s are not taken from the arguments of a call', (format) => {
+    const call = { name: 'weather', arguments: { city: 'Bern' } };
+    // GLM writes text as it is, between the marks of these two.
+    const unclear = new Set<string>(format === 'glm' ? ['hermes', 'qwenXml', 'glm'] : [format]);
+    for (const other of toolCallFormatNames.filter((name) => !unclear.has(name))) {
+      const city = toolCallFormats[other].write([{ name: 'clock', arguments: {} }]);
+      const text = toolCallFormats[format].write([{ ...call, arguments: { city } }]);
+      const names = parseToolCalls(text, golden.tools, { unknown: 'call' }).calls.map(
+        (it) => it.function.name,
+      );
+      expect(names, text).not.toContain('clock');
+    }
+    const own = toolCallFormats[format].write([{ name: 'clock', arguments: {} }]);
+    const within = toolCallFormats[format].write([{ ...call, arguments: { city: own } }]);
+    expect(found(within, format).calls.map(([name]) => name)).not.toContain('clock');
+  });
+
   it('of tools that do not exist can be told apart from text', () => {
     const text = '<tool_call>{"name": "door", "arguments": {}}</tool_call>';
     expect(parseToolCalls(text, golden.tools).calls).toEqual([]);
@@ -197,10 +214,13 @@ describe('the calls of a response', () => {
   });
 
   it.each(toolCallFormatNames)('are looked for in time linear in the text: %s', (format) => {
-    const { mark = '[f(a=[' } = toolCallFormats[format];
+    const [mark] = toolCallFormats[format].write([{ name: 'f', arguments: {} }]).split('f');
     for (const piece of [
-      mark,
+      mark!,
       `${mark}{`,
+      `${mark}${' '.repeat(9)}`,
+      '<function=',
+      '[f(a=[',
       '{"name":',
       '[',
       "f(a='",
