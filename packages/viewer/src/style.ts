@@ -4,7 +4,7 @@ main{max-width:1560px;padding:20px 20px 40px}
 main>header h1{font-size:21px}
 .app{display:grid;grid-template-columns:minmax(280px,380px) minmax(0,1fr);gap:20px;margin-top:14px;align-items:start}
 .side{position:sticky;top:12px;display:flex;flex-direction:column;height:calc(100vh - 96px);height:calc(100dvh - 96px)}
-.filters input,.filters select,.colours select{font:inherit;font-size:13.5px;color:inherit;background:var(--card);border:1px solid var(--rule);border-radius:7px;padding:5px 6px;max-width:100%}.choices select{max-width:132px}
+.filters input,.filters select,.colours select{font:inherit;font-size:13.5px;color:inherit;background:var(--card);border:1px solid var(--rule);border-radius:7px;padding:5px 6px;max-width:100%}.choices select{max-width:156px}
 .filters input{width:100%}
 .choices{display:flex;flex-wrap:wrap;gap:6px 8px;margin-top:8px;align-items:end}
 .choices label span,.colours span{display:block;font-size:11.5px;color:var(--soft)}
@@ -35,7 +35,7 @@ main>header h1{font-size:21px}
 .who{margin:0 0 4px;font-size:12.5px;color:var(--soft)}.who b{color:var(--ink);margin-right:10px}
 .said pre{font-size:13.5px}
 .call{border:1px dashed var(--rule);border-radius:7px;padding:6px 10px;margin-top:6px}.call p{margin:0;font-size:12.5px}
-.anchor{margin-left:10px;border:1px solid var(--s4);color:var(--s4);border-radius:9px;padding:0 8px}
+.anchor{margin-left:10px;white-space:nowrap;border:1px solid var(--s4);color:var(--s4);border-radius:9px;padding:0 8px}
 .tokens span{border-radius:2px;box-decoration-break:clone}
 .tokens span:hover{outline:1px solid var(--focus)}
 .legend-line{font-size:12.5px;color:var(--soft);margin:0 0 10px}
@@ -52,7 +52,7 @@ main>header h1{font-size:21px}
 kbd{border:1px solid var(--rule);border-radius:5px;padding:1px 6px;background:var(--card);font:12px ui-monospace,monospace}
 .problem{color:var(--bad)}
 @media (max-width:820px){main{padding:12px 10px 30px}.app{grid-template-columns:minmax(0,1fr)}.side{position:static;height:calc(100dvh - 90px)}
-.app.with-open .side{display:none}.app:not(.with-open) .detail{order:-1}.app:not(.with-open) .keys,.app:not(.with-open) .welcome>p:not(.problem){display:none}
+.app.with-open .side{display:none}.app:not(.with-open) .detail{order:-1}.app:not(.with-open) .keys,.app:not(.with-open) .welcome>p:not(.problem),.app:not(.with-open) .detail:not(:has(.alerts,.problem)){display:none}
 .back{display:block}.filters select{max-width:44vw}.members{grid-auto-columns:86%}}
 @media print{.side,.bar button,.colours,.welcome{display:none!important}.app{display:block}.members{grid-auto-flow:row}.conversation{display:block}.said{margin-bottom:8px}}
 `;

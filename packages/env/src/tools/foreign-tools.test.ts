@@ -129,7 +129,9 @@ describe('tools of an MCP server', () => {
     expect(tools.map(({ schema }) => schema.function.name)).toEqual(['add', 'picture', 'fail']);
     expect(tools[0]?.schema.function.parameters).toMatchObject({ type: 'object', required: ['a', 'b'] });
     expect(await answer(tools, 'add', { a: 2, b: 3 })).toBe('5');
-    expect(await answer(tools, 'picture', {})).toBe('Look:\n[image]');
+    expect(await answer(tools, 'picture', {})).toBe(
+      'Look:\n[image]\nA hill.\n[resource_link file:///hill.png]',
+    );
     expect(await answer(tools, 'fail', {})).toContain('Error: out of order');
     expect(await answer(tools, 'add', { a: 'two', b: 3 })).toMatch(/^Error: /);
   });

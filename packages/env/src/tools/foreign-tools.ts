@@ -124,7 +124,7 @@ export interface McpClient {
 /**
  * The tools of an MCP server, over a connected client of `@modelcontextprotocol/sdk`.
  *
- * Text of an answer is what the policy reads. Other parts, such as images, are named in brackets. An answer with `isError` is an error.
+ * The policy reads the text of an answer and of resources in it. Other parts, such as images, are named in brackets. An answer with `isError` is an error.
  */
 export async function toolsFromMcp(
   client: McpClient,

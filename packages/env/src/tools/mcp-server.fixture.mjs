@@ -18,6 +18,8 @@ function newServer() {
     content: [
       { type: 'text', text: 'Look:' },
       { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      { type: 'resource', resource: { uri: 'file:///hill.txt', text: 'A hill.' } },
+      { type: 'resource_link', uri: 'file:///hill.png', name: 'hill' },
     ],
   }));
   server.registerTool('fail', { description: 'Fails.' }, () => {

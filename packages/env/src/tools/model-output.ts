@@ -15,8 +15,10 @@ export function readModelOutput(output: unknown): unknown {
   return type === 'text' || type === 'json' ? value : output;
 }
 
-/** The text of a part of a message, or its kind in brackets. */
+/** The text of a part of a message or of the resource in it, or its kind in brackets, with the address of a link. */
 export function textOfPart(part: unknown): string {
   if (!isRecord(part)) return '';
-  return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`;
+  const { text } = isRecord(part.resource) ? part.resource : part;
+  if (typeof text === 'string') return text;
+  return `[${String(part.type)}${typeof part.uri === 'string' ? ` ${part.uri}` : ''}]`;
 }
