@@ -35,7 +35,7 @@ main>header h1{font-size:21px}
 .who{margin:0 0 4px;font-size:12.5px;color:var(--soft)}.who b{color:var(--ink);margin-right:10px}
 .said pre{font-size:13.5px}
 .call{border:1px dashed var(--rule);border-radius:7px;padding:6px 10px;margin-top:6px}.call p{margin:0;font-size:12.5px}
-.anchor{margin-left:10px;white-space:nowrap;border:1px solid var(--s4);color:var(--s4);border-radius:9px;padding:0 8px}
+.anchor{display:inline-block;margin-left:10px;border:1px solid var(--s4);color:var(--s4);border-radius:9px;padding:0 8px}
 .tokens span{border-radius:2px;box-decoration-break:clone}
 .tokens span:hover{outline:1px solid var(--focus)}
 .legend-line{font-size:12.5px;color:var(--soft);margin:0 0 10px}
