@@ -1,6 +1,12 @@
 import { RandomStream, type Task, type TaskSource, type TrajectoryGroup } from '@rlp/core';
 import { describe, expect, it, vi } from 'vitest';
-import { RolloutManager, rolloutStream, rolloutStreamStateSchema } from '../index.ts';
+import {
+  RolloutManager,
+  type RolloutStreamOptions,
+  type RolloutStreamState,
+  rolloutStream,
+  rolloutStreamStateSchema,
+} from '../index.ts';
 import { mockEnvironment, mockPolicy, type Speak } from '../testing.ts';
 
 function endless(limit = Number.POSITIVE_INFINITY): TaskSource<undefined> {
@@ -50,6 +56,29 @@ async function take<Item>(stream: AsyncIterator<Item>, count: number): Promise<I
     items.push(value);
   }
   return items;
+}
+
+/** How many publications old each group is when it is handed out, over two streams, the second of which goes on from the first. */
+async function agesOf(
+  schedule: string,
+  plan: Omit<RolloutStreamOptions<undefined, unknown>, 'tasks' | 'resume'>,
+): Promise<number[]> {
+  const random = RandomStream.named('ages', schedule);
+  const { manager, publish, version } = manage(() => random.integer(4));
+  const { batch = 3, ...rest } = plan;
+  const ages: number[] = [];
+  let resume: RolloutStreamState | undefined;
+  for (const count of [14, 16]) {
+    const stream = rolloutStream(manager, { tasks: endless(), batch, inFlight: 12, ...rest, resume });
+    for (let at = 0; at < count; at++) {
+      const [group] = await take(stream, 1);
+      ages.push(version() - group!.trajectories[0]!.policyVersion);
+      if (ages.length % batch === 0) publish();
+    }
+    resume = JSON.parse(JSON.stringify(stream.saveState())) as RolloutStreamState;
+    await stream.return!();
+  }
+  return ages;
 }
 
 const idsOf = (groups: readonly { readonly id: string }[]) => groups.map(({ id }) => id);
@@ -129,24 +158,30 @@ describe('rolloutStream', () => {
     await stream.return!();
   });
 
-  it.each([0, 1, 2])(
-    'begins groups only so far ahead that none is more than %i batches old',
-    async (maxStaleness) => {
-      const random = RandomStream.named('ages');
-      const { manager, publish, version } = manage(() => random.integer(10));
-      const stream = rolloutStream(manager, { tasks: endless(), batch: 3, inFlight: 12, maxStaleness });
-      const ages: number[] = [];
-      for (let batch = 0; batch < 12; batch++) {
-        const groups = await take(stream, 3);
-        for (const { trajectories } of groups) ages.push(version() - trajectories[0]!.policyVersion);
-        await new Promise((resolve) => setTimeout(resolve, random.integer(10)));
-        publish();
-      }
-      expect(Math.max(...ages)).toBeLessThanOrEqual(maxStaleness);
-      if (maxStaleness > 0) expect(Math.max(...ages)).toBeGreaterThan(0);
-      await stream.return!();
-    },
-  );
+  const worth = ({ task }: TrajectoryGroup) => Number(task.id.slice(1)) % 5;
+  it.each([
+    { maxStaleness: 0, most: 0 },
+    { maxStaleness: 3, most: 3 },
+    { maxStaleness: 2, batch: 1, most: 2 },
+    { maxStaleness: 3, keep: worth, most: 3 },
+    { maxStaleness: 1, overSampling: 3, batch: 1, most: 3 },
+    { maxStaleness: 2, overSampling: 2, keep: worth, most: 2 },
+  ])('waits for what would grow too old, also after a resume: %o', async ({ most, ...given }) => {
+    const ages = await Promise.all(['a', 'b'].map((schedule) => agesOf(schedule, given)));
+    expect(Math.max(...ages.flat())).toBeLessThanOrEqual(most);
+    if (most > 0) expect(Math.max(...ages.flat())).toBeGreaterThan(0);
+  });
+
+  it('goes on from the middle of a batch in which nothing new may begin', async () => {
+    const plan = { batch: 4, inFlight: 12, maxStaleness: 0 };
+    const first = rolloutStream(manage().manager, { tasks: endless(), ...plan });
+    await take(first, 2);
+    const resume = first.saveState();
+    await first.return!();
+    const second = rolloutStream(manage().manager, { tasks: endless(), ...plan, resume });
+    expect(idsOf(await take(second, 6))).toHaveLength(6);
+    await second.return!();
+  });
 
   it('waits for a straggler that is due rather than let it grow older', async () => {
     const { manager } = manage(slow('t0', 40));

@@ -29,7 +29,8 @@ const schema = z.strictObject({
   overSampling: z.number().min(1).default(1),
   /**
    * Batches that may pass between the start of a group and its own batch. Groups begin only as far ahead as that allows, and one that
-   * reaches the limit is waited for. What `overSampling` adds may be one batch older. Default no limit.
+   * reaches the limit is waited for. Groups that `overSampling` carried on may be `overSampling` − 1 batches older, rounded up. Default no
+   * limit.
    */
   maxStaleness: z.int().nonnegative().or(z.literal(Infinity)).default(Infinity),
 });
@@ -40,6 +41,7 @@ export const rolloutStreamStateSchema = z.strictObject({
   yielded: z.int().nonnegative(),
   taskCursor: z.int().nonnegative(),
   unfinished: z.array(trajectorySchema).readonly(),
+  startBatches: z.record(z.string(), z.int().nonnegative()).optional(),
 });
 
 /** Options of {@link rolloutStream}. */
@@ -96,33 +98,29 @@ export function rolloutStream<Metadata, Outcome>(
     { ...resolved, inFlight, tasks, resume },
     { signal: stop.signal, onNote, onEnded },
   );
-  const groups = streamed(pool, { ...resolved, keep }, { signal, stop });
+  const groups = streamed(pool, keep, { signal, stop });
   return Object.assign(groups, {
     saveState: () => ({
       begun: pool.begun,
       yielded: pool.given,
       taskCursor: tasks.cursor,
       unfinished: pool.unfinished() as Trajectory[],
+      startBatches: pool.startBatches(),
     }),
   });
 }
 
-interface Batching<Metadata, Outcome> extends z.output<typeof schema> {
-  readonly keep: RolloutStreamOptions<Metadata, Outcome>['keep'];
-}
-
 async function* streamed<Metadata, Outcome>(
   pool: StreamPool<Metadata, Outcome>,
-  { batch, overSampling, maxStaleness, keep }: Batching<Metadata, Outcome>,
+  keep: RolloutStreamOptions<Metadata, Outcome>['keep'],
   { signal, stop }: { readonly signal: AbortSignal | undefined; readonly stop: AbortController },
 ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
   const release = signal && onAbort(signal, () => stop.abort(signal.reason));
-  const candidates = Math.ceil(batch * overSampling);
   try {
     for (let chosen: StreamedGroup<Metadata, Outcome>[] = []; !stop.signal.aborted; ) {
       if (keep !== undefined && chosen.length === 0) {
-        await pool.until(() => pool.fresh >= candidates || pool.isDry);
-        chosen = await pool.best(batch, keep, maxStaleness);
+        await pool.until(() => pool.hasCandidates() || pool.isDry);
+        chosen = await pool.best(keep);
       } else if (keep === undefined) {
         await pool.until(() => pool.next() !== undefined || pool.isDry);
         chosen = [pool.next()].filter((group) => group !== undefined);

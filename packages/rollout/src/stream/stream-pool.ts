@@ -25,6 +25,8 @@ export interface RolloutStreamState {
   readonly taskCursor: number;
   /** Episodes of the groups that were begun and not yielded. */
   readonly unfinished: readonly Trajectory[];
+  /** Batch that was being filled when each of these groups began, by the name of the group. By default they count as begun just now. */
+  readonly startBatches?: Readonly<Record<string, number>> | undefined;
 }
 
 /** A group of a stream. */
@@ -39,6 +41,16 @@ export interface StreamedGroup<Metadata, Outcome> {
   group?: TrajectoryGroup<Metadata, Outcome>;
   /** What it is worth, once somebody asked. */
   score?: number;
+}
+
+/** A group of an earlier stream, with its episodes. */
+interface CarriedGroup<Metadata, Outcome> extends StreamedGroup<Metadata, Outcome> {
+  readonly episodes: readonly Trajectory<Metadata, Outcome>[];
+}
+
+/** Groups that compete for a batch besides those that it takes. */
+function extraOf(batch: number, overSampling: number): number {
+  return Math.ceil(batch * (overSampling - 1));
 }
 
 /** What a pool goes by. */
@@ -61,12 +73,10 @@ export class StreamPool<Metadata, Outcome> {
   readonly #collecting: CollectOptions<Metadata, Outcome> & { readonly signal: AbortSignal };
   readonly #running = new Set<StreamedGroup<Metadata, Outcome>>();
   /** Groups of an earlier stream that go on before new ones begin. */
-  readonly #carried: (readonly Trajectory<Metadata, Outcome>[])[];
+  readonly #carried: CarriedGroup<Metadata, Outcome>[];
   #isExhausted = false;
   #error: { readonly thrown: unknown } | undefined;
   #wake: (() => void) | undefined;
-  /** Groups without a trajectory. They take no place in a batch. */
-  #empty = 0;
   /** Groups that ended, in the order in which they did. */
   ready: StreamedGroup<Metadata, Outcome>[] = [];
   begun: number;
@@ -80,14 +90,17 @@ export class StreamPool<Metadata, Outcome> {
     options: PoolOptions<Metadata>,
     collecting: CollectOptions<Metadata, Outcome> & { readonly signal: AbortSignal },
   ) {
-    const { begun = 0, yielded = 0, unfinished = [] } = options.resume ?? {};
+    const { begun = 0, yielded = 0, unfinished = [], startBatches = {} } = options.resume ?? {};
     this.#rollouts = rollouts;
     this.#options = options;
     this.#collecting = collecting;
     this.begun = begun;
     this.yielded = yielded;
     this.given = yielded;
-    this.#carried = byGroup(unfinished as readonly Trajectory<Metadata, Outcome>[]);
+    this.#carried = byGroup(unfinished as readonly Trajectory<Metadata, Outcome>[]).map((episodes) => {
+      const { id } = episodes[0]!.group!;
+      return { ...this.#named(id), batch: startBatches[id] ?? this.#batch, episodes };
+    });
     onAbort(collecting.signal, () => this.#wake?.());
   }
 
@@ -108,27 +121,44 @@ export class StreamPool<Metadata, Outcome> {
     }
   }
 
-  /** The group for the next place of the batch, or `undefined` if groups that run have a right to it. */
+  /**
+   * The group for the next place of the batch: the first that ended, as long as all others can still have a place in time. `undefined` if that
+   * place belongs to a group that runs.
+   */
   next(): StreamedGroup<Metadata, Outcome> | undefined {
-    const { batch, maxStaleness } = this.#options;
+    const { batch, overSampling, maxStaleness } = this.#options;
     if (maxStaleness === Number.POSITIVE_INFINITY) return this.ready[0];
-    const due = (group: StreamedGroup<Metadata, Outcome>) => this.#batch - group.batch >= maxStaleness;
-    const waiting = [...this.#running].filter(due).length;
-    const places = batch - (this.yielded % batch);
-    return this.ready.find(due) ?? (waiting >= places ? undefined : this.ready[0]);
+    const latest = maxStaleness + Math.ceil(extraOf(batch, overSampling) / batch) - this.#batch;
+    const due = (group: StreamedGroup<Metadata, Outcome>) => Math.max(0, group.batch + latest);
+    const dues = this.#held.map(due).toSorted((p, q) => p - q);
+    const places = batch - (this.yielded % batch) - 1;
+    const tight = dues.find((each, before) => before >= places + batch * each) ?? Number.POSITIVE_INFINITY;
+    return this.ready.find((group) => due(group) <= tight);
+  }
+
+  /** Whether the groups that compete for a batch have ended: enough new ones, and those that would be too old for the next. */
+  hasCandidates(): boolean {
+    const { batch, overSampling, maxStaleness } = this.#options;
+    if (this.#fresh < batch + extraOf(batch, overSampling)) return false;
+    return [...this.#running].every((group) => this.#batch - group.batch < maxStaleness);
   }
 
   /** Groups that ended and have not competed for a place yet. */
-  get fresh(): number {
+  get #fresh(): number {
     return this.ready.filter(({ score }) => score === undefined).length;
   }
 
-  /** The best groups of those that ended, in the order in which they began. Those that lost compete once more, if they are not too old. */
+  /** Groups that were begun and not handed out. */
+  get #held(): readonly StreamedGroup<Metadata, Outcome>[] {
+    return [...this.#running, ...this.ready, ...this.#carried];
+  }
+
+  /** The best groups for the rest of the batch, in the order in which they began. Those that lost compete once more, if they are not too old. */
   async best(
-    count: number,
     keep: (group: TrajectoryGroup<Metadata, Outcome>) => number | Promise<number>,
-    maxStaleness: number,
   ): Promise<StreamedGroup<Metadata, Outcome>[]> {
+    const { batch, maxStaleness } = this.#options;
+    const count = batch - (this.yielded % batch);
     const candidates = [...this.ready];
     const again = new Set(candidates.filter(({ score }) => score !== undefined));
     for (const each of candidates) each.score ??= await keep(each.group!);
@@ -138,7 +168,6 @@ export class StreamPool<Metadata, Outcome> {
       ranked.slice(count).filter((each) => again.has(each) || this.#batch - each.batch >= maxStaleness),
     );
     this.ready = this.ready.filter((each) => !lost.has(each));
-    this.#empty += lost.size;
     return chosen.toSorted((p, q) => p.index - q.index);
   }
 
@@ -155,7 +184,13 @@ export class StreamPool<Metadata, Outcome> {
     const running = this.#rollouts
       .unfinished()
       .filter(({ group }) => group !== undefined && ids.has(group.id));
-    return [...this.ready.flatMap(({ group }) => group!.trajectories), ...running, ...this.#carried.flat()];
+    const carried = this.#carried.flatMap(({ episodes }) => episodes);
+    return [...this.ready.flatMap(({ group }) => group!.trajectories), ...running, ...carried];
+  }
+
+  /** Batch that was being filled when each of these groups began. */
+  startBatches(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#held.map(({ id, batch }) => [id, batch]));
   }
 
   /** Batch that is being filled. */
@@ -166,12 +201,12 @@ export class StreamPool<Metadata, Outcome> {
   #mayBegin(): boolean {
     const { batch, inFlight, overSampling, maxStaleness } = this.#options;
     if (this.#running.size >= inFlight || this.#collecting.signal.aborted) return false;
+    if (this.#carried.length > 0) return true;
+    const extra = extraOf(batch, overSampling);
     // Losers that compete once more are not counted: those who wait for new groups would wait forever.
-    const ahead = this.#running.size + this.fresh;
-    if (ahead >= inFlight + Math.ceil(batch * overSampling)) return false;
-    if (maxStaleness === Number.POSITIVE_INFINITY) return true;
-    const extra = Math.ceil(batch * (overSampling - 1));
-    return this.begun - this.#empty < batch * (this.#batch + 1 + maxStaleness) + extra;
+    const ahead = this.#running.size + this.#fresh;
+    if (ahead >= inFlight + batch + extra) return false;
+    return this.given + this.#held.length < batch * (this.#batch + 1 + maxStaleness) + extra;
   }
 
   #fill(): void {
@@ -181,7 +216,8 @@ export class StreamPool<Metadata, Outcome> {
   #begin(): void {
     const carried = this.#carried.shift();
     if (carried !== undefined) {
-      this.#run(carried[0]!.group!.id, this.#rollouts.resume(carried, this.#collecting));
+      const { episodes, ...group } = carried;
+      this.#run(group, this.#rollouts.resume(episodes, this.#collecting));
       return;
     }
     const [task] = this.#options.tasks.take(1);
@@ -192,22 +228,25 @@ export class StreamPool<Metadata, Outcome> {
     const iteration = this.begun;
     this.begun += 1;
     this.#run(
-      `${iteration}/${task.id}`,
+      this.#named(`${iteration}/${task.id}`),
       this.#rollouts.collectGroups([task], { ...this.#collecting, iteration }),
     );
   }
 
-  #run(id: string, collection: AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>>): void {
-    const group: StreamedGroup<Metadata, Outcome> = {
-      index: Number.parseInt(id, 10),
-      id,
-      batch: this.#batch,
-    };
+  /** A group that begins now. */
+  #named(id: string): StreamedGroup<Metadata, Outcome> {
+    return { index: Number.parseInt(id, 10), id, batch: this.#batch };
+  }
+
+  #run(
+    group: StreamedGroup<Metadata, Outcome>,
+    collection: AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>>,
+  ): void {
     this.#running.add(group);
     const end = (made: TrajectoryGroup<Metadata, Outcome> | undefined) => {
       this.#running.delete(group);
-      if (made === undefined) this.#empty += 1;
-      else this.ready.push(Object.assign(group, { group: made }));
+      // A group without a trajectory takes no place in a batch.
+      if (made !== undefined) this.ready.push(Object.assign(group, { group: made }));
       this.#fill();
       this.#wake?.();
     };
