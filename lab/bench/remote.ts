@@ -1,9 +1,9 @@
 /** What sampling over HTTP costs the controller: overhead of a request, requests per second through a fleet, weights handed over. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createOnnxBackend } from '@rlp/backprop';
@@ -35,19 +35,18 @@ async function* fleetLines(): AsyncGenerator<Line> {
   const stubs = await Promise.all(Array.from({ length: servers }, startStub));
   const urls = stubs.map(({ url }) => url);
   const shape = { inFlight, servers, promptTokens, requests };
-  const bare = await measured((index) => bareRequest(urls[index % servers]!, index));
+  const bare = await measured((index) => bareRequest(urls[index % servers]!, index), stubs);
   const fleet = await fleetOf(urls, undefined);
-  const whole = await measured((index) => fleet.sample(requestOf(index)));
+  const whole = await measured((index) => fleet.sample(requestOf(index)), stubs);
+  const { perSecond, processorMs, stubMs } = whole;
   yield {
-    name: 'remote/requests',
-    shape,
-    value: whole.perSecond,
-    unit: 'requests/s',
-    bareFetch: bare.perSecond,
+    ...{ name: 'remote/requests', shape, value: perSecond, unit: 'requests/s', bareFetch: bare.perSecond },
+    // What this process and the stubs could do with all processors of the machine.
+    cores: availableParallelism(),
   };
   yield {
-    ...{ name: 'remote/processor', shape, value: whole.processorMs, unit: 'ms per request' },
-    bareFetch: bare.processorMs,
+    ...{ name: 'remote/processor', shape, value: processorMs, unit: 'ms per request', stubs: stubMs },
+    ...{ bareFetch: bare.processorMs, stubsOfBareFetch: bare.stubMs },
   };
   // The store slows all promises of the process, so it comes last.
   const away = new AsyncLocalStorage<Away>();
@@ -58,7 +57,7 @@ async function* fleetLines(): AsyncGenerator<Line> {
     const begun = performance.now();
     await away.run(spent, () => timedFleet.sample(requestOf(index)));
     overheads.push(performance.now() - begun - spent.milliseconds);
-  });
+  }, stubs);
   yield { name: 'remote/overhead-p50', shape, value: median(overheads), unit: 'ms' };
   for (const { child } of stubs) child.disconnect();
 }
@@ -82,15 +81,29 @@ async function bareRequest(url: string, index: number): Promise<void> {
   await (await fetch(`${url}/inference/v1/generate`, { method: 'POST', body, headers })).json();
 }
 
-/** Speed and processor time of the controller. */
-async function measured(ask: (index: number) => Promise<unknown>) {
+/** Speed, and processor time of the controller and of the stubs together. */
+async function measured(ask: (index: number) => Promise<unknown>, stubs: readonly Stub[]) {
   await askAll(ask, warmUp);
-  const processor = process.cpuUsage();
+  const stubsBefore = await processorOf(stubs);
+  const before = process.cpuUsage();
   const begun = performance.now();
   await askAll(ask, requests);
   const seconds = (performance.now() - begun) / 1000;
-  const { user, system } = process.cpuUsage(processor);
-  return { perSecond: requests / seconds, processorMs: (user + system) / 1000 / requests };
+  const { user, system } = process.cpuUsage(before);
+  const stubMs = ((await processorOf(stubs)) - stubsBefore) / requests;
+  return { perSecond: requests / seconds, processorMs: (user + system) / 1000 / requests, stubMs };
+}
+
+/** Milliseconds of processor time that the stubs took so far. */
+async function processorOf(stubs: readonly Stub[]): Promise<number> {
+  const used = await Promise.all(
+    stubs.map(async ({ child }) => {
+      child.send('processor');
+      const [{ processor }] = (await once(child, 'message')) as [{ readonly processor: NodeJS.CpuUsage }];
+      return (processor.user + processor.system) / 1000;
+    }),
+  );
+  return used.reduce((sum, each) => sum + each, 0);
 }
 
 /** Asks for everything, with so many requests under way. */
@@ -114,7 +127,12 @@ function timed(away: AsyncLocalStorage<Away>) {
   };
 }
 
-async function startStub() {
+interface Stub {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+async function startStub(): Promise<Stub> {
   const child = fork(fileURLToPath(new URL('./vllm-server.ts', import.meta.url)));
   const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
   return { child, url: `http://127.0.0.1:${port}` };

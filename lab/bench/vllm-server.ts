@@ -1,6 +1,6 @@
 /**
  * A stub of vLLM in a process of its own: it answers each request for tokens after 20 ms with 16 tokens of logprob −1. Started by remote.ts with an
- * IPC channel; sends `{ port }` once it listens.
+ * IPC channel. It sends `{ port }` once it listens, and its `{ processor }` time for each message.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -37,20 +37,27 @@ function answerTo(path: string, { prompt = [], prompt_logprobs }: Asked): [statu
   }
 }
 
+const sampled = Buffer.from(JSON.stringify(answerTo('/inference/v1/generate', {})[1]));
+const sampledHead = { 'content-type': 'application/json', 'content-length': sampled.length };
+
 const server = createServer((request, response) => {
+  if (request.url === '/inference/v1/generate') {
+    // As cheap as a server in Node.js can be: the question is not parsed, and the answer is ready.
+    request.resume();
+    setTimeout(() => response.writeHead(200, sampledHead).end(sampled), 20);
+    return;
+  }
   let text = '';
   request.on('data', (chunk) => {
     text += chunk;
   });
   request.on('end', () => {
     const [status, body] = answerTo(request.url!, text === '' ? {} : (JSON.parse(text) as Asked));
-    const send = () =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (request.url === '/inference/v1/generate') setTimeout(send, 20);
-    else send();
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 });
 // Longer than a pause of the bench, so that no connection closes as a request begins.
 server.keepAliveTimeout = 120_000;
 process.on('disconnect', () => process.exit());
+process.on('message', () => process.send?.({ processor: process.cpuUsage() }));
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { onAbort, orAborted } from './abort.ts';
+import { onAbort, orAborted, withSignals } from './abort.ts';
 
 it('calls everyone who waits once, with one listener on the signal', () => {
   const controller = new AbortController();
@@ -78,6 +78,28 @@ describe('orAborted', () => {
     const { signal } = new AbortController();
     await orAborted(Promise.resolve(1), signal);
     await orAborted(Promise.reject(new Error('no')), signal).catch(() => undefined);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('withSignals', () => {
+  const untilAborted = (signal: AbortSignal) =>
+    new Promise<never>((_, reject) => onAbort(signal, () => reject(signal.reason)));
+
+  it('aborts with the first of its signals, fired before or later', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const waiting = withSignals([undefined, first.signal, second.signal], untilAborted);
+    second.abort(new Error('second'));
+    first.abort(new Error('first'));
+    await expect(waiting).rejects.toThrow('second');
+    await expect(withSignals([second.signal], untilAborted)).rejects.toThrow('second');
+    await expect(withSignals([second.signal, first.signal], untilAborted)).rejects.toThrow('second');
+  });
+
+  it('leaves no listener behind, however the work ends', async () => {
+    const [{ signal }, other] = [new AbortController(), new AbortController()];
+    expect(await withSignals([signal, other.signal], async () => 7)).toBe(7);
+    await withSignals([signal, other.signal], () => Promise.reject(new Error('no'))).catch(() => undefined);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

@@ -64,3 +64,23 @@ export function orAborted<Value>(
     );
   });
 }
+
+/**
+ * Does work with a signal that aborts with the first of several, and stops listening once the work is done.
+ *
+ * `AbortSignal.any` keeps a part of every signal that it made as long as one of its sources lives.
+ */
+export async function withSignals<Value>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const given = signals.filter((signal) => signal !== undefined);
+  if (given.length === 1) return work(given[0]!);
+  const first = new AbortController();
+  const releases = given.map((signal) => onAbort(signal, () => first.abort(signal.reason)));
+  try {
+    return await work(first.signal);
+  } finally {
+    for (const release of releases) release();
+  }
+}

@@ -18,6 +18,7 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import type { ScoreOptions } from '../backend.ts';
+import { tellTokens } from '../remote/remote-sampler.ts';
 import { type FleetEngine, FleetMember, type FleetStatus } from './member.ts';
 import { syncWeightsToEngines } from './sync-weights.ts';
 import { ProbedWeights, type WeightProbe } from './weight-probe.ts';
@@ -130,9 +131,7 @@ class Fleet implements EngineFleet {
     const name = this.#options.affinity?.(request) ?? request.prompt.slice(0, 64).join();
     const completions = await this.#onSome('sample', request.signal, name, (engine) => engine.sample(quiet));
     // Only now: tokens of an engine that failed are none of the answer.
-    for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
-      for (const [t, token] of tokens.entries()) onToken?.({ member, token, logprob: behaviorLogprobs[t]! });
-    }
+    if (onToken !== undefined) tellTokens(completions, onToken);
     return completions;
   }
 

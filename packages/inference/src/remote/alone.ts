@@ -4,7 +4,8 @@ import { orAborted } from '@rlp/core';
 export class Alone {
   /** Ends once everything that began is done. */
   #together: Promise<unknown> = Promise.resolve();
-  #alone: Promise<unknown> = Promise.resolve();
+  /** Ends once all work that runs alone is done. Absent if there is none. */
+  #alone: Promise<unknown> | undefined;
 
   async run<Value>(
     how: 'together' | 'alone',
@@ -16,13 +17,20 @@ export class Alone {
     const ended = new Promise<void>((resolve) => {
       done = resolve;
     });
-    if (how === 'alone') this.#alone = Promise.all([before, ended]);
+    if (how === 'alone') this.#keep(Promise.all([before, ended]));
     else this.#together = Promise.all([this.#together, ended]);
     try {
-      await orAborted(before, signal);
+      if (before !== undefined) await orAborted(before, signal);
       return await work();
     } finally {
       done();
     }
+  }
+
+  #keep(alone: Promise<unknown>): void {
+    this.#alone = alone;
+    void alone.then(() => {
+      if (this.#alone === alone) this.#alone = undefined;
+    });
   }
 }

@@ -11,6 +11,7 @@ import {
   type Tokenizer,
   type TokenScores,
   type WeightPublication,
+  withSignals,
 } from '@rlp/core';
 import { RequestError } from '@rlp/http/client';
 import { CompletionText, completionText } from '@rlp/models';
@@ -75,8 +76,11 @@ export class RemoteSampler implements InferenceBackend {
     return this.#weights.version;
   }
 
-  async sample(request: SampleRequest): Promise<readonly Completion[]> {
-    const signal = this.#open(request.signal);
+  sample(request: SampleRequest): Promise<readonly Completion[]> {
+    return this.#open(request.signal, (signal) => this.#sampled(request, signal));
+  }
+
+  async #sampled(request: SampleRequest, signal: AbortSignal): Promise<readonly Completion[]> {
     const resolved = resolveSampleRequest(request);
     requireFittingPrompt(this, resolved.prompt);
     this.#requireAble(resolved);
@@ -88,11 +92,7 @@ export class RemoteSampler implements InferenceBackend {
       return checkedSequences(sequences, wire, this.#limits());
     });
     const completions = answer.map((sequence) => this.#completion(sequence, resolved, weights));
-    for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
-      for (const [t, token] of tokens.entries()) {
-        request.onToken?.({ member, token, logprob: behaviorLogprobs[t]! });
-      }
-    }
+    if (request.onToken !== undefined) tellTokens(completions, request.onToken);
     return completions;
   }
 
@@ -100,7 +100,6 @@ export class RemoteSampler implements InferenceBackend {
     requests: readonly ScoreRequest[],
     { temperature = 1, signal: given }: ScoreOptions = {},
   ): Promise<readonly TokenScores[]> {
-    const signal = this.#open(given);
     requireScorable(this, requests, temperature);
     const distributions = this.#entropies === 'exact' || temperature !== 1 ? 'whole' : 'none';
     if (distributions === 'whole' && this.#server.abilities.distributions === 'none') {
@@ -108,19 +107,17 @@ export class RemoteSampler implements InferenceBackend {
         `scoreTokens: ${this.#server.name} gives logprobs at temperature 1 only, got temperature ${temperature}; leave it out`,
       );
     }
-    return Promise.all(
-      requests.map(async ({ prompt, completion }) => {
-        if (completion.length === 0) return { logprobs: new Float32Array(), entropies: new Float32Array() };
-        const tokens = [...prompt, ...completion];
-        const { answer } = await this.#asked('scoreTokens', signal, async (weights) => {
-          const scores = await this.#server.score(tokens, weights, {
-            ...{ from: prompt.length, distributions, signal },
-          });
-          return scoresAt(scores, prompt.length, tokens, { temperature, ...this.#limits() });
+    return this.#each(given, requests, async ({ prompt, completion }, signal) => {
+      if (completion.length === 0) return { logprobs: new Float32Array(), entropies: new Float32Array() };
+      const tokens = [...prompt, ...completion];
+      const { answer } = await this.#asked('scoreTokens', signal, async (weights) => {
+        const scores = await this.#server.score(tokens, weights, {
+          ...{ from: prompt.length, distributions, signal },
         });
-        return answer;
-      }),
-    );
+        return scoresAt(scores, prompt.length, tokens, { temperature, ...this.#limits() });
+      });
+      return answer;
+    });
   }
 
   /** Logprobs of the whole vocabulary, which are logits up to a constant of each position. */
@@ -128,48 +125,48 @@ export class RemoteSampler implements InferenceBackend {
     requests: readonly ScoreRequest[],
     { signal: given }: Omit<ScoreOptions, 'temperature'> = {},
   ): Promise<readonly TokenLogits[]> {
-    const signal = this.#open(given);
     requireScorable(this, requests);
     const { name, abilities } = this.#server;
     if (abilities.distributions === 'none') {
       throw new ArgumentError(`scoreLogits: this ${name} does not give the whole distribution of a token`);
     }
-    return Promise.all(
-      requests.map(async ({ prompt, completion }) => {
-        const tokens = [...prompt, ...completion];
-        const options = { from: prompt.length, distributions: 'whole', signal } as const;
-        const { answer } = await this.#asked('scoreLogits', signal, async (weights) =>
-          logitsAt(await this.#server.score(tokens, weights, options), prompt.length, this.#limits()),
-        );
-        return answer;
-      }),
-    );
+    return this.#each(given, requests, async ({ prompt, completion }, signal) => {
+      const tokens = [...prompt, ...completion];
+      const options = { from: prompt.length, distributions: 'whole', signal } as const;
+      const { answer } = await this.#asked('scoreLogits', signal, async (weights) =>
+        logitsAt(await this.#server.score(tokens, weights, options), prompt.length, this.#limits()),
+      );
+      return answer;
+    });
   }
 
   /** Takes over new weights, after any earlier call. */
   updateWeights(publication: WeightPublication, given?: AbortSignal): Promise<number> {
-    const update = this.#updates.then(async () => {
-      const signal = this.#open(given);
-      this.#requireForm(publication.kind);
-      try {
-        const old = this.#weights;
-        const taken = await this.#server.take(publication, old, signal);
-        if ((await this.#server.confirm(taken, signal)) === 'lost') {
-          throw new SamplerError(
-            `updateWeights: ${this.#server.client.place} took version ${publication.version} and does not have it; see the log of the server`,
-          );
-        }
-        this.#weights = taken;
-        this.#isSuspect = false;
-        this.#releaseUnused(old);
-        return taken.version;
-      } catch (error) {
-        signal.throwIfAborted();
-        throw samplerError('updateWeights', error);
-      }
-    });
+    const update = this.#updates.then(() =>
+      this.#open(given, (signal) => this.#updated(publication, signal)),
+    );
     this.#updates = update.catch(() => undefined);
     return given === undefined ? update : orAborted(update, given);
+  }
+
+  async #updated(publication: WeightPublication, signal: AbortSignal): Promise<number> {
+    this.#requireForm(publication.kind);
+    try {
+      const old = this.#weights;
+      const taken = await this.#server.take(publication, old, signal);
+      if ((await this.#server.confirm(taken, signal)) === 'lost') {
+        throw new SamplerError(
+          `updateWeights: ${this.#server.client.place} took version ${publication.version} and does not have it; see the log of the server`,
+        );
+      }
+      this.#weights = taken;
+      this.#isSuspect = false;
+      this.#releaseUnused(old);
+      return taken.version;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw samplerError('updateWeights', error);
+    }
   }
 
   /** Stops requests that wait for an answer. Later calls reject. The server runs on. */
@@ -248,8 +245,8 @@ export class RemoteSampler implements InferenceBackend {
       ...{ tokenizer: this.tokenizer, prompt, stopStrings },
       endTokens: endTokens(this.tokenizer, stopTokens),
     };
-    const watch = new CompletionText(text);
-    const stop = sampled.findIndex((token) => watch.push(token).state === 'stopped');
+    const watch = stopStrings.length === 0 ? undefined : new CompletionText(text);
+    const stop = watch ? sampled.findIndex((token) => watch.push(token).state === 'stopped') : -1;
     const tokens = stop < 0 ? sampled : sampled.slice(0, stop + 1);
     return {
       tokens,
@@ -289,12 +286,33 @@ export class RemoteSampler implements InferenceBackend {
     return { place: this.#server.client.place, vocabularySize: this.vocabularySize };
   }
 
-  /** The signal that ends a call: the caller's, or closing. */
-  #open(signal: AbortSignal | undefined): AbortSignal {
+  /** Does a call's work with the signal that ends it: the caller's, or closing. */
+  async #open<Value>(
+    given: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> {
     const closing = this.#closing.signal;
     closing.throwIfAborted();
-    signal?.throwIfAborted();
-    return signal === undefined ? closing : AbortSignal.any([signal, closing]);
+    given?.throwIfAborted();
+    return withSignals([given, closing], work);
+  }
+
+  #each<Request, Value>(
+    given: AbortSignal | undefined,
+    requests: readonly Request[],
+    work: (request: Request, signal: AbortSignal) => Promise<Value>,
+  ): Promise<readonly Value[]> {
+    return this.#open(given, (signal) => Promise.all(requests.map((request) => work(request, signal))));
+  }
+}
+
+/** Tells of each token of completions. */
+export function tellTokens(
+  completions: readonly Completion[],
+  onToken: NonNullable<SampleRequest['onToken']>,
+): void {
+  for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
+    for (const [t, token] of tokens.entries()) onToken({ member, token, logprob: behaviorLogprobs[t]! });
   }
 }
 

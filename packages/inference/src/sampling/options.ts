@@ -36,6 +36,8 @@ const requestSchema = z.strictObject({
   count: z.int().positive(),
   seed: z.string(),
 });
+/** The same for a prompt that was checked. zod takes longer over long lists than a server's client has for a request. */
+const checkedSchema = requestSchema.extend({ prompt: z.custom<TokenId[]>() });
 
 /** The data of a {@link SampleRequest}, checked, with every default filled in. */
 export type ResolvedSampleRequest = Omit<z.output<typeof requestSchema>, 'prompt'> & {
@@ -49,5 +51,11 @@ export type ResolvedSampleRequest = Omit<z.output<typeof requestSchema>, 'prompt
  */
 export function resolveSampleRequest(request: SampleRequest): ResolvedSampleRequest {
   const { signal: _signal, onToken: _onToken, ...data } = request;
-  return parseOptions('sample', requestSchema, data);
+  if (!areTokens(data.prompt)) return parseOptions('sample', requestSchema, data);
+  const resolved = parseOptions('sample', checkedSchema, data);
+  return { ...resolved, prompt: [...resolved.prompt] };
+}
+
+function areTokens(prompt: unknown): boolean {
+  return Array.isArray(prompt) && prompt.every((token) => Number.isSafeInteger(token) && token >= 0);
 }

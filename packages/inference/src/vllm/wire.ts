@@ -20,15 +20,24 @@ export const modelsSchema = z.object({
 /** Answer of `/weight_info`. */
 export const weightInfoSchema = z.object({ weight_version: z.string() });
 
+/** A list of one element for each token. zod's own lists take longer than the rest of a request. */
+const listOf = <Element>(isElement: (element: Element) => boolean) =>
+  z.custom<readonly Element[]>((value) => Array.isArray(value) && value.every(isElement));
+const tokensSchema = listOf<TokenId>(Number.isSafeInteger);
+
 /** Answer of `/inference/v1/generate`. */
 export const generateSchema = z.object({
   choices: z.array(
     z.object({
       index: z.int().nonnegative(),
-      token_ids: z.array(z.int()).nullish(),
+      token_ids: tokensSchema.nullish(),
       finish_reason: z.string().nullish(),
       logprobs: z
-        .object({ content: z.array(z.object({ token_id: z.int(), logprob: z.number() })).nullish() })
+        .object({
+          content: listOf<{ readonly logprob: number }>(
+            (token) => typeof token?.logprob === 'number',
+          ).nullish(),
+        })
         .nullish(),
       weight_versions: z.array(z.object({ version: z.string() })).nullish(),
     }),
@@ -45,12 +54,14 @@ export const completionsSchema = z.object({
     .array(
       z.object({
         index: z.int().nonnegative(),
-        token_ids: z.array(z.int()),
-        prompt_token_ids: z.array(z.int()).nullish(),
+        token_ids: tokensSchema,
+        prompt_token_ids: tokensSchema.nullish(),
         finish_reason: z.string().nullish(),
         logprobs: z
           .object({
-            token_logprobs: z.array(z.number().nullable()),
+            token_logprobs: listOf<number | null>(
+              (logprob) => logprob === null || typeof logprob === 'number',
+            ),
             top_logprobs: z.array(z.record(z.string(), z.number()).nullable()).nullish(),
           })
           .nullish(),

@@ -1,5 +1,5 @@
 import type { TokenId, Tokenizer } from '@rlp/core';
-import { StreamDecoder } from './stream-decoder.ts';
+import { contextTokens, StreamDecoder } from './stream-decoder.ts';
 
 /** What a token added to a completion's text. */
 export interface TextProgress {
@@ -88,6 +88,24 @@ function firstStop(text: string, stopStrings: readonly string[], from = 0): numb
 
 /** The text of a finished completion: without its end token, cut before the first stop string. */
 export function completionText(tokens: readonly TokenId[], options: TextOptions): string {
+  return textAtOnce(tokens, options) ?? textInPieces(tokens, options);
+}
+
+/** The text without stop strings, decoded at once. Undefined for bytes that are no character, whose text comes in pieces. */
+function textAtOnce(
+  tokens: readonly TokenId[],
+  { tokenizer, prompt, endTokens, stopStrings }: TextOptions,
+): string | undefined {
+  if (stopStrings.length > 0) return undefined;
+  const context = prompt.slice(-contextTokens);
+  const before = tokenizer.decode(context);
+  const said = tokens.filter((token) => !endTokens.includes(token));
+  const whole = tokenizer.decode([...context, ...said]);
+  const isPlain = whole.startsWith(before) && !whole.includes('\uFFFD');
+  return isPlain ? whole.slice(before.length) : undefined;
+}
+
+function textInPieces(tokens: readonly TokenId[], options: TextOptions): string {
   const text = new CompletionText(options);
   let whole = '';
   for (const token of tokens) {

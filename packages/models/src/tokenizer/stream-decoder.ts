@@ -1,7 +1,7 @@
 import type { TokenId, Tokenizer } from '@rlp/core';
 
-/** Maximum tokens held back while a character is incomplete. */
-const MAX_PENDING = 16;
+/** Tokens before a text that its decoding depends on, and maximum tokens held back while a character is incomplete. */
+export const contextTokens = 16;
 
 /**
  * Turns tokens into text as they arrive.
@@ -32,7 +32,7 @@ export class StreamDecoder {
   ) {
     this.#tokenizer = tokenizer;
     this.#specialTokens = options.specialTokens ?? 'skip';
-    this.#window = (options.context ?? []).slice(-MAX_PENDING);
+    this.#window = (options.context ?? []).slice(-contextTokens);
     this.#given = this.#window.length;
   }
 
@@ -49,10 +49,10 @@ export class StreamDecoder {
     const pending = this.#window.length - this.#given;
     if (after.length <= before.length) {
       // Tokens without text, such as special ones, would fill the window.
-      if (pending >= MAX_PENDING) this.#window.length = this.#given;
+      if (pending >= contextTokens) this.#window.length = this.#given;
       return '';
     }
-    if (after.endsWith('\uFFFD') && pending < MAX_PENDING) return '';
+    if (after.endsWith('\uFFFD') && pending < contextTokens) return '';
     this.#window = this.#window.slice(this.#given);
     this.#given = this.#window.length;
     return this.#give(after.slice(before.length));

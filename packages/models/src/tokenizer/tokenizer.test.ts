@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { byteTokenizer, characterTokenizer } from './built-tokenizers.ts';
+import { CompletionText, completionText } from './completion-text.ts';
 import { loadTokenizer } from './load-tokenizer.ts';
 import { StreamDecoder } from './stream-decoder.ts';
 import { textTokenizer } from './text-tokenizer.ts';
@@ -135,6 +136,22 @@ describe('StreamDecoder', () => {
     expect([alone.push(0), alone.push(2), alone.push(1), alone.push(1)]).toEqual(['a', '', ' b', ' b']);
     const continued = new StreamDecoder(words, { context: [2, 0] });
     expect([continued.push(1), continued.text]).toEqual([' b', ' b']);
+  });
+});
+
+describe('completionText', () => {
+  it('is what its tokens give one by one, also of bytes that are no characters', () => {
+    const tokenizer = byteTokenizer({ end: '</s>', others: ['<think>'] });
+    const texts = fc.string({ unit: 'grapheme' }).map((text) => tokenizer.encode(text));
+    const tokens = fc.oneof(texts, fc.array(fc.nat(257)));
+    fc.assert(
+      fc.property(texts, tokens, (prompt, said) => {
+        const options = { tokenizer, prompt, endTokens: tokenizer.eosIds, stopStrings: [] };
+        const text = new CompletionText(options);
+        const pieces = said.map((token) => text.push(token).text).join('');
+        expect(completionText(said, options)).toBe(pieces + text.flush());
+      }),
+    );
   });
 });
 

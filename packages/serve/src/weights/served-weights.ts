@@ -1,4 +1,4 @@
-import { ArgumentError, messageOf, onAbort, type PublicationForm, SamplerError } from '@rlp/core';
+import { ArgumentError, messageOf, type PublicationForm, SamplerError, withSignals } from '@rlp/core';
 import { ApiError } from '../api-error.ts';
 import type { ServedPolicy } from '../served-policy.ts';
 import { WeightTurns } from './turns.ts';
@@ -86,17 +86,7 @@ export class ServedWeights {
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    return this.#turns.run(name, signal, async () => {
-      const stop = new AbortController();
-      // AbortSignal.any keeps what it made as long as the server runs.
-      const sources = [signal, this.#running.signal];
-      const releases = sources.map((source) => onAbort(source, () => stop.abort(source.reason)));
-      try {
-        return await work(stop.signal);
-      } finally {
-        for (const release of releases) release();
-      }
-    });
+    return this.#turns.run(name, signal, () => withSignals([signal, this.#running.signal], work));
   }
 
   /**
