@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { readBytes } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 
@@ -12,8 +13,23 @@ export interface HttpExchange {
   readonly readBody: (maxBytes: number) => Promise<string>;
   /** Reads the body as bytes, like {@link HttpExchange.readBody}. */
   readonly readBytes: (maxBytes: number) => Promise<Buffer>;
+  /** Answers with JSON at once. Return the result from the handler. It costs less than a `Response`. */
+  readonly sendJson: (status: number, value: unknown) => Response;
   /** Ends the connection at once. */
   readonly drop: () => void;
+}
+
+/** Writes an answer without the platform's Response, which costs a quarter of a short request. */
+export function sendJson(outgoing: ServerResponse, status: number, value: unknown): Response {
+  if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new TypeError('expected an answer that is JSON');
+  outgoing.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  outgoing.end(text);
+  return RESPONSE_ALREADY_SENT;
 }
 
 /** Why a signal aborted. One for all, because its stack costs as much as a short request. */
@@ -24,6 +40,7 @@ export class NodeExchange implements HttpExchange {
   readonly url: URL;
   readonly readBody: HttpExchange['readBody'];
   readonly readBytes: HttpExchange['readBytes'];
+  readonly sendJson: HttpExchange['sendJson'];
   readonly drop: HttpExchange['drop'];
   readonly #outgoing: ServerResponse;
   #gone: AbortController | undefined;
@@ -35,6 +52,7 @@ export class NodeExchange implements HttpExchange {
     this.#outgoing = outgoing;
     this.readBytes = (maxBytes) => readBytes(incoming, maxBytes);
     this.readBody = async (maxBytes) => (await this.readBytes(maxBytes)).toString('utf8');
+    this.sendJson = (status, value) => sendJson(outgoing, status, value);
     this.drop = () => outgoing.destroy();
   }
 

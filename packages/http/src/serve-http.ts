@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { onAbort, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { accessCheck, type TokenCheck } from './access.ts';
-import { type HttpExchange, NodeExchange } from './exchange.ts';
+import { type HttpExchange, NodeExchange, sendJson } from './exchange.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -194,19 +194,6 @@ function answererOf(options: Options): (request: Request, bindings: HttpBindings
       return sendJson(outgoing, refusal.status, refusalBody(refusal, request));
     }
   };
-}
-
-/** Writes an answer without the platform's Response, which costs a quarter of a short request. */
-function sendJson(outgoing: ServerResponse, status: number, value: unknown): Response {
-  if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
-  const text = JSON.stringify(value);
-  if (text === undefined) throw new TypeError('expected an answer that is JSON');
-  outgoing.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  });
-  outgoing.end(text);
-  return RESPONSE_ALREADY_SENT;
 }
 
 /** Sent with every answer. Headers of a handler's answer replace them. */

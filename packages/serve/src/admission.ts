@@ -28,8 +28,20 @@ export class Admission {
    */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#active < this.#most) this.#active += 1;
-    else await this.#wait(signal);
+    const leave = this.enterNow();
+    if (leave !== undefined) return leave;
+    await this.#wait(signal);
+    return this.#leaving();
+  }
+
+  /** Takes a place if one is free. Call the result when the request has ended. */
+  enterNow(): (() => void) | undefined {
+    if (this.#active >= this.#most) return undefined;
+    this.#active += 1;
+    return this.#leaving();
+  }
+
+  #leaving(): () => void {
     let isLeft = false;
     return () => {
       if (isLeft) return;

@@ -44,6 +44,11 @@ export function secondsNow(context: ServeContext): number {
   return Math.floor(context.get('settings').clock() / 1000);
 }
 
+/** Answers with JSON. */
+export function answerJson(context: ServeContext, value: unknown): Response {
+  return context.env?.exchange?.sendJson(200, value) ?? Response.json(value);
+}
+
 /**
  * Reads the body of a request as JSON of a schema.
  *

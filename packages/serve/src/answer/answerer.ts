@@ -131,8 +131,11 @@ export class Answerer {
   }
 
   /** Waits for a place. */
-  #enter(stop: AbortController, signal: AbortSignal): Promise<() => void> {
+  async #enter(stop: AbortController, signal: AbortSignal): Promise<() => void> {
     const { admission, timeoutMs } = this.#options;
+    signal.throwIfAborted();
+    const free = admission.enterNow();
+    if (free !== undefined) return free;
     const entering = admission.enter(stop.signal);
     return settleWithin(entering, stop, { timeoutMs, signal }).catch((error: unknown) => {
       // The place may have come free at the very moment.

@@ -1,7 +1,7 @@
 import { renderByTemplate } from '../answer/asked-request.ts';
 import { ApiError } from '../api-error.ts';
 import { eventStream } from '../event-stream.ts';
-import { readJson, type ServeApp, signalOf } from '../routes.ts';
+import { answerJson, readJson, type ServeApp, signalOf } from '../routes.ts';
 import { anthropicFailure } from './errors.ts';
 import { conversationOf, messagesSchema, requestOf } from './request.ts';
 import { MessageWriter } from './writer.ts';
@@ -18,7 +18,7 @@ export function addAnthropicRoutes(app: ServeApp): void {
       .begin(requestOf(body), { signal: signalOf(context), pieces: wanted });
     const writer = new MessageWriter(answering);
     if (wanted === 'wanted') return eventStream(context, writer.events(), anthropicFailure);
-    return context.json(writer.whole(await answering.answer));
+    return answerJson(context, writer.whole(await answering.answer));
   });
   app.post('/v1/messages/count_tokens', async (context) => {
     const conversation = conversationOf(await readJson(context, countSchema));

@@ -1,5 +1,13 @@
-import type { ChatRenderer, Completion, SampleRequest, SamplingOptions, TokenId, Tokenizer } from '@rlp/core';
-import { RandomStream } from '@rlp/core';
+import { hash } from 'node:crypto';
+import {
+  type ChatRenderer,
+  type Completion,
+  type SampleRequest,
+  type SamplingOptions,
+  type TokenId,
+  type Tokenizer,
+  withSignals,
+} from '@rlp/core';
 import type { ServedPolicy } from '../served-policy.ts';
 
 /** What a {@link CapturedPolicy} was asked for and what it sampled. */
@@ -34,7 +42,7 @@ export class CapturedPolicy implements ServedPolicy {
   readonly scoreLogits?: NonNullable<ServedPolicy['scoreLogits']>;
   readonly #options: CapturedPolicyOptions;
   readonly #drawn = new WeakMap<readonly TokenId[], Drawn>();
-  readonly #asked = new Map<number, number>();
+  readonly #asked = new Map<string, number>();
 
   constructor(options: CapturedPolicyOptions) {
     this.#options = options;
@@ -61,13 +69,12 @@ export class CapturedPolicy implements ServedPolicy {
     const { policy, sampling, signal, clock } = this.#options;
     const begun = clock?.();
     const stopStrings = [...(request.stopStrings ?? []), ...(sampling.stopStrings ?? [])];
-    const completions = await policy.sample({
-      ...request,
-      maxTokens: Math.min(request.maxTokens, sampling.maxTokens),
-      ...(stopStrings.length > 0 && { stopStrings }),
-      seed: this.#seedOf(request.prompt),
-      signal: request.signal === undefined ? signal : AbortSignal.any([request.signal, signal]),
-    });
+    const maxTokens = Math.min(request.maxTokens, sampling.maxTokens);
+    const seed = this.#seedOf(request.prompt);
+    const own = { ...request, maxTokens, seed, ...(stopStrings.length > 0 && { stopStrings }) };
+    const completions = await withSignals([request.signal, signal], (either) =>
+      policy.sample({ ...own, signal: either }),
+    );
     const sampleMs = begun === undefined ? undefined : clock!() - begun;
     this.#drawn.set(request.prompt, { completions, sampleMs });
     return completions;
@@ -79,7 +86,7 @@ export class CapturedPolicy implements ServedPolicy {
   }
 
   #seedOf(prompt: readonly TokenId[]): string {
-    const name = RandomStream.named('prompt', JSON.stringify(prompt)).uniform();
+    const name = hash('sha256', JSON.stringify(prompt));
     const repetition = this.#asked.get(name) ?? 0;
     this.#asked.set(name, repetition + 1);
     return JSON.stringify([...this.#options.path, name, repetition]);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Answering } from '../answer/answerer.ts';
 import type { Answer, AnswerChoice, AnswerPiece, AnswerRequest, AnswerToken } from '../answer/request.ts';
 import { eventStream, type StreamEvent } from '../event-stream.ts';
-import { readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from '../routes.ts';
+import { answerJson, readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from '../routes.ts';
 import { openaiFailure } from './errors.ts';
 import { chatMessageSchema, chatToolChoiceSchema, chatToolSchema } from './messages.ts';
 import { drawOf, samplingFields, samplingOf, unmetFormat } from './sampling.ts';
@@ -39,7 +39,7 @@ export function addChatRoutes(app: ServeApp): void {
     const answering = await answerer.begin(requestOf(body), { signal: signalOf(context), pieces: wanted });
     const writer = new ChatWriter(body, answering, context);
     if (wanted === 'wanted') return eventStream(context, writer.events(), openaiFailure);
-    return context.json(writer.whole(await answering.answer));
+    return answerJson(context, writer.whole(await answering.answer));
   });
 }
 

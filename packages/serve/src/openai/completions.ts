@@ -5,7 +5,7 @@ import type { AnswerChoice, AnswerPiece, AnswerToken } from '../answer/request.t
 import type { ScoredPlace } from '../answer/score-prompt.ts';
 import { ApiError } from '../api-error.ts';
 import { eventStream, type StreamEvent } from '../event-stream.ts';
-import { readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from '../routes.ts';
+import { answerJson, readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from '../routes.ts';
 import { openaiFailure } from './errors.ts';
 import { promptLogprobsOf } from './prompt-logprobs.ts';
 import { drawOf, samplingFields, samplingOf } from './sampling.ts';
@@ -42,7 +42,7 @@ export function addCompletionRoutes(app: ServeApp): void {
     if (body.max_tokens === 0) return context.json(await writer.scores(prompts));
     const answerings = await begun(body, prompts, context);
     if (body.stream === true) return eventStream(context, writer.events(answerings), openaiFailure);
-    return context.json(await writer.whole(answerings));
+    return answerJson(context, await writer.whole(answerings));
   });
 }
 

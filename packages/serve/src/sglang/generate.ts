@@ -7,7 +7,7 @@ import { ApiError } from '../api-error.ts';
 import { eventStream, type StreamEvent } from '../event-stream.ts';
 import { openaiFailure } from '../openai/errors.ts';
 import { drawOf, samplingFields, samplingOf } from '../openai/sampling.ts';
-import { readJson, type ServeApp, signalOf } from '../routes.ts';
+import { answerJson, readJson, type ServeApp, signalOf } from '../routes.ts';
 import { RunningRequests } from './running.ts';
 
 const tokensSchema = z.array(z.int().nonnegative());
@@ -56,7 +56,7 @@ export function addGenerateRoute(app: ServeApp): void {
     try {
       const results = await Promise.all(parts.map((part) => generator.whole(part)));
       const isList = parts.length > 1 || isListed(body);
-      return context.json(isList ? results.flat() : results[0]!.length > 1 ? results[0]! : results[0]![0]!);
+      return answerJson(context, isList || results[0]!.length > 1 ? results.flat() : results[0]![0]!);
     } catch (error) {
       if (!task.wasAborted) throw error;
       return context.json(abortedResult());

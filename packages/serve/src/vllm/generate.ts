@@ -4,7 +4,7 @@ import { promptLogprobsOf } from '../openai/prompt-logprobs.ts';
 import { drawOf, samplingFields, samplingOf } from '../openai/sampling.ts';
 import { tokenText } from '../openai/token-text.ts';
 import { usageOf } from '../openai/usage.ts';
-import { readJson, type ServeApp, type ServeContext, signalOf } from '../routes.ts';
+import { answerJson, readJson, type ServeApp, type ServeContext, signalOf } from '../routes.ts';
 
 const bodySchema = z.looseObject({
   model: z.string().nullish(),
@@ -38,7 +38,7 @@ export function addGenerateRoute(app: ServeApp): void {
     const likely = wanted === -1 ? ('all' as const) : (wanted ?? 0);
     const scoring = { model: answer.model, tokens: prompt, likely };
     const places = wanted == null ? undefined : await answerer.score(scoring, signalOf(context));
-    return context.json({
+    return answerJson(context, {
       ...{ request_id: `generate-${answer.model}`, model: answer.model, choices, usage: usageOf(answer) },
       prompt_logprobs: places ? promptLogprobsOf(places, answerer.policy.tokenizer) : null,
     });

@@ -1,6 +1,6 @@
 import { apiErrorOf } from '../../api-error.ts';
 import { eventStream } from '../../event-stream.ts';
-import { readJson, type ServeApp, signalOf } from '../../routes.ts';
+import { answerJson, readJson, type ServeApp, signalOf } from '../../routes.ts';
 import { requestOf, responsesSchema } from './request.ts';
 import { ResponseWriter } from './writer.ts';
 
@@ -13,7 +13,7 @@ export function addResponseRoutes(app: ServeApp): void {
       .get('answerer')
       .begin(requestOf(body), { signal: signalOf(context), pieces: wanted });
     const writer = new ResponseWriter(body, answering, context);
-    if (wanted === 'none') return context.json(writer.whole(await answering.answer));
+    if (wanted === 'none') return answerJson(context, writer.whole(await answering.answer));
     return eventStream(context, writer.events(), (error) => {
       const { message, facts } = apiErrorOf(error);
       const fields = { code: facts.code ?? 'server_error', message, param: facts.param ?? null };
