@@ -1,5 +1,19 @@
 import { RlpError } from '@rlp/core';
 
+/** All causes there are. */
+export const requestFailureCauses = [
+  'unreachable',
+  'untrusted',
+  'timed-out',
+  'status',
+  'redirected',
+  'too-long',
+  'malformed',
+  'not-finite',
+  'unsendable',
+  'circuit-open',
+] as const;
+
 /**
  * Why a request has no usable answer.
  *
@@ -14,17 +28,7 @@ import { RlpError } from '@rlp/core';
  * - `unsendable`: a question that is not JSON data.
  * - `circuit-open`: not asked after too many failures.
  */
-export type RequestFailureCause =
-  | 'unreachable'
-  | 'untrusted'
-  | 'timed-out'
-  | 'status'
-  | 'redirected'
-  | 'too-long'
-  | 'malformed'
-  | 'not-finite'
-  | 'unsendable'
-  | 'circuit-open';
+export type RequestFailureCause = (typeof requestFailureCauses)[number];
 
 /** A server gave no usable answer. Messages never hold tokens, headers or what was sent. */
 export class RequestError extends RlpError {

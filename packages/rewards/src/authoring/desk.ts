@@ -5,6 +5,7 @@ import {
   scoreFromEvaluateResult,
   type Trajectory,
 } from '@rlp/core';
+import type * as z from 'zod';
 import { callWithin, type Verdict } from '../functions/call-reward.ts';
 import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { Tally } from '../functions/tally.ts';
@@ -13,6 +14,7 @@ import {
   evaluationOf,
   NotFiniteError,
   type RewardContext,
+  type rewardLimitsSchema,
   scoreOf,
 } from './judgement.ts';
 
@@ -22,20 +24,16 @@ interface Judged {
   readonly failure?: Verdict['failure'];
 }
 
-interface DeskOptions {
-  readonly name: string;
-  readonly range: readonly [number, number];
-  readonly timeoutMs: number;
-  readonly clock?: (() => number) | undefined;
-}
+/** One judgement for each item, in order. */
+type JudgeItems<Item> = (items: readonly Item[], context: RewardContext) => unknown;
 
 /** Calls an authored reward within its limits, and counts. */
 export class Desk {
-  readonly #options: DeskOptions;
+  readonly #options: z.output<typeof rewardLimitsSchema>;
   readonly #tally = new Tally();
   readonly #counts = { outOfRange: 0, misplacedSteps: 0 };
 
-  constructor(options: DeskOptions) {
+  constructor(options: z.output<typeof rewardLimitsSchema>) {
     this.#options = options;
   }
 
@@ -43,23 +41,34 @@ export class Desk {
     return { ...this.#tally.snapshot(), ...this.#counts };
   }
 
-  /** `count` judgements by one call. Rejects only with the signal's reason. */
-  async judge(
-    count: number,
+  /** Judgements of items, each by a call of its own or all by one. Rejects only with the signal's reason. */
+  async judge<Item>(
+    items: readonly Item[],
     signal: AbortSignal | undefined,
-    call: (context: RewardContext) => unknown,
+    calls: 'one each' | 'one',
+    judge: JudgeItems<Item>,
   ): Promise<readonly Judged[]> {
-    const { name, timeoutMs, clock = () => performance.now() } = this.#options;
+    if (items.length === 0) return [];
+    if (calls === 'one') return this.#call(items, signal, judge);
+    return (await Promise.all(items.map((item) => this.#call([item], signal, judge)))).flat();
+  }
+
+  async #call<Item>(
+    items: readonly Item[],
+    signal: AbortSignal | undefined,
+    judge: JudgeItems<Item>,
+  ): Promise<readonly Judged[]> {
+    const { name, timeoutMs, clock } = this.#options;
     const begun = clock();
     let judgements: readonly unknown[] = [];
     const work = async (context: RewardContext) => {
-      judgements = listOf(count, await call(context));
+      judgements = listOf(items.length, await judge(items, context));
       return 0;
     };
     const verdict = await callWithin(name, work, { timeoutMs, signal });
     this.#tally.add(verdict, clock() - begun);
     const { failure } = verdict;
-    if (failure !== undefined) return Array.from({ length: count }, () => ({ result: null, failure }));
+    if (failure !== undefined) return items.map(() => ({ result: null, failure }));
     return judgements.map((judgement) => this.#read(judgement));
   }
 
@@ -82,7 +91,7 @@ export class Desk {
   ): Promise<readonly ScoredTrajectory<Metadata>[]> {
     signal?.throwIfAborted();
     const shown = trajectories.filter(isJudged);
-    const judged = shown.length === 0 ? [] : await judge(shown);
+    const judged = await judge(shown);
     const judgedOf = new Map(shown.map((trajectory, k) => [trajectory, judged[k]]));
     return trajectories.map((trajectory) => this.#placed(trajectory, judgedOf.get(trajectory)));
   }

@@ -7,7 +7,21 @@ import {
   type StepOutput,
   type Trajectory,
 } from '@rlp/core';
+import * as z from 'zod';
 import type { RewardFunctionStatistics } from '../functions/tally.ts';
+import { clockSchema, timerMs } from '../shared/schemas.ts';
+
+/** Schema of what every authored reward says about itself. */
+export const rewardLimitsSchema = z.strictObject({
+  /** Name in components, statistics and errors. Required. */
+  name: z.string().min(1),
+  /** Lowest and highest score you mean to give. Scores outside count, and are reported. Default `[0, 1]`. */
+  range: z.tuple([z.number(), z.number()]).readonly().default([0, 1]),
+  /** Milliseconds that a call may take. Default 30 000. */
+  timeoutMs: timerMs.default(30_000),
+  /** Milliseconds since any fixed point. Default `performance.now`. */
+  clock: clockSchema,
+});
 
 /** What a reward judges. */
 export interface RewardInput<Metadata> {

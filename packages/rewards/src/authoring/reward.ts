@@ -1,7 +1,7 @@
 import { parseOptions, type RewardComputer, type Trajectory } from '@rlp/core';
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { StepRewardFunction } from '../functions/score-trajectories.ts';
-import { clockSchema, functionSchema, timerMs } from '../shared/schemas.ts';
+import { functionSchema } from '../shared/schemas.ts';
 import { Desk } from './desk.ts';
 import {
   type AuthoredStatistics,
@@ -9,21 +9,11 @@ import {
   type Judgement,
   type RewardContext,
   type RewardInput,
+  rewardLimitsSchema,
   scoreOf,
 } from './judgement.ts';
 
-const fields = z.strictObject({
-  /** Name in components, statistics and errors. Required. */
-  name: z.string().min(1),
-  /** Lowest and highest score you mean to give. Scores outside count, and are reported. Default `[0, 1]`. */
-  range: z.tuple([z.number(), z.number()]).readonly().default([0, 1]),
-  /** Milliseconds that a call may take. Default 30 000. */
-  timeoutMs: timerMs.default(30_000),
-  /** Milliseconds since any fixed point. Default `performance.now`. */
-  clock: clockSchema,
-});
-
-const schema = fields
+const schema = rewardLimitsSchema
   .extend({ score: functionSchema().optional(), scoreBatch: functionSchema().optional() })
   .refine(({ score, scoreBatch }) => (score === undefined) !== (scoreBatch === undefined), {
     path: ['score'],
@@ -35,7 +25,7 @@ const schema = fields
   });
 
 /** A reward that judges one episode at a time. */
-export interface PointwiseRewardDefinition<Metadata> extends z.input<typeof fields> {
+export interface PointwiseRewardDefinition<Metadata> extends z.input<typeof rewardLimitsSchema> {
   /** Judges an episode. Required. */
   readonly score: (
     input: RewardInput<Metadata>,
@@ -44,7 +34,7 @@ export interface PointwiseRewardDefinition<Metadata> extends z.input<typeof fiel
 }
 
 /** A reward that judges all episodes of a group together. */
-export interface BatchRewardDefinition<Metadata> extends z.input<typeof fields> {
+export interface BatchRewardDefinition<Metadata> extends z.input<typeof rewardLimitsSchema> {
   /** Judges the episodes of a group, with one judgement for each, in order. Required. */
   readonly scoreBatch: (
     inputs: readonly RewardInput<Metadata>[],
@@ -82,36 +72,29 @@ export function reward<Metadata>(
 ): BatchReward<Metadata> {
   const { name, range, timeoutMs, clock } = parseOptions('reward', schema, definition);
   const desk = new Desk({ name, range, timeoutMs, clock });
-  const common = { name, range, getStatistics: () => desk.getStatistics() };
-  if ('scoreBatch' in definition && definition.scoreBatch !== undefined) {
-    const { scoreBatch } = definition;
-    return {
-      ...common,
-      computeRewards: ({ trajectories }, { signal } = {}) =>
-        desk.score(trajectories, signal, (shown) =>
-          desk.judge(shown.length, signal, (context) => scoreBatch(shown.map(inputOf), context)),
-        ),
-    };
-  }
-  const { score } = definition as PointwiseRewardDefinition<Metadata>;
-  const judgeOne = (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) =>
-    desk.judge(1, signal, async (context) => [await score(inputOf(trajectory), context)]);
+  const isBatch = 'scoreBatch' in definition && definition.scoreBatch !== undefined;
+  const judgeAll = (trajectories: readonly Trajectory<Metadata>[], signal: AbortSignal | undefined) =>
+    desk.judge(trajectories, signal, isBatch ? 'one' : 'one each', async (shown, context) => {
+      const inputs = shown.map(inputOf);
+      return isBatch
+        ? definition.scoreBatch(inputs, context)
+        : [await (definition as PointwiseRewardDefinition<Metadata>).score(inputs[0]!, context)];
+    });
+  const computer: BatchReward<Metadata> = {
+    name,
+    range,
+    getStatistics: () => desk.getStatistics(),
+    computeRewards: ({ trajectories }, { signal } = {}) =>
+      desk.score(trajectories, signal, (shown) => judgeAll(shown, signal)),
+  };
+  if (isBatch) return computer;
   const judge: StepRewardFunction<Metadata>['judge'] = async (trajectory, { signal }) => {
-    const [judged] = await judgeOne(trajectory, signal);
+    const [judged] = await judgeAll([trajectory], signal);
     const { result, failure } = judged!;
     if (failure !== undefined) throw failure.error;
     const stepRewards = result === null ? undefined : desk.place(trajectory, result).stepRewards;
     return { reward: scoreOf(result), stepRewards };
   };
-  const pointwise: PointwiseReward<Metadata> = {
-    ...common,
-    reward: Object.assign(async (...given: Parameters<typeof judge>) => (await judge(...given)).reward, {
-      judge,
-    }),
-    computeRewards: ({ trajectories }, { signal } = {}) =>
-      desk.score(trajectories, signal, async (shown) =>
-        (await Promise.all(shown.map((one) => judgeOne(one, signal)))).flat(),
-      ),
-  };
-  return pointwise;
+  const call = async (...given: Parameters<typeof judge>) => (await judge(...given)).reward;
+  return { ...computer, reward: Object.assign(call, { judge }) } as PointwiseReward<Metadata>;
 }

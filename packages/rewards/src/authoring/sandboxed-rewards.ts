@@ -57,7 +57,10 @@ export function sandboxedRewards<Metadata = unknown>({
   ...options
 }: SandboxedRewardsOptions<Metadata>): SandboxedRewards<Metadata> {
   const { sandbox, code, mode, parameters, timeoutMs } = parseOptions('sandboxedRewards', schema, options);
-  const desk = new Desk({ name: 'sandboxed', range: [-Infinity, Infinity], timeoutMs: longestTimerMs });
+  const desk = new Desk({
+    ...{ name: 'sandboxed', range: [-Infinity, Infinity], timeoutMs: longestTimerMs },
+    clock: () => performance.now(),
+  });
   const causes: Partial<Record<SandboxFailureCause | 'ground-truth', number>> = {};
   const failed = (cause: keyof typeof causes, message: string) => {
     causes[cause] = (causes[cause] ?? 0) + 1;
@@ -72,33 +75,19 @@ export function sandboxedRewards<Metadata = unknown>({
       return failed('ground-truth', `ground truth of ${id}: ${messageOf(error)}`);
     }
   };
-  const run = async (messages: unknown, truth: unknown, signal: AbortSignal) => {
-    const outcome = await sandbox.call(code, [messages, truth, parameters], { timeoutMs, signal });
-    if (outcome.kind === 'value') return outcome.value;
-    throw failed(outcome.cause, outcome.message);
+  const run = async (shown: readonly Shown[], { signal }: { readonly signal: AbortSignal }) => {
+    const [messages, truths] = [shown.map((one) => one.messages), shown.map(({ truth }) => truth)];
+    const args = mode === 'batch' ? [messages, truths] : [messages[0], truths[0]];
+    const outcome = await sandbox.call(code, [...args, parameters], { timeoutMs, signal });
+    if (outcome.kind !== 'value') throw failed(outcome.cause, outcome.message);
+    return mode === 'batch' ? outcome.value : [outcome.value];
   };
   const judge = async (trajectories: readonly Trajectory<Metadata>[], signal: AbortSignal | undefined) => {
     const truths = trajectories.map(truthOf);
     const shown = trajectories.flatMap(({ messages }, k) =>
       truths[k] instanceof RewardError ? [] : [{ messages, truth: truths[k] }],
     );
-    const judged = !shown.length
-      ? []
-      : mode === 'batch'
-        ? await desk.judge(shown.length, signal, (context) =>
-            run(
-              shown.map(({ messages }) => messages),
-              shown.map(({ truth }) => truth),
-              context.signal,
-            ),
-          )
-        : (
-            await Promise.all(
-              shown.map(({ messages, truth }) =>
-                desk.judge(1, signal, async (context) => [await run(messages, truth, context.signal)]),
-              ),
-            )
-          ).flat();
+    const judged = await desk.judge(shown, signal, mode === 'batch' ? 'one' : 'one each', run);
     let next = 0;
     return truths.map((truth) => (truth instanceof RewardError ? desk.failed(truth) : judged[next++]!));
   };
@@ -107,4 +96,10 @@ export function sandboxedRewards<Metadata = unknown>({
       desk.score(trajectories, signal, (shown) => judge(shown, signal)),
     getStatistics: () => ({ ...desk.getStatistics(), causes: { ...causes } }),
   };
+}
+
+/** What the code sees of a trajectory. */
+interface Shown {
+  readonly messages: Trajectory['messages'];
+  readonly truth: unknown;
 }

@@ -2,7 +2,7 @@ import type { RewardComputer, RewardFunction, ScoredTrajectory } from '@rlp/core
 import * as z from 'zod';
 import { rewardFunctions } from '../functions/reward-functions.ts';
 import { timerMs } from '../shared/schemas.ts';
-import { relativeRewards, standardizedRewards } from './normalized.ts';
+import { overPresent, relativeRewards, standardizedRewards } from './normalized.ts';
 import { paretoRanks, paretoRewards } from './pareto.ts';
 
 /** Schema of the options that all computers over groups have. */
@@ -49,7 +49,8 @@ export function groupComputer<Metadata>(
       pareto: () => paretoRewards(points, options),
     }[options.method]();
     const normalized = options.normalize === 'none' ? rewards : standardizedRewards(rewards);
-    const fronts = options.method === 'pareto' ? frontsOf(points, options) : undefined;
+    const fronts =
+      options.method === 'pareto' ? overPresent(points, (all) => paretoRanks(all, options)) : undefined;
     return normalized.map((reward, g) => ({
       reward,
       components: fronts === undefined ? {} : { front: fronts[g]! },
@@ -84,16 +85,4 @@ function complete(
 ): number[] | null {
   const values = names.flatMap((name) => components[name] ?? []);
   return values.length === names.length ? values : null;
-}
-
-function frontsOf(
-  points: readonly (readonly number[] | null)[],
-  options: GroupMethodOptions,
-): (number | null)[] {
-  const rankOf = paretoRanks(
-    points.filter((point) => point !== null),
-    options,
-  );
-  let next = 0;
-  return points.map((point) => (point === null ? null : rankOf[next++]!));
 }

@@ -13,11 +13,13 @@ export type GroupScores = readonly (number | null)[];
  * @throws `ArgumentError` for scores that are not finite.
  */
 export function standardizedRewards(scores: GroupScores): (number | null)[] {
-  const scored = finiteScores('standardizedRewards', scores);
-  if (scored.length < 2) return [...scores];
-  const { mean, std } = momentsOf(scored);
-  const divisor = std > 1e-8 ? std : 1;
-  return scores.map((score) => (score === null ? null : (score - mean) / divisor));
+  requireFinite('standardizedRewards', scores);
+  return overPresent(scores, (present) => {
+    if (present.length < 2) return present;
+    const { mean, std } = momentsOf(present);
+    const divisor = std > 1e-8 ? std : 1;
+    return present.map((score) => (score - mean) / divisor);
+  });
 }
 
 /** How equal scores share ranks: their mean, the lowest, the highest, or without gaps after them. */
@@ -32,7 +34,12 @@ export type RankTies = 'average' | 'minimum' | 'maximum' | 'dense';
  * @throws `ArgumentError` for scores that are not finite.
  */
 export function ranks(scores: GroupScores, ties: RankTies = 'average'): (number | null)[] {
-  const sorted = finiteScores('ranks', scores).sort((a, b) => a - b);
+  requireFinite('ranks', scores);
+  return overPresent(scores, (present) => ranksOf(present, ties));
+}
+
+function ranksOf(scores: readonly number[], ties: RankTies): number[] {
+  const sorted = scores.toSorted((a, b) => a - b);
   const rankOf = new Map<number, number>();
   for (let start = 0; start < sorted.length; ) {
     let end = start;
@@ -46,7 +53,7 @@ export function ranks(scores: GroupScores, ties: RankTies = 'average'): (number 
     rankOf.set(sorted[start]!, shared[ties]);
     start = end;
   }
-  return scores.map((score) => (score === null ? null : rankOf.get(score)!));
+  return scores.map((score) => rankOf.get(score)!);
 }
 
 /** Schema of {@link RelativeRewardsOptions}. */
@@ -74,30 +81,40 @@ export function relativeRewards(
   scores: GroupScores,
   { ties = 'average', scale = 'standardized' }: RelativeRewardsOptions = {},
 ): (number | null)[] {
-  const ranked = ranks(scores, ties);
-  const present = ranked.filter((rank) => rank !== null);
-  if (scale === 'unit') {
-    const top = ties === 'dense' ? Math.max(...present, 1) : present.length;
-    const isFlat = present.every((rank) => rank === present[0]);
-    return ranked.map((rank) => (rank === null ? null : isFlat ? 0.5 : (rank - 1) / (top - 1)));
-  }
-  if (present.length < 2) return ranked.map((rank) => (rank === null ? null : 0));
-  const { mean, std } = momentsOf(present);
-  return ranked.map((rank) => (rank === null ? null : (rank - mean) / (std + 1e-8)));
+  requireFinite('relativeRewards', scores);
+  return overPresent(scores, (present) => {
+    const ranked = ranksOf(present, ties);
+    if (scale === 'unit') {
+      const top = ties === 'dense' ? Math.max(...ranked, 1) : ranked.length;
+      const isFlat = ranked.every((rank) => rank === ranked[0]);
+      return ranked.map((rank) => (isFlat ? 0.5 : (rank - 1) / (top - 1)));
+    }
+    const { mean, std } = momentsOf(ranked);
+    return ranked.map((rank) => (rank - mean) / (std + 1e-8));
+  });
 }
 
-function momentsOf(values: readonly number[]): { readonly mean: number; readonly std: number } {
+/** Results of the values that are there, at their places. */
+export function overPresent<Value, Result>(
+  values: readonly (Value | null)[],
+  compute: (present: readonly Value[]) => readonly Result[],
+): (Result | null)[] {
+  const results = compute(values.filter((value) => value !== null));
+  let next = 0;
+  return values.map((value) => (value === null ? null : results[next++]!));
+}
+
+/** Mean and population deviation. */
+export function momentsOf(values: readonly number[]): { readonly mean: number; readonly std: number } {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
   return { mean, std: Math.sqrt(variance) };
 }
 
-function finiteScores(owner: string, scores: GroupScores): number[] {
+function requireFinite(owner: string, scores: GroupScores): void {
   const g = scores.findIndex((score) => score !== null && !Number.isFinite(score));
-  if (g >= 0) {
-    throw new ArgumentError(
-      `${owner}: scores[${g}] must be a finite number, or null if unscorable, got ${String(scores[g])}`,
-    );
-  }
-  return scores.filter((score) => score !== null);
+  if (g < 0) return;
+  throw new ArgumentError(
+    `${owner}: scores[${g}] must be a finite number, or null if unscorable, got ${String(scores[g])}`,
+  );
 }

@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import { overPresent } from './normalized.ts';
 
 /** Objective values of N points. Shape: `[N][F]`. */
 export type ObjectivePoints = readonly (readonly number[])[];
@@ -147,13 +148,12 @@ export function paretoRewards(
   points: readonly (readonly number[] | null)[],
   { tieBreak = 'none', ...options }: ParetoRewardsOptions = {},
 ): (number | null)[] {
-  const scored = points.filter((point) => point !== null);
-  const rankOf = paretoRanks(scored, options);
-  const fronts = Math.max(0, ...rankOf) + 1;
-  const lost = tieBreak === 'none' ? rankOf.map(() => 0) : shareLonelier(scored, rankOf);
-  const rewards = rankOf.map((rank, n) => 1 - (rank + lost[n]!) / fronts);
-  let next = 0;
-  return points.map((point) => (point === null ? null : rewards[next++]!));
+  return overPresent(points, (scored) => {
+    const rankOf = paretoRanks(scored, options);
+    const fronts = Math.max(0, ...rankOf) + 1;
+    const lost = tieBreak === 'none' ? rankOf.map(() => 0) : shareLonelier(scored, rankOf);
+    return rankOf.map((rank, n) => 1 - (rank + lost[n]!) / fronts);
+  });
 }
 
 /** For each point, the share of its front that is lonelier. */

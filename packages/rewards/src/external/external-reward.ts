@@ -1,12 +1,4 @@
-import {
-  ArgumentError,
-  messageOf,
-  onAbort,
-  orAborted,
-  parseOptions,
-  RandomStream,
-  type RewardFunction,
-} from '@rlp/core';
+import { messageOf, onAbort, orAborted, parseOptions, RandomStream, type RewardFunction } from '@rlp/core';
 import {
   Circuit,
   type CircuitState,
@@ -16,13 +8,15 @@ import {
   RequestError,
   type RequestFailureCause,
   repeated,
+  requestFailureCauses,
 } from '@rlp/http/client';
 import { createLRU } from 'lru.min';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
-import { type ReadEpisode, readEpisode } from '../shared/episode.ts';
+import { isJudged } from '../functions/score-trajectories.ts';
+import { episodeOf, type ReadEpisode } from '../shared/episode.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
-import { givenUpByAll, type Question, QuestionQueue } from './questions.ts';
+import { givenUpByAll, type Question, takeQuestions } from './questions.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
 /** What a reward model was asked since its client was made. */
@@ -75,17 +69,8 @@ export function externalReward(options: ExternalRewardOptions): ExternalReward {
   return {
     capacity: client.capacity,
     score: (episode, { signal }) => client.ask(episode, signal),
-    reward: ({ task, response, status }, { signal }) => {
-      const { metadata } = task;
-      const episode = readEpisode({
-        prompt: task.prompt,
-        response,
-        status,
-        metadata: typeof metadata === 'object' && metadata !== null ? metadata : { metadata },
-      });
-      if (typeof episode === 'string') throw new ArgumentError(episode);
-      return episode === null ? null : client.ask(episode, signal);
-    },
+    reward: (trajectory, { signal }) =>
+      isJudged(trajectory) ? client.ask(episodeOf(trajectory), signal) : null,
     getStatistics: () => client.getStatistics(),
   };
 }
@@ -99,21 +84,14 @@ class RewardModelClient {
   /** The latest rewards by request, if any are kept. */
   readonly #answers: ReturnType<typeof createLRU<string, { readonly reward: number | null }>> | undefined;
   readonly #limit: ReturnType<typeof pLimit>;
-  readonly #waiting = new QuestionQueue();
+  /** Questions that wait for their turn, first come, first served. */
+  readonly #waiting: Question[] = [];
   /** Turns asked for and not yet had. */
   #turns = 0;
-  readonly #failures: Record<RequestFailureCause, number> = {
-    unreachable: 0,
-    untrusted: 0,
-    'timed-out': 0,
-    status: 0,
-    redirected: 0,
-    'too-long': 0,
-    malformed: 0,
-    'not-finite': 0,
-    unsendable: 0,
-    'circuit-open': 0,
-  };
+  readonly #failures = Object.fromEntries(requestFailureCauses.map((cause) => [cause, 0])) as Record<
+    RequestFailureCause,
+    number
+  >;
   readonly #counts = { episodes: 0, fromCache: 0, scored: 0, unscorable: 0, requests: 0, retries: 0 };
   #lastFailure: string | undefined;
   #inFlight = 0;
@@ -172,9 +150,9 @@ class RewardModelClient {
         release();
         resolve(answer);
       };
-      this.#waiting.add({ episode, signal, settle });
+      this.#waiting.push({ episode, signal, settle });
       // A turn for every full request. Whoever has it takes along what waits.
-      if (this.#turns * this.#options.batchSize >= this.#waiting.size) return;
+      if (this.#turns * this.#options.batchSize >= this.#waiting.length) return;
       this.#turns += 1;
       void this.#limit(() => this.#askNext());
     });
@@ -182,7 +160,7 @@ class RewardModelClient {
 
   async #askNext(): Promise<void> {
     this.#turns -= 1;
-    const questions = this.#waiting.take(this.#options.batchSize);
+    const questions = takeQuestions(this.#waiting, this.#options.batchSize);
     if (questions.length > 0) await this.#askAbout(questions);
   }
 

@@ -9,34 +9,14 @@ export interface Question {
   readonly settle: (answer: number | null | RequestError) => void;
 }
 
-/** Questions that wait for their turn, first come, first served. */
-export class QuestionQueue {
-  readonly #questions: Question[] = [];
-  /** Place of the first that waits. */
-  #next = 0;
-
-  get size(): number {
-    return this.#questions.length - this.#next;
+/** Takes the next questions off the list, `limit` at most, without those that nobody waits for any more. */
+export function takeQuestions(waiting: Question[], limit: number): readonly Question[] {
+  const taken: Question[] = [];
+  while (waiting.length > 0 && taken.length < limit) {
+    const question = waiting.shift()!;
+    if (!question.signal.aborted) taken.push(question);
   }
-
-  add(question: Question): void {
-    this.#questions.push(question);
-  }
-
-  /** The next questions, `limit` at most, without those that nobody waits for any more. */
-  take(limit: number): readonly Question[] {
-    const taken: Question[] = [];
-    while (this.size > 0 && taken.length < limit) {
-      const question = this.#questions[this.#next++]!;
-      if (!question.signal.aborted) taken.push(question);
-    }
-    // Now and then, since taking one off the front moves all others.
-    if (this.#next > 1024 || this.size === 0) {
-      this.#questions.splice(0, this.#next);
-      this.#next = 0;
-    }
-    return taken;
-  }
+  return taken;
 }
 
 /** A signal that fires once all who asked have given up. `release` ends the waiting for that. */

@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import type { EpisodeJudgement } from './judged-episode.ts';
 
 /** What an episode has to reach. */
 export interface AcceptanceThresholds {
@@ -9,12 +10,7 @@ export interface AcceptanceThresholds {
 }
 
 /** Scores of an episode. */
-export interface AcceptanceScores {
-  /** `null`: unscorable. */
-  readonly reward: number | null;
-  /** Absent if nothing was verified. */
-  readonly verificationScore?: number | undefined;
-}
+export interface AcceptanceScores extends Pick<EpisodeJudgement, 'reward' | 'verificationScore'> {}
 
 /** Rounding that a sum of weighted components may have. */
 const slack = 1e-9;

@@ -45,15 +45,14 @@ export class LiveMetricsHub {
 }
 
 type Next = IteratorResult<LiveMetrics, undefined>;
-const done: Next = { value: undefined, done: true };
 
 class Reader implements LiveMetricsStream {
   dropped = 0;
   readonly #capacity: number;
   readonly #leave: () => void;
-  readonly #waiting: ((next: Next) => void)[] = [];
   #queued: LiveMetrics[] = [];
   #hasEnded = false;
+  #wake: (() => void)[] = [];
 
   constructor(capacity: number, leave: () => void) {
     this.#capacity = capacity;
@@ -61,37 +60,37 @@ class Reader implements LiveMetricsStream {
   }
 
   push(live: LiveMetrics): void {
-    const reader = this.#waiting.shift();
-    if (reader !== undefined) {
-      reader({ value: live, done: false });
-      return;
-    }
-    this.#queued.push(live);
-    if (this.#queued.length > this.#capacity) {
+    if (this.#queued.push(live) > this.#capacity) {
       this.#queued.shift();
       this.dropped += 1;
     }
+    this.#wakeAll();
   }
 
   end(): void {
     this.#hasEnded = true;
     this.#leave();
-    for (const reader of this.#waiting.splice(0)) reader(done);
+    this.#wakeAll();
   }
 
   async next(): Promise<Next> {
+    while (this.#queued.length === 0 && !this.#hasEnded)
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
     const value = this.#queued.shift();
-    if (value !== undefined) return { value, done: false };
-    return this.#hasEnded ? done : new Promise((resolve) => this.#waiting.push(resolve));
+    return value === undefined ? { value, done: true } : { value, done: false };
   }
 
   async return(): Promise<Next> {
     this.#queued = [];
     this.end();
-    return done;
+    return this.next();
   }
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#wake.splice(0)) wake();
   }
 }

@@ -1,4 +1,5 @@
 import type { Metrics, VerificationResult } from '@rlp/core';
+import { momentsOf } from '../computers/normalized.ts';
 import type { JudgedEpisode } from './judged-episode.ts';
 
 /** Five numbers about many. */
@@ -32,14 +33,11 @@ export type CustomMetric = (episodes: readonly JudgedEpisode[]) => number;
 /** Mean, population deviation, extremes and median. `undefined` for no values. */
 export function summaryStatistics(values: readonly number[]): SummaryStatistics | undefined {
   if (values.length === 0) return undefined;
-  const sorted = Float64Array.from(values).sort();
+  const sorted = values.toSorted((a, b) => a - b);
   const { length } = sorted;
-  const mean = sorted.reduce((sum, value) => sum + value, 0) / length;
-  const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / length;
   const middle = length >> 1;
   return {
-    mean,
-    std: Math.sqrt(variance),
+    ...momentsOf(sorted),
     min: sorted[0]!,
     max: sorted[length - 1]!,
     median: length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2,

@@ -125,16 +125,12 @@ export function pairwiseJudge<Metadata = unknown>({
         compare(group.task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal });
       return playedOut(group, meet, { opponents, signal });
     },
-    getStatistics: () => ({ ...session.getStatistics(), ...counts, positionBias: biasOf(counts) }),
+    getStatistics: () => {
+      const { compared, favouredFirst, favouredSecond } = counts;
+      const positionBias = compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
+      return { ...session.getStatistics(), ...counts, positionBias };
+    },
   };
-}
-
-function biasOf({
-  compared,
-  favouredFirst,
-  favouredSecond,
-}: Pick<PairwiseStatistics, 'compared' | 'favouredFirst' | 'favouredSecond'>): number | null {
-  return compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
 }
 
 type Choice = 'A' | 'B' | 'tie';

@@ -1,4 +1,4 @@
-import { parseOptions, RandomStream, type Task } from '@rlp/core';
+import { parseOptions, RandomStream, type TrajectoryGroup } from '@rlp/core';
 import * as z from 'zod';
 import { isJudged } from '../functions/score-trajectories.ts';
 import { judgeRules } from './pointwise.ts';
@@ -57,8 +57,9 @@ export function rankingJudge<Metadata = unknown>({
   const session = new JudgeSession('rankingJudge', settings);
   /** Scores in the order of `judged`, shown in an order of the round's own. */
   const judgeRound = async (
-    { id, task, judged, signal }: RankedGroup,
-    round: number,
+    { id, task }: TrajectoryGroup<Metadata>,
+    judged: readonly string[],
+    { round, signal }: { readonly round: number; readonly signal: AbortSignal | undefined },
   ): Promise<readonly number[]> => {
     const name = ['ranking', id, round] as const;
     const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
@@ -78,12 +79,15 @@ export function rankingJudge<Metadata = unknown>({
     return judged.map((_, index) => scores[order.indexOf(index)]!);
   };
   return {
-    async computeRewards({ id, task, trajectories }, { signal } = {}) {
+    async computeRewards(group, { signal } = {}) {
       signal?.throwIfAborted();
+      const { trajectories } = group;
       const scorable = trajectories.filter(isJudged);
-      const about = { id, task, judged: scorable.map(show), signal };
-      const numbers = Array.from({ length: scorable.length === 0 ? 0 : rounds }, (_, round) => round);
-      const verdicts = await Promise.allSettled(numbers.map((round) => judgeRound(about, round)));
+      const judged = scorable.map(show);
+      const numbers = Array.from({ length: judged.length === 0 ? 0 : rounds }, (_, round) => round);
+      const verdicts = await Promise.allSettled(
+        numbers.map((round) => judgeRound(group, judged, { round, signal })),
+      );
       const given = verdicts.flatMap((verdict) => (verdict.status === 'fulfilled' ? [verdict.value] : []));
       const error = verdicts.find((verdict) => verdict.status === 'rejected')?.reason;
       signal?.throwIfAborted();
@@ -97,11 +101,4 @@ export function rankingJudge<Metadata = unknown>({
     },
     getStatistics: () => session.getStatistics(),
   };
-}
-
-interface RankedGroup {
-  readonly id: string;
-  readonly task: Task;
-  readonly judged: readonly string[];
-  readonly signal: AbortSignal | undefined;
 }

@@ -1,5 +1,5 @@
 import type { Trajectory } from '@rlp/core';
-import { type ReadEpisode, readEpisode } from '../shared/episode.ts';
+import { episodeOf, type ReadEpisode } from '../shared/episode.ts';
 import {
   agreementScore,
   confidenceScore,
@@ -77,16 +77,7 @@ const texts = new WeakMap<Trajectory, EpisodeText>();
 
 /** The text of a trajectory, read once for all components. */
 function textOf(trajectory: Trajectory): EpisodeText {
-  const known = texts.get(trajectory);
-  if (known !== undefined) return known;
-  const { prompt, metadata } = trajectory.task;
-  const episode = readEpisode({
-    prompt,
-    response: trajectory.response,
-    metadata: typeof metadata === 'object' && metadata !== null ? (metadata as object) : {},
-  });
-  if (typeof episode === 'string') throw new TypeError(episode);
-  const text = new EpisodeText(episode as ReadEpisode);
+  const text = texts.get(trajectory) ?? new EpisodeText(episodeOf(trajectory));
   texts.set(trajectory, text);
   return text;
 }
@@ -98,9 +89,4 @@ function lastOne<Result>(compute: (text: string) => Result): (text: string) => R
     if (last?.text !== text) last = { text, result: compute(text) };
     return last.result;
   };
-}
-
-/** The episode of a trajectory. @throws `TypeError` if it cannot be read. */
-export function episodeOf(trajectory: Trajectory): ReadEpisode {
-  return textOf(trajectory).episode;
 }

@@ -2,9 +2,8 @@ import { ArgumentError, type RewardFunction } from '@rlp/core';
 import type { Fetch } from '@rlp/http/client';
 import type { ExternalReward } from '../external/external-reward.ts';
 import { type ScoredPart, scoredPart } from '../functions/score-trajectories.ts';
-import type { ReadEpisode } from '../shared/episode.ts';
+import { episodeOf, type ReadEpisode } from '../shared/episode.ts';
 import { longestTimerMs } from '../shared/schemas.ts';
-import { episodeOf } from './components.ts';
 import type { ResolvedRewardConfig } from './config.ts';
 
 /** Judges an episode elsewhere. `null` or throwing makes the episode unscorable. */
@@ -15,8 +14,14 @@ export type EpisodeScorer = (
 
 /** Where the external reward comes from. */
 export interface ExternalSource {
+  /**
+   * The external reward, blended in. It replaces `externalRmUrl`. A function keeps to `maxWorkers` and `externalRmTimeout`. An
+   * `externalReward({ … })` of `@rlp/rewards/external` has its own limits.
+   */
   readonly external?: EpisodeScorer | ExternalReward | undefined;
+  /** Share of the external reward in the blend, from 0 to 1. Default 0.7. */
   readonly externalShare?: number | undefined;
+  /** Requests `externalRmUrl`. Default: the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
 

@@ -10,7 +10,7 @@ export { processEpisodeBatchRewards } from './batch.ts';
 export type { ComponentName } from './components.ts';
 export { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 export { type EpisodeFailure, EpisodeRewards, type EpisodeScore } from './episode-rewards.ts';
-export type { EpisodeScorer } from './external.ts';
+export type { EpisodeScorer, ExternalSource } from './external.ts';
 export { type FluencyRequest, type FluencyScorer, tokenFluency } from './fluency-scorer.ts';
 export {
   type AddRewardOptions,

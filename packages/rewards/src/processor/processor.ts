@@ -8,9 +8,7 @@ import {
   type Trajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
-import type { Fetch } from '@rlp/http/client';
 import * as z from 'zod';
-import type { ExternalReward } from '../external/external-reward.ts';
 import {
   type ScoredPart,
   scoredPart,
@@ -18,12 +16,18 @@ import {
   withoutOverflow,
 } from '../functions/score-trajectories.ts';
 import type { RewardFunctionStatistics } from '../functions/tally.ts';
-import { episodesFromBuffer, type RewardBuffer, type RewardEpisode, referenceOf } from '../shared/episode.ts';
+import {
+  episodeOf,
+  episodesFromBuffer,
+  type RewardBuffer,
+  type RewardEpisode,
+  referenceOf,
+} from '../shared/episode.ts';
 import { longestTimerMs, timerMs } from '../shared/schemas.ts';
-import { componentNames, episodeOf, textComponents, type WeightedComponent } from './components.ts';
+import { componentNames, textComponents, type WeightedComponent } from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 import { EpisodeRewards, type EpisodeScore, readEpisodes } from './episode-rewards.ts';
-import { type EpisodeScorer, externalPart } from './external.ts';
+import { type ExternalSource, externalPart } from './external.ts';
 import { batchedFluency, type FluencyScorer } from './fluency-scorer.ts';
 
 const addedSchema = z.strictObject({
@@ -44,18 +48,9 @@ export type EpisodeReward = (
 export interface AddRewardOptions extends z.input<typeof addedSchema> {}
 
 /** What a processor works with, besides its config. */
-export interface RewardDependencies {
+export interface RewardDependencies extends ExternalSource {
   /** Judges fluency with a model. Default: {@link fluencyReward}, which needs none. */
   readonly fluencyScorer?: FluencyScorer | undefined;
-  /**
-   * The external reward, blended in. It replaces `externalRmUrl`. A function keeps to `maxWorkers` and `externalRmTimeout`. An
-   * `externalReward({ … })` of `@rlp/rewards/external` has its own limits.
-   */
-  readonly external?: EpisodeScorer | ExternalReward | undefined;
-  /** Share of the external reward in the blend, from 0 to 1. Default 0.7. */
-  readonly externalShare?: number | undefined;
-  /** Requests `externalRmUrl`. Default: the platform's `fetch`. */
-  readonly fetch?: Fetch | undefined;
   /** The reference answer of an example. Default {@link referenceOf}. */
   readonly reference?: ((metadata: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
   /** Milliseconds since any fixed point. Default `performance.now`. */

@@ -2,13 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import {
   ArgumentError,
   messageOf,
+  OptionsError,
+  parseOptions,
   type RewardComputer,
   type RewardFunction,
   type Schema,
   type Trajectory,
   type Verifier,
 } from '@rlp/core';
-import { rewardFunctions } from '../functions/reward-functions.ts';
+import { rewardComputerOf } from '../functions/reward-functions.ts';
 import { type RewardEpisode, trajectoryFromEpisode } from '../shared/episode.ts';
 import { verificationRequest } from '../verification/apply-verifiers.ts';
 
@@ -82,12 +84,10 @@ type GroupScorer<Metadata> = (
 ) => Promise<readonly (number | null)[]>;
 
 function groupScorer<Metadata>(served: ServedRewards<Metadata>, timeoutMs: number): GroupScorer<Metadata> {
-  if ('computeRewards' in served)
-    return (id, trajectories, signal) => rewardsBy(served, id, trajectories, signal);
-  if (typeof served === 'function') {
-    const computer = rewardFunctions({ reward: served }, { timeoutMs });
+  const computer = rewardComputerOf<Metadata>(served, timeoutMs);
+  if (computer === served) return (id, all, signal) => rewardsBy(computer, id, all, signal);
+  if (computer !== undefined)
     return (id, all, signal) => byParts(all, signal, (part) => rewardsBy(computer, id, part, signal));
-  }
   if ('verifyBatch' in served) {
     return (_, all, signal) =>
       byParts(all, signal, async (part) => {
@@ -138,27 +138,13 @@ function trajectoryOf<Metadata>(
   const trajectory = trajectoryFromEpisode(given, id);
   if (trajectory === null) return 'it is neither completed nor truncated';
   if (typeof trajectory === 'string') return trajectory;
-  const checked = checkedMetadata(trajectory.task.metadata, schema);
-  if ('problem' in checked) return checked.problem;
-  return { ...trajectory, task: { ...trajectory.task, metadata: checked.value } };
-}
-
-/** Metadata by its schema, or its problem. A schema may also throw, as recursive ones do on what is nested deep enough. */
-function checkedMetadata<Metadata>(
-  metadata: Readonly<Record<string, unknown>>,
-  schema: Schema<Metadata> | undefined,
-): { readonly value: Metadata } | { readonly problem: string } {
-  if (schema === undefined) return { value: metadata as Metadata };
   try {
-    const checked = schema['~standard'].validate(metadata);
-    if (checked instanceof Promise) {
-      // zod tries once more, asynchronously, if a check throws. An unhandled rejection would end the process.
-      checked.catch(() => undefined);
-      return { problem: 'metadata: its schema threw, or is not synchronous' };
-    }
-    if (checked.issues === undefined) return checked;
-    return { problem: `metadata: ${checked.issues.map(({ message }) => message).join('; ')}` };
+    const { metadata } = trajectory.task;
+    const checked =
+      schema === undefined ? (metadata as Metadata) : parseOptions('metadata', schema, metadata);
+    return { ...trajectory, task: { ...trajectory.task, metadata: checked } };
   } catch (error) {
-    return { problem: `metadata: the schema threw ${messageOf(error)}` };
+    // A schema may also throw, as recursive ones do on what is nested deep enough.
+    return `metadata: ${error instanceof OptionsError ? error.issues.join('; ') : messageOf(error)}`;
   }
 }

@@ -1,4 +1,11 @@
-import { isRecord, type Message, type Sample, type Trajectory, type TrajectoryStatus } from '@rlp/core';
+import {
+  ArgumentError,
+  isRecord,
+  type Message,
+  type Sample,
+  type Trajectory,
+  type TrajectoryStatus,
+} from '@rlp/core';
 
 /** A whole episode as text. */
 export interface RewardEpisode {
@@ -24,7 +31,7 @@ const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
 /** An episode, `null` if it is not to be judged, or a sentence that says why it cannot be read. */
 export function readEpisode(episode: unknown): ReadEpisode | null | string {
   if (typeof episode !== 'object' || episode === null) {
-    return `expected an object with prompt and response, got ${episode === null ? 'null' : typeof episode}`;
+    return `expected an object with prompt and response, got ${kindOf(episode)}`;
   }
   try {
     const { prompt = '', response = '', metadata = noMetadata, status } = episode as Record<string, unknown>;
@@ -42,7 +49,8 @@ export function readEpisode(episode: unknown): ReadEpisode | null | string {
   }
 }
 
-function kindOf(value: unknown): string {
+/** What a value is, in an error. */
+export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'a list' : typeof value;
 }
@@ -103,10 +111,18 @@ export function trajectoryFromEpisode(
   };
 }
 
-/** The text of a trajectory that text rewards read. */
+/** The text of a trajectory that text rewards read. Metadata that is not a record is its field `metadata`. */
 function episodeOfTrajectory({ task, response, status }: Trajectory): RewardEpisode {
   const { prompt, metadata } = task;
-  return { prompt, response, status, ...(isRecord(metadata) && { metadata }) };
+  const known = metadata === undefined || isRecord(metadata) ? metadata : { metadata };
+  return { prompt, response, status, metadata: known };
+}
+
+/** The episode of a trajectory, whatever its status. @throws `ArgumentError` if it cannot be read. */
+export function episodeOf(trajectory: Trajectory): ReadEpisode {
+  const read = readEpisode({ ...episodeOfTrajectory(trajectory), status: 'completed' });
+  if (typeof read === 'string') throw new ArgumentError(read);
+  return read!;
 }
 
 /** An episode as lists of observations, actions, and the policy's logprobs and values. */

@@ -1,4 +1,5 @@
 import { isRecord } from '@rlp/core';
+import { kindOf } from '../shared/episode.ts';
 import { disguisedDetail, isAscii, plainText } from '../shared/plain-text.ts';
 import { countMatches } from '../shared/text.ts';
 
@@ -58,9 +59,4 @@ function fieldsOf(request: unknown): { prompt: unknown; response: unknown; metad
 
 function wellFormed(text: string): string {
   return isAscii(text) ? text : text.replace(/\p{Surrogate}/gu, '\uFFFD');
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'an array' : typeof value;
 }

@@ -9,7 +9,9 @@ import {
   type TrajectoryGroup,
 } from '@rlp/core';
 import { ThreadError, type ThreadFailureCause, ThreadPool } from '@rlp/sandbox/threads';
+import type * as z from 'zod';
 import { EpisodeRewards, type EpisodeScore, readEpisodes } from '../processor/episode-rewards.ts';
+import type { ProcessOptions } from '../processor/processor.ts';
 import type { RewardEpisode } from '../shared/episode.ts';
 import { type RewardWorkersOptions, workersSchema } from './options.ts';
 import { askInParts } from './parts.ts';
@@ -33,13 +35,11 @@ export interface RewardWorkersStatistics {
 type RewardThreads = ThreadPool<TrajectoryGroup, TrajectoryScores, ThreadExport>;
 
 /** How {@link RewardWorkers} divide their work. */
-interface RewardWorkersSettings {
-  readonly components: ThreadExport['components'];
-  readonly scope: RewardScope;
+interface RewardWorkersSettings
+  extends ThreadExport,
+    Pick<z.output<typeof workersSchema>, 'batchSize' | 'timeoutMs'> {
   readonly tokens: 'sent' | 'left-out';
   readonly workers: number;
-  readonly batchSize: number;
-  readonly timeoutMs: number;
 }
 
 /**
@@ -64,14 +64,14 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
   /** Scores a group. Rejects if closed, and with the signal's reason, which also ends the threads at work for it. */
   readonly computeRewards = async (
     group: TrajectoryGroup<Metadata>,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    { signal }: ProcessOptions = {},
   ): Promise<readonly ScoredTrajectory<Metadata>[]> =>
     this.#counted(await this.#scored(group, this.#settings.scope, signal));
 
   /** Scores episodes with a processor. Rejects as `computeRewards` does, and if the module does not export a processor. */
   async processEpisodeRewards(
     episodes: readonly RewardEpisode[],
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    { signal }: ProcessOptions = {},
   ): Promise<EpisodeRewards> {
     const { components } = this.#settings;
     if (components === undefined) {

@@ -5,7 +5,7 @@ export function compare(relation: 'less than' | 'at least', count: number, thres
 
 /** A text as part of a regular expression. */
 export function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }
 
 /** Pairs of brackets that close on the line they open on, none inside another. Linear. */
@@ -86,16 +86,7 @@ export function withoutQuotesAround(text: string): string {
   return text.slice(start, end);
 }
 
-const wordCharacter = /[\p{L}\p{N}_]/u;
-
 /** Whether a word occurs with no letter, digit or underscore right before or after it. */
 export function hasWord(text: string, word: string): boolean {
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-    const before = text[at - 1];
-    const after = text[at + word.length];
-    const isFree = (neighbour: string | undefined) =>
-      neighbour === undefined || !wordCharacter.test(neighbour);
-    if (isFree(before) && isFree(after)) return true;
-  }
-  return false;
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(word)}(?![\\p{L}\\p{N}_])`, 'u').test(text);
 }
