@@ -1,4 +1,5 @@
 import {
+  afterThinking,
   answerPhrase,
   hashAnswer,
   hashSection,
@@ -7,11 +8,12 @@ import {
   mathNormalForm,
   normalFormsAgree,
   normalizedAnswer,
+  readXmlFields,
   wordOverlap,
+  xmlAnswer,
 } from '@rlp/answers';
 import { type Message, overlongPenalty, type RewardFunction, type Trajectory } from '@rlp/core';
 import {
-  afterThinking,
   checkAnswer,
   checkNumbers,
   cosineLength,
@@ -19,14 +21,12 @@ import {
   matchFormatApproximately,
   matchFormatExactly,
   ngramDiversity,
-  readXmlFields,
   reasoningSteps,
   repetitionPenalty,
   tagCount,
   tagLines,
   textLength,
   thinkFormat,
-  xmlAnswer,
   xmlFormat,
 } from '@rlp/rewards/stock';
 import type { Adapter, AdapterTable, Fixture, FixtureCase } from './fixture.ts';

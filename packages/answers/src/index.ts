@@ -11,6 +11,7 @@ export {
   type SymbolicEquivalenceOptions,
   symbolicEquivalence,
 } from './equal/symbolic-equivalence.ts';
+export { lastCodeBlock } from './extract/code-block.ts';
 export * from './extract/extract-tag.ts';
 export {
   answerPhrase,
@@ -24,5 +25,6 @@ export {
 } from './extract/final-answer.ts';
 export { numberIn } from './extract/number-in.ts';
 export * from './extract/written-answer.ts';
+export * from './extract/xml-fields.ts';
 export * from './overlap.ts';
 export * from './similarity.ts';

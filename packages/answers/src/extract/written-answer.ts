@@ -1,3 +1,4 @@
+import { trimmed } from '../text.ts';
 import { extractTag } from './extract-tag.ts';
 
 const tagged = extractTag('answer');
@@ -11,4 +12,13 @@ export function writtenAnswer(response: string): string {
 /** A text as plain answers are compared: lower case, single spaces, without a full stop at its end. */
 export function plainForm(text: string): string {
   return text.trim().toLowerCase().replace(/\.$/, '').replaceAll(/\s+/g, ' ');
+}
+
+/**
+ * The answer after the last `</think>`, trimmed. `undefined` without that tag. (What verifiers' ThinkParser reads,
+ * with `''` in its place. Its MaybeThinkParser reads the whole text there.)
+ */
+export function afterThinking(text: string): string | undefined {
+  const end = text.lastIndexOf('</think>');
+  return end < 0 ? undefined : trimmed(text.slice(end + '</think>'.length));
 }

@@ -1,5 +1,6 @@
+import { lastCodeBlock } from '@rlp/answers';
 import { ArgumentError, type RewardFunction } from '@rlp/core';
-import { type CodeTest, codeTests, lastCodeBlock } from '@rlp/rewards/stock';
+import { type CodeTest, codeTests } from '@rlp/rewards/stock';
 import * as z from 'zod';
 import type { AnswerBenchmark, BenchmarkOptions, BenchmarkRow } from './benchmark.ts';
 import { fieldsOf, idOf } from './fields.ts';

@@ -2,18 +2,15 @@ import { type Message, OptionsError, type RewardFunction } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  afterThinking,
   checkAnswer,
   checkNumbers,
   jsonFormat,
   matchFormatApproximately,
   matchFormatExactly,
-  readXmlFields,
   reasoningSteps,
   tagCount,
   tagLines,
   thinkFormat,
-  xmlAnswer,
   xmlFormat,
 } from '../../stock.ts';
 import { answering } from '../../trajectories.fixture.ts';
@@ -55,10 +52,6 @@ describe('thinkFormat', () => {
       expect(judge(thinkFormat({ reading, empty: 'passes' }), response)).toBe(1);
     }
   });
-
-  it('leaves the answer after the thoughts', () => {
-    expect([afterThinking('<think>a</think> b\u0085'), afterThinking('b')]).toEqual(['b', undefined]);
-  });
 });
 
 describe('tagLines', () => {
@@ -77,22 +70,6 @@ describe('tagLines', () => {
 });
 
 describe('XML fields', () => {
-  it('reads the first or the last pair of each tag', () => {
-    const text = '<answer>1</answer><answer> 2 </answer><code>';
-    const fields = ['answer', ['code', 'text']] as const;
-    expect(readXmlFields(text, fields)).toEqual({ answer: '1', code: null, text: null });
-    expect(readXmlFields(text, fields, 'last').answer).toBe('2');
-  });
-
-  it('finds the last turn that answers', () => {
-    const messages: Message[] = [
-      { role: 'assistant', content: '<answer>1</answer>' },
-      { role: 'user', content: '<answer>2</answer>' },
-      { role: 'assistant', content: 'hm' },
-    ];
-    expect([xmlAnswer(messages), xmlAnswer(messages, 'code')]).toEqual(['1', null]);
-  });
-
   it('scores a response alone, or the mean of the turns', () => {
     const reward = xmlFormat({ fields: ['think', 'answer'] });
     const good = '<think>a</think><answer>b</answer>';

@@ -3,15 +3,6 @@ import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { isVisible } from '../../shared/is-visible.ts';
 
-/**
- * The answer after the last `</think>`, trimmed. `undefined` without that tag. (What verifiers' ThinkParser reads,
- * with `''` in its place. Its MaybeThinkParser reads the whole text there.)
- */
-export function afterThinking(text: string): string | undefined {
-  const end = text.lastIndexOf('</think>');
-  return end < 0 ? undefined : trimmed(text.slice(end + '</think>'.length));
-}
-
 const schema = z.strictObject({
   /** Whose rules apply. Default `'trl'`. */
   reading: z.enum(['trl', 'verifiers']).default('trl'),

@@ -1,3 +1,4 @@
+import { lastCodeBlock } from '@rlp/answers';
 import { ArgumentError, parseOptions, RewardError, type RewardFunction } from '@rlp/core';
 import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
 import pLimit from 'p-limit';
@@ -12,48 +13,6 @@ import { timerMs } from '../../shared/schemas.ts';
 export type CodeTest =
   | { readonly kind: 'output'; readonly input: string; readonly output: string }
   | { readonly kind: 'assertion'; readonly source: string };
-
-const languages: Readonly<Record<string, string>> = {
-  py: 'python',
-  python3: 'python',
-  js: 'javascript',
-  ts: 'typescript',
-};
-
-function languageOf(label: string): string {
-  const name = label.trim().split(/\s/, 1)[0]!.toLowerCase();
-  return languages[name] ?? name;
-}
-
-const fence = /^([ \t]*)(`{3,})([^`]*)$/;
-
-/**
- * The last fenced block of a Markdown text: of the given language (`py` is Python, `js` JavaScript), else without one; `undefined` where
- * there is none.
- *
- * As in CommonMark, a block ends at a fence at least as long as its own without a label, and its lines lose the indentation of the
- * fence; how far that is indented does not matter, so blocks in lists are read. Linear.
- */
-export function lastCodeBlock(text: string, language?: string): string | undefined {
-  const wanted = language === undefined ? undefined : languageOf(language);
-  let found: string | undefined;
-  let open: { readonly indent: number; readonly ticks: number; readonly language: string } | undefined;
-  let lines: string[] = [];
-  for (const line of text.split('\n')) {
-    const [, indent = '', ticks = '', label = ''] = fence.exec(line) ?? [];
-    if (open === undefined) {
-      if (ticks === '') continue;
-      open = { indent: indent.length, ticks: ticks.length, language: languageOf(label) };
-      lines = [];
-    } else if (ticks.length < open.ticks || label.trim() !== '') {
-      lines.push(line.slice(Math.min(open.indent, line.length - line.trimStart().length)));
-    } else {
-      if (wanted === undefined || open.language === '' || open.language === wanted) found = lines.join('\n');
-      open = undefined;
-    }
-  }
-  return found;
-}
 
 const schema = z.strictObject({
   /** Language of the programs. Required. */

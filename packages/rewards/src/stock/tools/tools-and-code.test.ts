@@ -6,7 +6,6 @@ import {
   type CodeTest,
   codeTests,
   jsonMatches,
-  lastCodeBlock,
   readToolCalls,
   type ToolCallsOptions,
   toolCalls,
@@ -121,27 +120,6 @@ describe('toolCalls', () => {
   it('is bounded for a policy that calls without end', () => {
     expect(score(new Array(501).fill(b), [b], { extra: 'allowed' })).toBe(0);
     expect(score(new Array(500).fill(b), new Array(500).fill(b), { order: 'free' })).toBe(1);
-  });
-});
-
-describe('lastCodeBlock', () => {
-  it.each([
-    ['```js\n1\n```\nand\n```js\n2\n```', 'js', '2'],
-    ['```\n1\n```', 'js', '1'],
-    ['```python\n1\n```', 'js', undefined],
-    ['```python\n1\n```', undefined, '1'],
-    ['```js\na\n\nb\n```', 'JS', 'a\n\nb'],
-    ['```js\n```', 'js', ''],
-    ['```py\n1\n```', 'python', '1'],
-    ['```python3 title="a"\r\n1\r\n```\r\n', 'python', '1\r'],
-    ['1. so\n   ```python\n   if x:\n     y\n\n  z\n   ```', 'python', 'if x:\n  y\n\nz'],
-    ['````md\n```\na\n```\n````', 'md', '```\na\n```'],
-    ['```js\n1\n```js\n2\n```', 'js', '1\n```js\n2'],
-    ['```a`b\n1\n```', undefined, undefined],
-    ['```js\n1', 'js', undefined],
-    ['1', 'js', undefined],
-  ])('reads %j for %j as %j', (text, language, code) => {
-    expect(lastCodeBlock(text, language)).toBe(code);
   });
 });
 

@@ -1,0 +1,43 @@
+import type { Message } from '@rlp/core';
+import { trimmed } from '../text.ts';
+
+/** A field of a response: its tag, or several tags of which any will do. */
+export type XmlField = string | readonly string[];
+
+/**
+ * Reads the content of each tag of the fields, trimmed. `null` if the tag has no complete pair.
+ *
+ * A pair reaches from an opening tag to the next closing one. Linear in the text.
+ *
+ * @param occurrence - Which pair of a tag: `'first'` (default) or `'last'`.
+ */
+export function readXmlFields(
+  text: string,
+  fields: readonly XmlField[],
+  occurrence: 'first' | 'last' = 'first',
+): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(fields.flat().map((tag) => [tag, readPair(text, tag, occurrence)]));
+}
+
+function readPair(text: string, tag: string, occurrence: 'first' | 'last'): string | null {
+  let found: string | null = null;
+  let at = 0;
+  for (;;) {
+    const open = text.indexOf(`<${tag}>`, at);
+    const close = open < 0 ? -1 : text.indexOf(`</${tag}>`, open);
+    if (close < 0) return found;
+    found = trimmed(text.slice(open + tag.length + 2, close));
+    if (occurrence === 'first') return found;
+    at = close + tag.length + 3;
+  }
+}
+
+/** The field of the last assistant turn that has it, by its first pair. `null` if none has. */
+export function xmlAnswer(messages: readonly Message[], field = 'answer'): string | null {
+  for (const { role, content } of [...messages].reverse()) {
+    if (role !== 'assistant') continue;
+    const answer = readPair(content, field, 'first');
+    if (answer !== null) return answer;
+  }
+  return null;
+}
