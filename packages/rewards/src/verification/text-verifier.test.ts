@@ -73,7 +73,7 @@ describe('TextVerifier', () => {
     ['null', null, 'expected { prompt, response }, got null'],
     ['a missing response', { prompt: 'x' }, 'expected the response to be text, got undefined'],
     ['a number', { prompt: 'x', response: 7 }, 'expected the response to be text, got number'],
-    ['an array', { prompt: 'x', response: ['a'] }, 'expected the response to be text, got an array'],
+    ['an array', { prompt: 'x', response: ['a'] }, 'expected the response to be text, got a list'],
   ])('fails %s instead of throwing', async (_, request, problem) => {
     const verifier = new ScriptedVerifier(() => fine);
     const [report] = await verifier.verifyBatch([request as unknown as VerificationRequest]);
