@@ -1,7 +1,7 @@
 import { trimmed } from '../text.ts';
 
 /** Which published rules {@link mathNormalForm} follows. */
-export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva';
+export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva' | 'lm-eval';
 
 /**
  * The text that a published grader compares instead of a LaTeX answer.
@@ -10,6 +10,7 @@ export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva';
  *   without an argument): they then compare the raw texts.
  * - `mathd`: the same as PRM800K applies it, with an enclosing `\text{…}` removed first.
  * - `minerva`: `normalize_final_answer` of Minerva, as DAPO and verl use it.
+ * - `lm-eval`: the same as lm_eval's task `minerva_math` (version 3.1) has it, which keeps the words within LaTeX commands.
  *
  * Linear in the text.
  *
@@ -18,6 +19,7 @@ export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva';
  */
 export function mathNormalForm(answer: string, rules: MathNormalFormRules): string | null {
   if (rules === 'minerva') return minerva(answer);
+  if (rules === 'lm-eval') return minervaOfLmEval(answer);
   if (rules === 'hendrycks') return stripped(answer);
   const raw = trimmed(answer);
   const inner = /^\\text\{([^\n]+)\}$/.exec(raw)?.[1];
@@ -94,26 +96,73 @@ const substitutions: readonly (readonly [string, string])[] = [
   ['\\text{m}', '\\text{}'],
 ];
 
-const removed: readonly string[] = [
-  ...['square', 'ways', 'integers', 'dollars', 'mph', 'inches', 'hours', 'km', 'units', '\\ldots', 'sue'],
-  ...['points', 'feet', 'minutes', 'digits', 'cents', 'degrees', 'cm', 'gm', 'pounds', 'meters', 'meals'],
-  ...['edges', 'students', 'childrentickets', 'multiples', '\\text{s}', '\\text{.}', '\\text{\ns}'],
-  ...['\\text{}^2', '\\text{}^3', '\\text{\n}', '\\text{}', '\\mathrm{th}', '^\\circ', '^{\\circ}', '\\;'],
-  ...[',\\!', '{,}', '"', '\\dots'],
+const words: readonly string[] = (
+  'square ways integers dollars mph inches hours km units sue points feet minutes digits cents degrees cm gm pounds meters meals edges ' +
+  'students childrentickets multiples'
+).split(' ');
+const marks: readonly string[] = [
+  ...[
+    '\\ldots',
+    '\\text{s}',
+    '\\text{.}',
+    '\\text{\ns}',
+    '\\text{}^2',
+    '\\text{}^3',
+    '\\text{\n}',
+    '\\text{}',
+  ],
+  ...['\\mathrm{th}', '^\\circ', '^{\\circ}', '\\;', ',\\!', '{,}', '"', '\\dots'],
 ];
 
+/** An answer with Minerva's replacements. */
+function substituted(text: string): string {
+  return substitutions.reduce((rest, [before, after]) => rest.replaceAll(before, after), text);
+}
+
+const without = (text: string, parts: readonly string[]) =>
+  parts.reduce((rest, part) => rest.replaceAll(part, ''), text);
+
+/** On each line, the formula between dollars, without text, bold type, overlines and boxes around it. */
+function undecorated(text: string): string {
+  const plain = ['\\text{', '\\textbf{', '\\overline{'].reduce(
+    (rest, command) => withoutCommand(rest, command, 'first'),
+    withDollarsOnly(text),
+  );
+  return withoutCommand(plain, '\\boxed{', 'last');
+}
+
 function minerva(answer: string): string {
-  let text = answer.slice(answer.lastIndexOf('=') + 1);
-  for (const [before, after] of substitutions) text = text.replaceAll(before, after);
-  for (const expression of removed) text = text.replaceAll(expression, '');
-  text = withDollarsOnly(text);
-  for (const command of ['\\text{', '\\textbf{', '\\overline{'])
-    text = withoutCommand(text, command, 'first');
-  text = withoutCommand(text, '\\boxed{', 'last');
-  text = text.replace(/(frac)([^{])(.)/g, 'frac{$2}{$3}').replace(/(sqrt)([^{])/g, 'sqrt{$2}');
-  text = text.replaceAll('$', '');
+  const value = substituted(answer.slice(answer.lastIndexOf('=') + 1));
+  const text = undecorated(without(without(value, words), marks))
+    .replace(/(frac)([^{])(.)/g, 'frac{$2}{$3}')
+    .replace(/(sqrt)([^{])/g, 'sqrt{$2}')
+    .replaceAll('$', '');
   const digits = text.replaceAll(',', '');
   return trimmed(/^\d+$/.test(digits) ? digits : text);
+}
+
+const wordsOfLmEval = words.flatMap((word) => (word === 'inches' ? [word, 'ft'] : [word]));
+const wholeWords = wordsOfLmEval.map(
+  (word) => new RegExp(`(?<!\\\\)(?<![\\p{L}\\p{N}_])${word}(?![\\p{L}\\p{N}_])`, 'gu'),
+);
+
+function minervaOfLmEval(answer: string): string {
+  const value = answer.slice(answer.lastIndexOf('=') + 1);
+  // Odd parts are LaTeX commands, which stay as they are. Removing a word may make another command.
+  const wordless = wordsOfLmEval.reduce(
+    (rest, word) =>
+      rest
+        .split(/(\\[a-zA-Z]+)/)
+        .map((part, place) => (place % 2 ? part : part.replaceAll(word, '')))
+        .join(''),
+    substituted(wholeWords.reduce((rest, word) => rest.replaceAll(word, ''), value)),
+  );
+  const text = undecorated(without(wordless, marks))
+    .replace(/(frac)([^{])([^\n])/g, 'frac{$2}{$3}')
+    .replace(/(sqrt)(\[[^\]]*\])([\p{L}\p{N}_])/gu, '$1$2{$3}')
+    .replace(/(sqrt)(?!\[)([^{])/g, 'sqrt{$2}')
+    .replaceAll('$', '');
+  return /^-?\d{1,3}(?:,\d{3})+$/.test(text) ? text.replaceAll(',', '') : text;
 }
 
 /** On each line, `…$x$…` → `$x$`, by the line's first two dollar signs. */

@@ -4,7 +4,6 @@ import { mathAnswer } from '@rlp/rewards/stock';
 import * as z from 'zod';
 import type { AnswerBenchmark, BenchmarkOptions, BenchmarkRow } from './benchmark.ts';
 import { fieldsOf, idOf } from './fields.ts';
-import { minervaAnswer, minervaForm } from './minerva.ts';
 
 interface Solved {
   /** What stands in the last box of the solution. */
@@ -24,8 +23,23 @@ function hendrycksAnswer(response: string): string {
 
 const sameValue = symbolicEquivalence();
 
+/** What follows "Final Answer: The final answer is", or nothing. */
+function minervaAnswer(response: string): string | undefined {
+  const opening = 'Final Answer: The final answer is';
+  const closing = ' I hope it is correct';
+  for (const line of `${response}I hope it is correct.`.split('\n')) {
+    const start = line.indexOf(opening);
+    if (start < 0) continue;
+    // One character, the full stop, stands before the closing, and one after it.
+    const end = line.indexOf(closing, start + opening.length + 1);
+    if (end >= 0 && end + closing.length < line.length)
+      return line.slice(start + opening.length, end - 1).trim();
+  }
+  return undefined;
+}
+
 /**
- * Whether two answers in {@link minervaForm} are equal as text or by value, read as SymPy reads LaTeX: `\log` is natural, a number before a
+ * Whether two answers in the normal form `lm-eval` are equal as text or by value, read as SymPy reads LaTeX: `\log` is natural, a number before a
  * fraction multiplies it, and `.5` is no number.
  */
 function minervaEqual(given: string, expected: string): boolean {
@@ -73,13 +87,15 @@ export function math(rows: readonly BenchmarkRow[], options: BenchmarkOptions = 
   };
 }
 
+const lmEvalForm = (answer: string) => mathNormalForm(answer, 'lm-eval')!;
+
 const answerOf = (metadata: unknown) => (metadata as Solved).answer;
 
 const mathMetrics: AnswerBenchmark['metrics'] = {
   exact_match: ({ task, response }) => {
     const given = minervaAnswer(response);
     return Number(
-      given !== undefined && minervaEqual(minervaForm(given), minervaForm(answerOf(task.metadata))),
+      given !== undefined && minervaEqual(lmEvalForm(given), lmEvalForm(answerOf(task.metadata))),
     );
   },
   'exact_match,hendrycks': ({ task, response }) =>
