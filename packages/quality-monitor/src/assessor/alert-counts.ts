@@ -1,35 +1,30 @@
-import type { Finding } from '@rlp/core';
+import type { Finding, Severity } from '@rlp/core';
+import * as z from 'zod';
 
-/** Alert counts as JSON data. Severities and rules without alerts are omitted. */
-interface AlertCountsState {
-  readonly bySeverity: Partial<Record<Finding['severity'], number>>;
-  readonly byRule: Record<string, number>;
+/** From the least to the most severe. */
+export const severities = ['low', 'medium', 'high', 'critical'] as const satisfies readonly Severity[];
+
+const count = z.int().nonnegative();
+
+/** Numbers of alerts by severity and by rule. What did not occur is absent. */
+export const alertCounts = {
+  bySeverity: z.partialRecord(z.enum(severities), count),
+  byRule: z.record(z.string(), count),
+};
+
+const schema = z.strictObject(alertCounts);
+
+type AlertCounts = z.output<typeof schema>;
+
+export function noAlerts(): AlertCounts {
+  return { bySeverity: {}, byRule: {} };
 }
 
-/** Counts alerts by severity and by rule. */
-export class AlertCounts {
-  #bySeverity = new Map<string, number>();
-  #byRule = new Map<string, number>();
+export function countAlert({ bySeverity, byRule }: AlertCounts, { severity, rule }: Finding): void {
+  bySeverity[severity] = (bySeverity[severity] ?? 0) + 1;
+  byRule[rule] = (byRule[rule] ?? 0) + 1;
+}
 
-  get total(): number {
-    return [...this.#bySeverity.values()].reduce((sum, count) => sum + count, 0);
-  }
-
-  add({ severity, rule }: Pick<Finding, 'severity' | 'rule'>): void {
-    this.#bySeverity.set(severity, (this.#bySeverity.get(severity) ?? 0) + 1);
-    this.#byRule.set(rule, (this.#byRule.get(rule) ?? 0) + 1);
-  }
-
-  clear(): void {
-    this.loadState({ bySeverity: {}, byRule: {} });
-  }
-
-  saveState(): AlertCountsState {
-    return { bySeverity: Object.fromEntries(this.#bySeverity), byRule: Object.fromEntries(this.#byRule) };
-  }
-
-  loadState({ bySeverity, byRule }: AlertCountsState): void {
-    this.#bySeverity = new Map(Object.entries(bySeverity));
-    this.#byRule = new Map(Object.entries(byRule));
-  }
+export function totalOf({ bySeverity }: AlertCounts): number {
+  return Object.values(bySeverity).reduce((sum, one) => sum + one, 0);
 }

@@ -1,8 +1,9 @@
 import { ArgumentError, type Finding, type Severity } from '@rlp/core';
+import { textOf } from '../state/packed.ts';
 import { DuplicateWindow } from '../text/duplicate-window.ts';
-import { AlertCounts } from './alert-counts.ts';
+import { countAlert, noAlerts, totalOf } from './alert-counts.ts';
 import { Learning } from './learning.ts';
-import { type QualitySums, type RewardQualityMetrics, rewardQualityMetrics } from './metrics.ts';
+import { QualitySums, type RewardQualityMetrics } from './metrics.ts';
 import { type AssessorOptions, type ResolvedAssessorOptions, resolveAssessorOptions } from './options.ts';
 import {
   type BatchFinding,
@@ -14,7 +15,7 @@ import {
 } from './pathologies.ts';
 import { ResponseJudge } from './response-judge.ts';
 import { type RewardStatistics, RewardWindow } from './reward-window.ts';
-import { type AssessorState, parseAssessorState, signaturesFromText, signaturesToText } from './state.ts';
+import { parseAssessorState } from './state.ts';
 
 /** Responses and rewards to assess. */
 export interface AssessedBatch {
@@ -72,7 +73,7 @@ export class RewardQualityAssessor {
   readonly #rewards = new Map<string, RewardWindow>();
   readonly #invalid = new Map<string, number>();
   readonly #recent: Finding[] = [];
-  readonly #counts = new AlertCounts();
+  #counts = noAlerts();
   readonly #learning: Learning;
   #samples = 0;
   #batches = 0;
@@ -98,17 +99,14 @@ export class RewardQualityAssessor {
   assessBatch(batch: AssessedBatch): Assessment {
     const { responses, rewards } = batch;
     checkLengths(responses, rewards);
-    const sums = this.#judge.judge(responses, this.#responses);
+    const sums = new QualitySums(this.#judge, responses, this.#responses);
     this.#samples += responses.length;
     const { windowSize } = this.options;
     const isAnalysed =
       responses.length > 0 && this.#isEnough(Math.min(this.#samples, windowSize), windowSize);
     const spikes = this.#addRewards(rewards);
     const metrics = this.#metrics(sums, new Set(responses).size);
-    const found = isAnalysed
-      ? [...this.#ofRewards(Object.keys(rewards)), ...this.#ofResponses(sums), ...spikes]
-      : [];
-    if (isAnalysed) found.push(...degenerateOutputs(sums, this.options));
+    const found = isAnalysed ? this.#pathologies(sums, Object.keys(rewards), spikes) : [];
     const { explainedByLearning, conventions } = this.options;
     const asks = explainedByLearning === 'lower' && conventions === 'rlp';
     const tasks = batch.tasks ?? responses.map((_, at) => `${this.#batches}/${at}`);
@@ -128,7 +126,7 @@ export class RewardQualityAssessor {
   /** Forgets findings and their counts. The windows stay. */
   resetAlerts(): void {
     this.#recent.length = 0;
-    this.#counts.clear();
+    this.#counts = noAlerts();
   }
 
   /** Forgets the windows of rewards and responses. Counts stay. */
@@ -139,33 +137,32 @@ export class RewardQualityAssessor {
 
   getSummaryStatistics(): AssessmentSummary {
     const statistics = Object.entries(this.#statistics()).map(([name, { median, ...rest }]) => [name, rest]);
-    const { bySeverity, byRule } = this.#counts.saveState();
     return {
       totalSamples: this.#samples,
       windowSize: Math.min(this.#samples, this.options.windowSize),
-      totalAlerts: this.#counts.total,
-      alertsBySeverity: bySeverity,
-      alertsByRule: byRule,
+      totalAlerts: totalOf(this.#counts),
+      alertsBySeverity: { ...this.#counts.bySeverity },
+      alertsByRule: { ...this.#counts.byRule },
       rewardStatistics: Object.fromEntries(statistics),
       invalidRewards: Object.fromEntries(this.#invalid),
     };
   }
 
   /** State as JSON data, without the recent findings. Long parts are converted when they are read. */
-  saveState(): AssessorState {
+  saveState(): unknown {
     const signatures = this.#responses.signatures();
     const rewards = [...this.#rewards].map(([name, window]) => [name, window.values()] as const);
     return {
       samples: this.#samples,
       batches: this.#batches,
-      ...this.#counts.saveState(),
+      ...structuredClone(this.#counts),
       invalid: Object.fromEntries(this.#invalid),
       learning: this.#learning.saveState(),
       get rewards() {
         return Object.fromEntries(rewards.map(([name, values]) => [name, [...values]]));
       },
       get signatures() {
-        return signaturesToText(signatures);
+        return textOf(signatures);
       },
     };
   }
@@ -183,8 +180,8 @@ export class RewardQualityAssessor {
       const window = this.#windowOf(name);
       for (const value of values) window.add(value);
     }
-    for (const signature of signaturesFromText(saved.signatures)) this.#responses.add(signature);
-    this.#counts.loadState(saved);
+    this.#responses.addAll(saved.signatures);
+    this.#counts = { bySeverity: saved.bySeverity, byRule: saved.byRule };
     this.#learning.loadState(saved.learning);
     this.#invalid.clear();
     for (const [name, count] of Object.entries(saved.invalid)) this.#invalid.set(name, count);
@@ -240,30 +237,32 @@ export class RewardQualityAssessor {
 
   #metrics(sums: QualitySums, unique: number): RewardQualityMetrics {
     const { different, count } = this.#responses;
-    return rewardQualityMetrics(sums, {
+    const hasFormatted = sums.formatted.length > 0;
+    return {
+      ...sums.metrics(),
       uniqueResponsesRatio: sums.share(unique),
       windowDiversity: count === 0 ? 0 : different / count,
-      suspectedFormatGaming: this.#suspectedGaming(sums),
+      // TunRex counts every short response, formatted or not, as soon as one is formatted.
+      suspectedFormatGaming:
+        this.options.conventions === 'rlp'
+          ? sums.shareOfFormatted(sums.gaming.length)
+          : sums.share(hasFormatted ? sums.short : 0),
+      suspectedRewardHacking: 0,
       rewards: this.#statistics(),
-    });
+    };
   }
 
-  /** TunRex counts every short response, formatted or not, as soon as one is formatted. */
-  #suspectedGaming(sums: QualitySums): number {
-    if (this.options.conventions === 'rlp') return sums.shareOfFormatted(sums.gaming.length);
-    return sums.formatted.length === 0 ? 0 : sums.share(sums.short);
-  }
-
-  #ofRewards(names: readonly string[]): BatchFinding[] {
-    const windows = names.map((name) => [name, this.#windowOf(name)] as const);
-    const judged = windows.filter(([, { count }]) => this.#isEnough(count, this.options.windowSize));
-    return rewardPathologies(judged, this.options);
-  }
-
-  #ofResponses(sums: QualitySums): BatchFinding[] {
+  #pathologies(sums: QualitySums, names: readonly string[], spikes: readonly BatchFinding[]): BatchFinding[] {
     const { windowSize, diversityWindow } = this.options;
+    const windows = names.map((name) => [name, this.#windowOf(name)] as const);
+    const judged = windows.filter(([, { count }]) => this.#isEnough(count, windowSize));
     const isEnough = this.#isEnough(this.#responses.count, Math.min(windowSize, diversityWindow));
-    return contentPathologies(sums, isEnough ? this.#responses : undefined, this.options);
+    return [
+      ...rewardPathologies(judged, this.options),
+      ...contentPathologies(sums, isEnough ? this.#responses : undefined, this.options),
+      ...spikes,
+      ...degenerateOutputs(sums, this.options),
+    ];
   }
 
   /** Makes a finding of the record and remembers it. */
@@ -277,7 +276,7 @@ export class RewardQualityAssessor {
         samples: at.slice(0, samplesKept).map((index) => responses[index]!),
       }),
     };
-    this.#counts.add(finding);
+    countAlert(this.#counts, finding);
     this.#recent.push(finding);
     if (this.#recent.length > alertsKept) this.#recent.shift();
     return finding;

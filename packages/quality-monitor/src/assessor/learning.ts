@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { QualitySums } from './metrics.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import type { BatchFinding } from './pathologies.ts';
-import { hasWord } from './response-quality.ts';
+import { hasWord } from './response-judge.ts';
 import type { RewardStatistics, RewardWindow } from './reward-window.ts';
 
 /** What a reward did before. */
@@ -92,20 +92,17 @@ export class Learning {
 
   /** The findings, those that are explained with severity `low`. */
   lowered(findings: readonly BatchFinding[], batch: MeasuredBatch): BatchFinding[] {
-    const ofRewards = findings.filter(({ rule }) => isOfReward.has(rule));
-    const suspicious = new Set(ofRewards.map(({ component }) => component));
-    this.#observe(batch, suspicious);
-    const courses = new Map<string, Course>();
-    for (const [name, window] of batch.windows) {
-      const [statistics, past] = [window.statistics(), this.#state.rewards[name]];
-      if (statistics && past) courses.set(name, { ...statistics, past, isSuspicious: suspicious.has(name) });
-    }
+    const courses = this.#observe(batch, new Set(findings.filter(isOfReward).map((one) => one.component)));
     return findings.map((one) =>
       this.#isExplained(one, batch, courses) ? { ...one, severity: 'low' } : one,
     );
   }
 
-  #observe({ sums, rewards, windows, tasks }: MeasuredBatch, suspicious: ReadonlySet<unknown>): void {
+  #observe(
+    { sums, rewards, windows, tasks }: MeasuredBatch,
+    suspicious: ReadonlySet<unknown>,
+  ): Map<string, Course> {
+    const courses = new Map<string, Course>();
     const state = this.#state;
     const formatted = sums.share(sums.formatted.length);
     const error = Math.sqrt((formatted * (1 - formatted)) / Math.max(1, sums.count));
@@ -122,14 +119,8 @@ export class Learning {
       const { mean, std, min, max, samples } = statistics;
       const best = mean - (2 * std) / Math.sqrt(samples);
       const past: Past = state.rewards[name] ?? {
-        first: mean,
-        best,
-        least: min,
-        most: max,
-        hasDiffered: false,
-        paysContent: false,
-        paysShort: false,
-        hasJumped: false,
+        ...{ first: mean, best, least: min, most: max },
+        ...{ hasDiffered: false, paysContent: false, paysShort: false, hasJumped: false },
       };
       past.best = Math.max(past.best, best);
       past.least = Math.min(past.least, min);
@@ -140,16 +131,15 @@ export class Learning {
       past.paysContent ||= pays(sums.formatted.length > 0 ? sums.formatted : [...sums.content.keys()]);
       past.paysShort ||= pays(sums.gaming);
       state.rewards[name] = past;
+      courses.set(name, { ...statistics, past, isSuspicious: suspicious.has(name) });
     }
+    return courses;
   }
 
   #isExplained(finding: BatchFinding, batch: MeasuredBatch, courses: ReadonlyMap<string, Course>): boolean {
     const { sums } = batch;
+    if (isOfReward(finding)) return this.#isCourseExplained(finding, courses);
     switch (finding.rule) {
-      case 'reward_saturation_high':
-      case 'reward_saturation_low':
-      case 'variance_collapse':
-        return this.#isCourseExplained(finding, courses);
       case 'format_gaming':
         if (sums.share(sums.gaming.length) < leastGaming) return true;
         return (
@@ -243,11 +233,10 @@ function jumped(window: RewardWindow, { least, most }: Past): boolean | undefine
   return values.length - at >= jumpValues && meanOf([...before]) < (least + most) / 2;
 }
 
-const isOfReward: ReadonlySet<string> = new Set([
-  'reward_saturation_high',
-  'reward_saturation_low',
-  'variance_collapse',
-]);
+/** Whether a finding is about the whole window of a reward. */
+function isOfReward({ rule }: BatchFinding): boolean {
+  return /^(reward_saturation|variance)/.test(rule);
+}
 
 /** Share of the short thoughts that occur for one task only. */
 function ownShare({ sums, tasks }: MeasuredBatch): number {

@@ -1,5 +1,7 @@
 import type { Metrics } from '@rlp/core';
-import type { ResponseQuality } from './response-quality.ts';
+import type { DuplicateWindow } from '../text/duplicate-window.ts';
+import type { ReadText } from '../text/text-reader.ts';
+import type { ResponseJudge, ResponseQuality } from './response-judge.ts';
 import type { RewardStatistics } from './reward-window.ts';
 
 /** Quality of one batch. Shares, scores and ratios lie in 0–1. They are 0 for an empty batch. */
@@ -32,27 +34,6 @@ export interface RewardQualityMetrics {
   readonly rewards: Readonly<Record<string, RewardStatistics>>;
 }
 
-/** Metrics that are not sums over the batch. */
-type GivenMetrics = Pick<
-  RewardQualityMetrics,
-  'uniqueResponsesRatio' | 'windowDiversity' | 'suspectedFormatGaming' | 'rewards'
->;
-
-export function rewardQualityMetrics(sums: QualitySums, given: GivenMetrics): RewardQualityMetrics {
-  return {
-    formatComplianceRate: sums.share(sums.formatted.length),
-    tagCorrectnessRate: sums.share(sums.withReasoning),
-    avgReasoningLength: sums.share(sums.reasoningLength),
-    avgAnswerLength: sums.share(sums.answerLength),
-    repetitionRate: sums.share(sums.repetition),
-    emptyContentRate: sums.share(sums.empty.length),
-    lexicalDiversity: sums.words === 0 ? 0 : sums.differentWords / sums.words,
-    coherence: sums.judged === 0 ? 0 : sums.coherence / sums.judged,
-    suspectedRewardHacking: 0,
-    ...given,
-  };
-}
-
 /** Sums over the responses of a batch. */
 export class QualitySums {
   count = 0;
@@ -80,7 +61,23 @@ export class QualitySums {
   reasoningLength = 0;
   answerLength = 0;
 
-  add(quality: ResponseQuality): void {
+  /**
+   * Judges a batch. Equal responses are judged once.
+   *
+   * @param recent - Receives the responses.
+   */
+  constructor(judge: ResponseJudge, responses: readonly string[], recent: DuplicateWindow) {
+    const judged = new Map<ReadText, ResponseQuality>();
+    for (const [at, text] of judge.begin(responses).entries()) {
+      const quality = judged.get(text) ?? judge.quality(responses[at]!, text);
+      judged.set(text, quality);
+      this.#add(quality);
+      recent.add(quality.signature);
+    }
+    Object.assign(this, judge.findings);
+  }
+
+  #add(quality: ResponseQuality): void {
     const index = this.count;
     this.count += 1;
     this.words += quality.words;
@@ -99,10 +96,24 @@ export class QualitySums {
       if (quality.isWorthless) this.worthless += 1;
     }
     if (quality.repetition > 0.7) this.highlyRepetitive.push(index);
-    if (quality.shape !== 'formatted') return;
+    if (!quality.isFormatted) return;
     this.formatted.push(index);
     this.reasoningLength += quality.reasoningLength;
     this.answerLength += quality.answerLength;
+  }
+
+  /** The metrics that are shares and means of these sums. */
+  metrics() {
+    return {
+      formatComplianceRate: this.share(this.formatted.length),
+      tagCorrectnessRate: this.share(this.withReasoning),
+      avgReasoningLength: this.share(this.reasoningLength),
+      avgAnswerLength: this.share(this.answerLength),
+      repetitionRate: this.share(this.repetition),
+      emptyContentRate: this.share(this.empty.length),
+      lexicalDiversity: this.words === 0 ? 0 : this.differentWords / this.words,
+      coherence: this.judged === 0 ? 0 : this.coherence / this.judged,
+    };
   }
 
   /** Share of all responses. */
@@ -120,13 +131,11 @@ export class QualitySums {
 export function flatMetrics(metrics: RewardQualityMetrics): Metrics {
   const { rewards, ...own } = metrics;
   const flat: Record<string, number> = {};
-  for (const [name, value] of Object.entries(own)) flat[snakeCase(name)] = value;
+  for (const [name, value] of Object.entries(own)) {
+    flat[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
+  }
   for (const [reward, statistics] of Object.entries(rewards)) {
     for (const [name, value] of Object.entries(statistics)) flat[`reward_${reward}_${name}`] = value;
   }
   return flat;
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

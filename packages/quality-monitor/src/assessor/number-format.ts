@@ -1,17 +1,11 @@
-/** Formats a number as Python's `f'{value:.1f}'` does. Exact ties go to the even digit. */
+/** Formats a number as Python's `f'{value:.1f}'` does. Exact ties go to the even digit, where `toFixed` rounds away from zero. */
 export function fixed(value: number, decimals: number): string {
-  const text = value.toFixed(decimals);
   const exact = Math.abs(value).toFixed(60);
-  const point = exact.indexOf('.');
-  if (point < 0 || !/^50*$/.test(exact.slice(point + 1 + decimals))) return text;
-  const down = exact.slice(0, point + 1 + decimals).replace(/\.$/, '');
-  const isEven = Number(down.at(-1)) % 2 === 0;
-  return isEven ? `${value < 0 ? '-' : ''}${down}` : roundedUp(value, decimals);
-}
-
-/** Rounds away from zero, as `toFixed` does for positive numbers. */
-function roundedUp(value: number, decimals: number): string {
-  return `${value < 0 ? '-' : ''}${Math.abs(value).toFixed(decimals)}`;
+  const end = exact.indexOf('.') + 1 + decimals;
+  const down = exact.slice(0, end).replace(/\.$/, '');
+  const isTie = /^50*$/.test(exact.slice(end)) && exact.includes('.');
+  if (!isTie || Number(down.at(-1)) % 2 !== 0) return value.toFixed(decimals);
+  return `${value < 0 ? '-' : ''}${down}`;
 }
 
 /** Formats a share as a percentage with one decimal. */

@@ -28,8 +28,11 @@ export function rewardPathologies(
   options: ResolvedAssessorOptions,
 ): BatchFinding[] {
   const { rewardSaturationHigh, rewardSaturationLow } = options.alertThresholds;
-  const saturated = windows.flatMap(([name, window]) => {
-    const { max, min } = window.statistics() ?? { max: 0, min: 0 };
+  const known = windows.flatMap(([name, window]) => {
+    const statistics = window.statistics();
+    return statistics === undefined ? [] : [{ name, window, statistics }];
+  });
+  const saturated = known.flatMap(({ name, window, statistics: { max, min } }) => {
     if (max === min) return [];
     const [high, low] = [window.shareAtMaximum(), window.shareAtMinimum()];
     return [
@@ -37,11 +40,10 @@ export function rewardPathologies(
       ...(low > rewardSaturationLow ? [saturation(name, 'minimum', low, min)] : []),
     ];
   });
-  const collapsed = windows.flatMap(([name, window]) => {
-    const statistics = window.statistics();
-    return statistics === undefined ? [] : varianceCollapse(name, statistics, options);
-  });
-  return [...saturated, ...collapsed];
+  return [
+    ...saturated,
+    ...known.flatMap(({ name, statistics }) => varianceCollapse(name, statistics, options)),
+  ];
 }
 
 function saturation(
@@ -50,10 +52,8 @@ function saturation(
   rate: number,
   value: number,
 ): BatchFinding {
-  const [rule, short] =
-    bound === 'maximum'
-      ? (['reward_saturation_high', 'max'] as const)
-      : (['reward_saturation_low', 'min'] as const);
+  const short = bound === 'maximum' ? 'max' : 'min';
+  const rule = bound === 'maximum' ? 'reward_saturation_high' : 'reward_saturation_low';
   const message = `Reward '${component}' saturating at ${bound}: ${percent(rate)} of samples at ${short} value ${pythonNumber(value)}`;
   const evidence = { saturation_rate: rate, [`${short}_value`]: value };
   return batchFinding(rule, rate > 0.95 ? 'high' : 'medium', message, evidence, { component });
@@ -124,14 +124,6 @@ export function degenerateOutputs(
   return [batchFinding('degenerate_outputs', 'high', message, evidence, { responses: sums.empty })];
 }
 
-/** Yardstick for reward spikes. */
-export interface SpikeHistory {
-  readonly center: number;
-  readonly deviation: number;
-  /** Range of values that are not spikes, because similar ones occurred before. */
-  readonly known: { readonly low: number; readonly high: number } | undefined;
-}
-
 /**
  * Returns the history that spikes are measured against.
  *
@@ -139,30 +131,27 @@ export interface SpikeHistory {
  * that is 0. A value within one deviation of the range seen before is not a spike. With the conventions of TunRex, mean and
  * standard deviation of the window including the batch are used.
  */
-export function spikeHistory(
-  window: RewardWindow,
-  { conventions }: ResolvedAssessorOptions,
-): SpikeHistory | undefined {
+export function spikeHistory(window: RewardWindow, { conventions }: ResolvedAssessorOptions) {
   const statistics = window.statistics();
   if (statistics === undefined || statistics.std === 0) return undefined;
   const { mean, std, median, min, max } = statistics;
-  if (conventions === 'tunrex') return { center: mean, deviation: std, known: undefined };
+  // With the conventions of TunRex no value is known.
+  if (conventions === 'tunrex') return { center: mean, deviation: std, low: Infinity, high: -Infinity };
   const deviation = window.robustDeviation() || std;
-  return { center: median, deviation, known: { low: min - deviation, high: max + deviation } };
+  return { center: median, deviation, low: min - deviation, high: max + deviation };
 }
 
 /** Values of a batch that lie far outside their history. */
 export function rewardSpikes(
   component: string,
   values: readonly (number | null)[],
-  { center, deviation, known }: SpikeHistory,
+  { center, deviation, low, high }: NonNullable<ReturnType<typeof spikeHistory>>,
   { alertThresholds }: ResolvedAssessorOptions,
 ): BatchFinding[] {
   return values.flatMap((value, index) => {
-    if (value === null || !Number.isFinite(value)) return [];
+    if (value === null || !Number.isFinite(value) || (value >= low && value <= high)) return [];
     const score = Math.abs(value - center) / deviation;
     if (score <= alertThresholds.rewardSpikeStd) return [];
-    if (known !== undefined && value >= known.low && value <= known.high) return [];
     const message = `Unusual reward spike in '${component}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`;
     const evidence = { value, z_score: score, mean: center, std: deviation };
     return batchFinding('reward_spike', 'medium', message, evidence, { component, responses: [index] });

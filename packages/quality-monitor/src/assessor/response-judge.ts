@@ -1,49 +1,168 @@
-import type { DuplicateWindow } from '../text/duplicate-window.ts';
+import { messageOf } from '@rlp/core';
 import { HashSet } from '../text/hash-set.ts';
-import { ReadText } from '../text/read-text.ts';
-import { Sequences, signatureLength } from '../text/sequences.ts';
-import { TextReader } from '../text/text-reader.ts';
-import { QualitySums } from './metrics.ts';
+import { exactSignature, Sequences, signatureLength } from '../text/sequences.ts';
+import { ReadText, TextReader } from '../text/text-reader.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
-import { type QualityTools, responseQuality } from './response-quality.ts';
 import { shapeReader } from './response-shape.ts';
 
-/** Judges responses batch by batch. Equal responses are judged once. */
+const minimumReasoning = 20;
+const minimumAnswer = 2;
+const trivialWords = new Set(['n/a', 'none', 'idk', '...', 'thinking']);
+
+/** Quality of one response. */
+export type ResponseQuality = ReturnType<ResponseJudge['quality']>;
+
+/** Judges responses batch by batch. */
 export class ResponseJudge {
-  readonly #tools: QualityTools;
+  readonly #options: ResolvedAssessorOptions;
+  readonly #readShape: ReturnType<typeof shapeReader>;
+  readonly #sequences = new Sequences();
+  readonly #texts = new TextReader();
+  /** Reasoning that may repeat itself. */
+  readonly #part = new ReadText();
+  /** Every word of the batch. */
+  readonly #vocabulary = new HashSet();
+  /** Errors of the option `coherence`. */
+  #faults: string[] = [];
 
   /** @throws ArgumentError for tags that are not plain words. */
   constructor(options: ResolvedAssessorOptions) {
-    this.#tools = {
-      options,
-      readShape: shapeReader(options.tags, options.conventions),
-      sequences: new Sequences(),
-      texts: new TextReader(),
-      part: new ReadText(),
-      vocabulary: new HashSet(),
-      faults: [],
+    this.#options = options;
+    this.#readShape = shapeReader(options);
+  }
+
+  /** Begins a batch. Equal responses share one text. */
+  begin(responses: readonly string[]): readonly ReadText[] {
+    this.#vocabulary.clear();
+    this.#faults = [];
+    return this.#texts.readAll(responses);
+  }
+
+  /** Different words of the batch so far, and errors of the option `coherence`. */
+  get findings(): { readonly differentWords: number; readonly faults: readonly string[] } {
+    return { differentWords: this.#vocabulary.size, faults: this.#faults };
+  }
+
+  /** Judges one response. */
+  quality(response: string, text: ReadText) {
+    const { tags, conventions, nearDuplicates, coherence } = this.#options;
+    const { reasoning, answer = '', hasReasoningTags, isFormatted } = this.#shapeOf(response);
+    const signature = new Uint32Array(signatureLength);
+    this.#sequences.read(text, nearDuplicates === 'off' ? undefined : signature);
+    if (nearDuplicates === 'off') exactSignature(response, signature);
+    for (let at = 0; at < text.chunkCount; at++) this.#vocabulary.add(text.low[at]!, text.high[at]!);
+    const length = lengthOf(response, text);
+    const repetition =
+      conventions === 'tunrex' ? casedRepetition(response) : repetitionOf(length, text, this.#sequences);
+    const [reasoningLength, answerLength] = [lengthOf(reasoning, text), lengthOf(answer, text)];
+    const isShort = reasoningLength < minimumReasoning || this.#isTooShort(answer, answerLength);
+    const isPoor = isFormatted && (isTrivial(reasoning, answer) || this.#repeatsItself(reasoning, text));
+    return {
+      signature,
+      words: text.chunkCount,
+      isFormatted,
+      hasReasoningTags,
+      /** Text between the reasoning tags, trimmed. Empty without them. */
+      reasoning,
+      /** In code points. */
+      reasoningLength,
+      answerLength,
+      /** In 0–1. */
+      repetition,
+      /** In 0–1. `undefined` if the option `coherence` failed. */
+      coherence: coherence === undefined ? coherenceOf(text, repetition) : this.#judged(response, coherence),
+      /** Missing tags or next to no content. Without tags: no letter and no digit. */
+      isEmpty: tags === 'none' ? !hasWord(response) : !isFormatted || reasoningLength < 5 || answerLength < 1,
+      /** Reasoning below 20 characters or a short answer, formatted or not. */
+      isShort,
+      /** Formatted with worthless content. */
+      isGaming: isFormatted && (isShort || isPoor),
+      /** Of those, trivial, repetitive or without a word, and not only short. */
+      isWorthless: isPoor || (isFormatted && isShort && !hasWord(reasoning)),
+      /** Length of the reasoning, or of the whole text if it is not formatted. */
+      contentLength: isFormatted ? reasoningLength : length,
     };
   }
 
-  /** @param recent - Receives the responses. */
-  judge(responses: readonly string[], recent: DuplicateWindow): QualitySums {
-    const texts = this.#tools.texts.readAll(responses);
-    const { vocabulary, faults } = this.#tools;
-    const sums = new QualitySums();
-    const judge = (text: ReadText, at: number) => {
-      const signature = new Uint32Array(signatureLength);
-      return { signature, quality: responseQuality(responses[at]!, text, this.#tools, signature) };
-    };
-    const judged = new Map<ReadText, ReturnType<typeof judge>>();
-    vocabulary.clear();
-    for (const [at, text] of texts.entries()) {
-      const found = judged.get(text) ?? judge(text, at);
-      judged.set(text, found);
-      sums.add(found.quality);
-      recent.add(found.signature);
-    }
-    sums.differentWords = vocabulary.size;
-    sums.faults = faults.splice(0);
-    return sums;
+  #shapeOf(response: string) {
+    const { reasoning, answer, hasReasoningTags } = this.#readShape(response);
+    const isFormatted = reasoning !== undefined && answer !== undefined;
+    return { reasoning: reasoning ?? '', answer, hasReasoningTags, isFormatted };
   }
+
+  /** Result of the option `coherence`, `undefined` if it fails. */
+  #judged(response: string, coherence: (response: string) => number): number | undefined {
+    try {
+      const score = coherence(response);
+      if (Number.isFinite(score)) return score;
+      this.#faults.push(`expected a number, got ${score}`);
+    } catch (error) {
+      this.#faults.push(messageOf(error));
+    }
+    return undefined;
+  }
+
+  #isTooShort(answer: string, length: number): boolean {
+    if (length !== 1) return length < minimumAnswer;
+    return this.#options.singleCharacterAnswers === 'reject' || !hasWord(answer);
+  }
+
+  /**
+   * Whether over half of a part of a response repeats.
+   *
+   * The sequences are those of the whole response. They contain those of the part, except for two at the ends. If too few of them
+   * repeat, the part need not be read.
+   */
+  #repeatsItself(part: string, { characters, chunkCount }: ReadText): boolean {
+    if (this.#options.conventions === 'tunrex') return casedRepetition(part) > 0.5;
+    const wordsOutside = (characters.all - part.length) / 2 + 1;
+    if (this.#sequences.repeated + 2 <= (chunkCount - wordsOutside - 2) / 2) return false;
+    const text = this.#texts.read(part, this.#part);
+    this.#sequences.read(text);
+    return repetitionOf(lengthOf(part, text), text, this.#sequences) > 0.5;
+  }
+}
+
+/**
+ * Scores how much a response reads like text, in 0–1. The score is the product of
+ *
+ * - the share of characters that are neither controls nor garbled,
+ * - 1 minus the repetition,
+ * - a score of the mean word length. It is 1 for 2 to 12 characters and lower outside.
+ *
+ * This separates text from noise, loops and binary garbage, not sense from nonsense. Pass the option `coherence` for that.
+ */
+function coherenceOf({ characters, chunkCount }: ReadText, repetition: number): number {
+  if (chunkCount === 0) return 0;
+  const meanLength = characters.all / chunkCount;
+  const lengthScore = meanLength < 2 ? meanLength / 2 : Math.min(1, 12 / meanLength);
+  return ((characters.all - characters.garbled) / characters.all) * (1 - repetition) * lengthScore;
+}
+
+/** Repetition of three-word sequences. 0 below 10 characters or 5 words. */
+function repetitionOf(length: number, { chunkCount }: ReadText, sequences: Sequences): number {
+  return length < 10 || chunkCount < 5 ? 0 : sequences.repetition;
+}
+
+/** The same as TunRex has it: letter case counts. */
+function casedRepetition(text: string): number {
+  const words = text.match(/\S+/g) ?? [];
+  if ([...text].length < 10 || words.length < 5) return 0;
+  const triples = words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`);
+  return 1 - new Set(triples).size / triples.length;
+}
+
+/** Code points of a part of a text. Without garbled characters the text has no surrogates. */
+function lengthOf(part: string, { characters }: ReadText): number {
+  if (characters.garbled === 0) return part.length;
+  return part.length - (part.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+}
+
+/** Whether there is a letter or a digit. */
+export function hasWord(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+function isTrivial(...parts: readonly string[]): boolean {
+  return parts.some((text) => text.length < 16 && trivialWords.has(text.toLowerCase()));
 }

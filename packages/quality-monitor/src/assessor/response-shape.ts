@@ -1,11 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import { trimmed } from '../text/characters.ts';
-
-/** Names of the expected tags. */
-export interface ResponseTags {
-  readonly reasoning: string;
-  readonly answer: string;
-}
+import type { ResolvedAssessorOptions } from './options.ts';
 
 /** Parts of a response. */
 interface ResponseShape {
@@ -16,39 +11,33 @@ interface ResponseShape {
   readonly hasReasoningTags: boolean;
 }
 
-/** Reads responses of the form `<reasoning>…</reasoning><answer>…</answer>`. */
-export type ShapeReader = (response: string) => ResponseShape;
-
-/** @throws ArgumentError for tags that are not plain words. */
-export function shapeReader(tags: ResponseTags | 'none', conventions: 'rlp' | 'tunrex' = 'rlp'): ShapeReader {
+/**
+ * Reads responses of the form `<reasoning>…</reasoning><answer>…</answer>`, in linear time.
+ *
+ * @throws ArgumentError for tags that are not plain words.
+ */
+export function shapeReader({
+  tags,
+  conventions,
+}: Pick<ResolvedAssessorOptions, 'tags' | 'conventions'>): (response: string) => ResponseShape {
   if (tags === 'none') return () => ({ reasoning: undefined, answer: undefined, hasReasoningTags: false });
-  const { reasoning, answer } = tags;
-  const readReasoning = pairReader(reasoning);
-  const readAnswer = pairReader(answer);
+  const odd = Object.values(tags).find((tag) => !/^[\w-]+$/.test(tag));
+  if (odd !== undefined) {
+    throw new ArgumentError(
+      `tags: expected names of letters, digits, "_" and "-", without brackets, got ${JSON.stringify(odd)}`,
+    );
+  }
   const hasTags = (text: string) =>
-    conventions === 'tunrex' && text.includes(`<${reasoning}>`) && text.includes(`</${reasoning}>`);
+    conventions === 'tunrex' && text.includes(`<${tags.reasoning}>`) && text.includes(`</${tags.reasoning}>`);
   return (response) => {
-    const content = readReasoning(response);
-    return {
-      reasoning: content,
-      answer: readAnswer(response),
-      hasReasoningTags: content !== undefined || hasTags(response),
-    };
+    const reasoning = between(response, tags.reasoning);
+    const hasReasoningTags = reasoning !== undefined || hasTags(response);
+    return { reasoning, answer: between(response, tags.answer), hasReasoningTags };
   };
 }
 
-/** Searches for fixed text, in linear time. */
-function pairReader(tag: string): (text: string) => string | undefined {
-  if (!/^[\w-]+$/.test(tag)) {
-    throw new ArgumentError(
-      `tags: expected names of letters, digits, "_" and "-", without brackets, got ${JSON.stringify(tag)}`,
-    );
-  }
-  const opening = `<${tag}>`;
-  const closing = `</${tag}>`;
-  return (text) => {
-    const start = text.indexOf(opening);
-    const end = start < 0 ? -1 : text.indexOf(closing, start + opening.length);
-    return end < 0 ? undefined : trimmed(text.slice(start + opening.length, end));
-  };
+function between(text: string, tag: string): string | undefined {
+  const start = text.indexOf(`<${tag}>`) + tag.length + 2;
+  const end = start < tag.length + 2 ? -1 : text.indexOf(`</${tag}>`, start);
+  return end < 0 ? undefined : trimmed(text.slice(start, end));
 }

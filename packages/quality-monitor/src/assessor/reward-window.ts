@@ -33,13 +33,13 @@ export class RewardWindow {
     this.#next = (this.#next + 1) % this.#recent.length;
     if (this.#count === this.#recent.length && Object.is(value, oldest)) return;
     this.#statistics = undefined;
-    let at = this.#firstNotBelow(value);
+    let at = this.#firstFrom(value);
     if (this.#count < this.#recent.length) {
       this.#sorted.copyWithin(at + 1, at, this.#count);
       this.#count += 1;
     } else {
       // Move only the values in between.
-      const free = this.#firstNotBelow(oldest);
+      const free = this.#firstFrom(oldest);
       if (free < at) this.#sorted.copyWithin(free, free + 1, at--);
       else this.#sorted.copyWithin(at + 1, at, free);
     }
@@ -53,81 +53,47 @@ export class RewardWindow {
   }
 
   #computed(): RewardStatistics {
-    const count = this.#count;
-    const values = this.#sorted.subarray(0, count);
-    let sum = 0;
-    for (let at = 0; at < count; at++) sum += values[at]!;
-    const mean = sum / count;
-    let squares = 0;
-    for (let at = 0; at < count; at++) squares += (values[at]! - mean) ** 2;
-    const variance = squares / count;
-    return {
-      mean,
-      std: Math.sqrt(variance),
-      min: values[0]!,
-      max: values[count - 1]!,
-      median: middle(values),
-      samples: count,
-    };
+    const values = this.#sorted.subarray(0, this.#count);
+    const samples = values.length;
+    const mean = values.reduce((sum, value) => sum + value, 0) / samples;
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / samples;
+    const [min, max] = [values[0]!, values[samples - 1]!];
+    return { mean, std: Math.sqrt(variance), min, max, median: middle(values), samples };
   }
 
   /** Share of values equal to the largest. */
   shareAtMaximum(): number {
     const count = this.#count;
-    return count === 0 ? 0 : (count - this.#firstNotBelow(this.#sorted[count - 1]!)) / count;
+    return count === 0 ? 0 : (count - this.#firstFrom(this.#sorted[count - 1]!)) / count;
   }
 
   /** Share of values equal to the smallest. */
   shareAtMinimum(): number {
-    if (this.#count === 0) return 0;
-    return this.#firstAbove(this.#sorted[0]!) / this.#count;
+    const count = this.#count;
+    return count === 0 ? 0 : this.#firstFrom(this.#sorted[0]!, 'above') / count;
   }
 
   /** 1.4826 times the median distance from the median. It estimates the standard deviation of normal values. */
   robustDeviation(): number {
     const values = this.#sorted.subarray(0, this.#count);
     const center = middle(values);
-    // Distances grow on both sides of the center. Merging them yields them in order.
-    let above = this.#firstNotBelow(center);
-    let below = above - 1;
-    const half = values.length >>> 1;
-    let [distance, before] = [0, 0];
-    for (let rank = 0; rank <= half && values.length > 0; rank++) {
-      before = distance;
-      const up = above < values.length ? values[above]! - center : Number.POSITIVE_INFINITY;
-      const down = below >= 0 ? center - values[below]! : Number.POSITIVE_INFINITY;
-      distance = Math.min(up, down);
-      if (up <= down) above += 1;
-      else below -= 1;
-    }
-    return 1.4826 * (values.length % 2 === 1 ? distance : (before + distance) / 2);
+    return 1.4826 * middle(values.map((value) => Math.abs(value - center)).sort());
   }
 
   /** Values from the oldest to the newest. */
   values(): Float64Array {
-    if (this.#count < this.#recent.length) return this.#recent.slice(0, this.#count);
-    const all = new Float64Array(this.#count);
-    all.set(this.#recent.subarray(this.#next));
-    all.set(this.#recent.subarray(0, this.#next), this.#count - this.#next);
-    return all;
+    const [oldest, count] = [this.#count < this.#recent.length ? 0 : this.#next, this.#count];
+    return Float64Array.from({ length: count }, (_, at) => this.#recent[(oldest + at) % count]!);
   }
 
-  #firstAbove(value: number): number {
+  /** Place of the first value that is not below another one, or that is above it. */
+  #firstFrom(value: number, which: 'equal' | 'above' = 'equal'): number {
     let [low, high] = [0, this.#count];
     while (low < high) {
-      const middleIndex = (low + high) >>> 1;
-      if (this.#sorted[middleIndex]! <= value) low = middleIndex + 1;
-      else high = middleIndex;
-    }
-    return low;
-  }
-
-  #firstNotBelow(value: number): number {
-    let [low, high] = [0, this.#count];
-    while (low < high) {
-      const middleIndex = (low + high) >>> 1;
-      if (this.#sorted[middleIndex]! < value) low = middleIndex + 1;
-      else high = middleIndex;
+      const half = (low + high) >>> 1;
+      const found = this.#sorted[half]!;
+      if (found < value || (found === value && which === 'above')) low = half + 1;
+      else high = half;
     }
     return low;
   }
@@ -135,6 +101,6 @@ export class RewardWindow {
 
 function middle(sorted: Float64Array): number {
   const half = sorted.length >>> 1;
-  if (sorted.length === 0) return 0;
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+  if (sorted.length % 2 === 1) return sorted[half]!;
+  return sorted.length === 0 ? 0 : (sorted[half - 1]! + sorted[half]!) / 2;
 }

@@ -3,7 +3,7 @@ import { type Metrics, parseOptions } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import * as z from 'zod';
 import { type MonitorPageOptions, renderMonitorPage } from '../report/monitor-page.ts';
-import { type MonitorLogs, readMonitorLogs } from './read-logs.ts';
+import { type MetricsRecord, type MonitorLogs, readMonitorLogs } from './read-logs.ts';
 
 const schema = z.strictObject({
   /** Metrics log of `monitorLogger`. */
@@ -58,15 +58,10 @@ export class RewardQualityDashboard {
   async getMetricsColumns(): Promise<MetricsColumns> {
     const { metrics } = await this.readLogs();
     const names = [...new Set(metrics.flatMap((row) => Object.keys(row.metrics)))];
-    return {
-      step: metrics.map(({ step }) => step),
-      columns: Object.fromEntries(
-        names.map((name) => [
-          name,
-          metrics.map((row) => (Object.hasOwn(row.metrics, name) ? row.metrics[name]! : null)),
-        ]),
-      ),
-    };
+    const cellOf = (row: MetricsRecord, name: string) =>
+      Object.hasOwn(row.metrics, name) ? row.metrics[name]! : null;
+    const columns = names.map((name) => [name, metrics.map((row) => cellOf(row, name))]);
+    return { step: metrics.map(({ step }) => step), columns: Object.fromEntries(columns) };
   }
 }
 

@@ -55,21 +55,19 @@ export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
 }
 
 function findingLine(step: number, finding: Finding) {
-  const { severity, rule, message, evidence, component, samples = [], responsesSeen = 0 } = finding;
-  const { trajectories = [], examples = [], phrases = [], note } = finding;
+  const { severity, rule, message, evidence, component, responsesSeen = 0 } = finding;
+  const { trajectories, samples, examples, phrases, note } = finding;
   return {
-    step,
-    timestamp: responsesSeen,
-    severity,
-    pathology_type: rule,
-    message,
+    ...{ step, timestamp: responsesSeen, severity, pathology_type: rule, message },
     metrics: { ...writable(evidence), ...(component !== undefined && { reward_name: component }) },
-    ...(trajectories.length > 0 && { trajectories }),
-    ...(samples.length > 0 && { samples }),
-    ...(examples.length > 0 && { examples }),
-    ...(phrases.length > 0 && { phrases }),
+    ...filled({ trajectories, samples, examples, phrases }),
     ...(note !== undefined && !isPathology(rule) && { note }),
   };
+}
+
+/** The lists with elements. */
+function filled(lists: Readonly<Record<string, readonly unknown[] | undefined>>) {
+  return Object.fromEntries(Object.entries(lists).filter(([, list = []]) => list.length > 0));
 }
 
 /** JSON has finite numbers only. */

@@ -1,26 +1,6 @@
-import { type Finding, findingSchema, type Metrics } from '@rlp/core';
+import { type Finding, findingSchema, isRecord, type Metrics } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
-import * as z from 'zod';
 import { isPathology, pathologyNotes } from '../assessor/pathology.ts';
-import { severities } from '../monitor/options.ts';
-
-const metricsLine = z.object({ step: z.number() }).catchall(z.number().nullable());
-
-const findingLine = z.object({
-  step: z.number(),
-  timestamp: z.number(),
-  severity: z.enum(severities),
-  pathology_type: z.string(),
-  message: z.string(),
-  metrics: z.record(z.string(), z.union([z.number(), z.string(), z.null()])).default({}),
-  trajectories: z.unknown().optional(),
-  samples: z.unknown().optional(),
-  examples: z.unknown().optional(),
-  phrases: z.unknown().optional(),
-  note: z.unknown().optional(),
-});
-
-const noteLine = z.object({ step: z.number(), note: z.string() });
 
 /** Metrics of one batch. */
 export interface MetricsRecord {
@@ -58,9 +38,8 @@ export function readMonitorLogs(texts: { readonly metrics?: string; readonly ale
     unreadable += 1;
   };
   for (const { value } of parseJsonLines(texts.metrics ?? '', { onMalformed })) {
-    const { success, data } = metricsLine.safeParse(value);
-    if (success) {
-      const { step, ...rest } = data;
+    const { step, ...rest } = isRecord(value) ? value : {};
+    if (typeof step === 'number') {
       forgetFrom(step, metrics);
       metrics.push({ step, metrics: finite(rest) });
     } else unreadable += 1;
@@ -87,13 +66,22 @@ interface Event {
 }
 
 function eventOf(line: string, value: unknown): Event | undefined {
-  const finding = findingLine.safeParse(value);
-  if (finding.success) {
-    const { success, data } = findingSchema.safeParse(findingOf(finding.data));
-    return success ? { step: data.iteration, line, finding: data } : undefined;
+  const { step, timestamp, pathology_type: rule, metrics, note, ...rest } = isRecord(value) ? value : {};
+  if (typeof rule !== 'string') {
+    const isNote = typeof step === 'number' && typeof note === 'string';
+    return isNote ? { step, line, note: { step, note } } : undefined;
   }
-  const note = noteLine.safeParse(value);
-  return note.success ? { step: note.data.step, line, note: note.data } : undefined;
+  const evidence = isRecord(metrics) ? metrics : {};
+  const { success, data } = findingSchema.safeParse({
+    ...rest,
+    rule,
+    evidence: finite(evidence),
+    iteration: step,
+    responsesSeen: timestamp,
+    component: typeof evidence.reward_name === 'string' ? evidence.reward_name : undefined,
+    note: isPathology(rule) ? pathologyNotes[rule] : note,
+  });
+  return success ? { step: data.iteration, line, finding: data } : undefined;
 }
 
 /** A step has several lines. A resumed run may repeat a line, which counts once. */
@@ -107,27 +95,6 @@ function remember(event: Event, events: Event[]): void {
 
 function forgetFrom(step: number, records: { readonly step: number }[]): void {
   while (records.length > 0 && records.at(-1)!.step >= step) records.pop();
-}
-
-function findingOf(line: z.output<typeof findingLine>): Record<string, unknown> {
-  const { step, timestamp, severity, pathology_type: rule, message, metrics } = line;
-  const { trajectories, samples, examples, phrases } = line;
-  const note = isPathology(rule) ? pathologyNotes[rule] : line.note;
-  return {
-    rule,
-    severity,
-    message,
-    evidence: finite(metrics),
-    iteration: step,
-    responsesSeen: timestamp,
-    ...(typeof metrics.reward_name === 'string' && { component: metrics.reward_name }),
-    ...present({ trajectories, samples, examples, phrases, note }),
-  };
-}
-
-/** Fields that have a value. */
-function present(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function finite(values: Readonly<Record<string, unknown>>): Metrics {

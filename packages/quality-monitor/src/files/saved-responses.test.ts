@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, expect, it } from 'vitest';
 import { readSavedResponses, type SavedFields, streamSavedResponses } from '../files.ts';
@@ -77,6 +78,10 @@ it.each<[string, string, string, SavedFields | undefined, object[]]>([
   expect(await read(name, content, fields)).toMatchObject(expected);
 });
 
+it('reads a compressed file', async () => {
+  expect(await read('a.jsonl.gz', gzipSync(`${line}\n`))).toEqual([{ ...first, place: 'line 1' }]);
+});
+
 it('reads Parquet with nested columns', async () => {
   const columnData = [
     { name: 'answer', data: [{ text: 'a' }, { text: 'b' }], type: 'JSON' as const },
@@ -99,7 +104,7 @@ it.each<[string, string | Uint8Array, SavedFields | undefined, string]>([
     'response: it is missing. The record has fields text; name its fields (--response',
   ],
   ['a.jsonl', '7\n', undefined, 'line 1: expected {"response": "…"'],
-  ['a.json', `[${line},`, undefined, 'expected a JSON list or one JSON record per line'],
+  ['a.json', `[${line},`, undefined, 'expected a JSON list that ends with ]'],
   ['a.csv', 'completion,score\na,1\n', undefined, 'line 2: expected'],
   ['a.csv', 'response,reward\na,1,2\n', undefined, 'line 2: expected 2 fields as in the header, got 3'],
   [
@@ -110,13 +115,8 @@ it.each<[string, string | Uint8Array, SavedFields | undefined, string]>([
   ],
   ['a.jsonl', line, { prompt: 'question' }, 'expected records with a field question'],
   ['a.jsonl', line, { response: 'text' }, 'line 1: expected a field text, got fields response, reward'],
-  [
-    'a.jsonl',
-    Uint8Array.of(31, 139, 8, 0, 255),
-    undefined,
-    'expected UTF-8 text or Parquet, got other bytes; unpack',
-  ],
-  ['a.csv', Uint8Array.of(255, 254, 97, 0), undefined, 'expected UTF-8 text or Parquet'],
+  ['a.jsonl', Uint8Array.of(31, 139, 8, 0, 255), undefined, 'expected a complete gzip file'],
+  ['a.csv', Uint8Array.of(255, 254, 97, 0), undefined, 'expected UTF-8 text, got other bytes'],
   ['a.parquet', line, undefined, 'expected a Parquet file'],
 ])('refuses %s with %j', async (name, content, fields, message) => {
   await expect(read(name, content, fields)).rejects.toThrow(message);

@@ -1,9 +1,7 @@
-import { open, readFile } from 'node:fs/promises';
-import { FormatError, promptText } from '@rlp/core';
-import { parseCsv } from '@rlp/data';
+import { open } from 'node:fs/promises';
+import { FormatError, isRecord } from '@rlp/core';
+import { loadDataset } from '@rlp/data/datasets';
 import { readJsonLinesFile } from '@rlp/data/files';
-import { readParquetFile } from '@rlp/data/parquet';
-import * as z from 'zod';
 import { loggedReward } from '../monitor/batch.ts';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
 
@@ -28,14 +26,9 @@ export interface SavedFields {
   readonly prompt?: string | undefined;
 }
 
-interface SavedRecord {
-  readonly place: string;
-  readonly value: unknown;
-}
-
 /**
- * Reads saved responses from JSON Lines, a JSON list, CSV or Parquet. Parquet needs the package `hyparquet`. A last line of JSON Lines
- * that a crash cut short is left out.
+ * Reads saved responses from JSON Lines, a JSON list, CSV or Parquet, also compressed by gzip. Parquet needs the package `hyparquet`.
+ * A last line of JSON Lines that a crash cut short is left out.
  *
  * @throws FormatError naming the line or row that is something else.
  * @throws MissingPeerError for a Parquet file without `hyparquet`.
@@ -47,8 +40,7 @@ export async function readSavedResponses(path: string, fields: SavedFields = {})
 }
 
 /**
- * Reads the responses of {@link readSavedResponses} one by one. Memory holds one line of JSON Lines or one row group of Parquet.
- * CSV and a JSON list are read as a whole.
+ * Reads the responses of {@link readSavedResponses} one by one. Memory holds a piece of the file, or one row group of Parquet.
  *
  * @throws the errors of {@link readSavedResponses}. Those about fields that no record has come last.
  */
@@ -87,30 +79,30 @@ function hasField({ rewards, prompt }: Unplaced, field: string, fields: SavedFie
   );
 }
 
-async function* recordsOf(path: string): AsyncGenerator<SavedRecord> {
-  const head = await headOf(path);
-  if (head.subarray(0, 4).toString('latin1') === 'PAR1' || /\.parquet$/i.test(path)) {
-    for await (const { number, value } of readParquetFile(path)) yield { place: `row ${number}`, value };
-  } else if (/\.[ct]sv$/i.test(path)) {
-    for (const { number, record } of parseCsv(textOf(await readFile(path), path), { source: path })) {
-      yield { place: `line ${number}`, value: record };
-    }
-  } else if (/^\s*\[/.test(textOf(head, path, { stream: true }))) {
-    const list = listOf(textOf(await readFile(path), path), path);
-    for (const [at, value] of list.entries()) yield { place: `element ${at + 1}`, value };
-  } else {
+const expected = '{"response": "…", "rewards": {"name": number}} or a scored trajectory';
+
+async function* recordsOf(
+  path: string,
+): AsyncGenerator<{ readonly place: string; readonly value: unknown }, void, undefined> {
+  if (await isJsonLines(path)) {
     for await (const { number, value } of readJsonLinesFile(path, { expected, tornLine: 'skip' })) {
       yield { place: `line ${number}`, value };
     }
+    return;
+  }
+  for await (const entries of (await loadDataset(path)).batches()) {
+    for (const { row, at, origin } of entries) yield { place: `${origin.unit} ${at}`, value: row };
   }
 }
 
-/** Enough bytes to know the format. */
-async function headOf(path: string): Promise<Buffer> {
+/** Whether a file is neither Parquet, a table, compressed nor a JSON list. */
+async function isJsonLines(path: string): Promise<boolean> {
   try {
     await using file = await open(path);
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(65_536), 0, 65_536, 0);
-    return buffer.subarray(0, bytesRead);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(4096), 0, 4096, 0);
+    const head = buffer.toString('latin1', 0, bytesRead).replace(/^\u00ef\u00bb\u00bf/, '');
+    const isPacked = head.startsWith('\u001f\u008b') || head.startsWith('PAR1');
+    return !isPacked && !/\.([ct]sv|parquet|gz|zst)$/i.test(path) && !/^\s*\[/.test(head);
   } catch (cause) {
     // The system's other messages name the path.
     if ((cause as NodeJS.ErrnoException).code !== 'EISDIR') throw cause;
@@ -118,96 +110,29 @@ async function headOf(path: string): Promise<Buffer> {
   }
 }
 
-function textOf(bytes: Uint8Array, path: string, options?: { readonly stream: true }): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, options);
-  } catch (cause) {
-    throw new FormatError(
-      `${path}: expected UTF-8 text or Parquet, got other bytes; unpack the file, or save it as UTF-8`,
-      { cause },
-    );
-  }
-}
-
-function listOf(text: string, path: string): readonly unknown[] {
-  try {
-    return JSON.parse(text) as readonly unknown[];
-  } catch (cause) {
-    throw new FormatError(`${path}: expected a JSON list or one JSON record per line: ${String(cause)}`, {
-      cause,
-    });
-  }
-}
-
 /** A response before its place is known. */
 type Unplaced = Omit<SavedResponse, 'place'>;
 
-const reward = z.unknown().transform(loggedReward);
-const rewards = z.record(z.string(), reward);
-const text = z.unknown().transform(loggedText);
-const response = z.unknown().refine((value) => value !== undefined, 'it is missing');
-
-/** An assistant turn that only calls tools has `null`. */
-const message = z.object({
-  content: z
-    .string()
-    .nullable()
-    .transform((content) => content ?? ''),
-});
-
-/** A scored trajectory, as rollouts save it. */
-const trajectoryRecord = z.object({
-  trajectory: z.object({
-    response: z.string(),
-    task: z
-      .object({ prompt: z.union([z.string(), z.array(message)], 'expected text or a list of messages') })
-      .optional(),
-  }),
-  reward,
-  components: rewards,
-});
-
-const rewardsRecord = z.object({
-  response: response.transform(loggedResponse),
-  rewards,
-  prompt: text.optional(),
-});
-const rewardRecord = z.object({
-  response: response.transform(loggedResponse),
-  reward: reward.optional(),
-  prompt: text.optional(),
-});
-
-const expected = '{"response": "…", "rewards": {"name": number}} or a scored trajectory';
-
-/** Reads a record by what it says that it is, so that the error fits. */
+/** Reads a record as rollouts save it, or with the usual names. */
 function parsed(value: unknown, where: string): Unplaced {
-  const record: object = typeof value === 'object' && value !== null ? value : {};
-  const read = 'trajectory' in record ? asTrajectory : 'rewards' in record ? asRewards : asReward;
-  const { success, data, error } = read(record);
-  if (success) return data;
-  const { path: field, message: problem } = error.issues[0]!;
-  throw new FormatError(
-    `${where}: expected ${expected}; ${field.join('.')}: ${problem}. The record has ${keysOf(value)}; name its fields (--response, --reward, --prompt) if they differ`,
-  );
+  const record = isRecord(value) ? value : {};
+  const { trajectory, reward, components, rewards = reward === undefined ? {} : { reward } } = record;
+  const rollout = isRecord(trajectory) ? trajectory : undefined;
+  const { response, prompt = isRecord(rollout?.task) ? rollout.task.prompt : undefined } = rollout ?? record;
+  const paid = rollout === undefined ? rewards : { ...(isRecord(components) && components), total: reward };
+  if (response === undefined || !isRecord(paid)) {
+    const problem =
+      response === undefined ? 'response: it is missing' : 'rewards: expected names and numbers';
+    throw new FormatError(
+      `${where}: expected ${expected}; ${problem}. The record has ${keysOf(value)}; name its fields (--response, --reward, --prompt) if they differ`,
+    );
+  }
+  return {
+    response: loggedResponse(response),
+    rewards: Object.fromEntries(Object.entries(paid).map(([name, one]) => [name, loggedReward(one)])),
+    ...(prompt !== undefined && { prompt: loggedText(prompt) }),
+  };
 }
-
-const asRewards = (record: object) => rewardsRecord.safeParse(record);
-const asReward = (record: object) =>
-  rewardRecord
-    .transform(({ reward: only, ...rest }) => ({
-      ...rest,
-      rewards: only === undefined ? {} : { reward: only },
-    }))
-    .safeParse(record);
-const asTrajectory = (record: object) =>
-  trajectoryRecord
-    .transform(({ trajectory, reward: total, components }) => ({
-      response: trajectory.response,
-      rewards: { ...components, total },
-      prompt: trajectory.task && promptText(trajectory.task.prompt),
-    }))
-    .safeParse(record);
 
 /** The responses of a record. A reward or a prompt counts for all of them if there is one only. */
 function mapped(record: unknown, fields: SavedFields, where: string): Unplaced[] {

@@ -1,14 +1,13 @@
 import type { Finding } from '@rlp/core';
 import * as z from 'zod';
-import { AlertCounts } from '../assessor/alert-counts.ts';
-import { isAtLeast, type ResolvedInterventionConfig, severities } from './options.ts';
+import { alertCounts, countAlert, noAlerts, totalOf } from '../assessor/alert-counts.ts';
+import { isAtLeast, type ResolvedInterventionConfig } from './options.ts';
 
 const count = z.int().nonnegative();
 
 /** Schema of the state of an {@link AlertGate}. */
 export const alertGateStateSchema = z.strictObject({
-  bySeverity: z.partialRecord(z.enum(severities), count),
-  byRule: z.record(z.string(), count),
+  ...alertCounts,
   held: count,
   recent: z.array(z.strictObject({ step: z.number(), rules: z.array(z.string()) })),
 });
@@ -25,10 +24,8 @@ export type AlertGateState = z.output<typeof alertGateStateSchema>;
 export class AlertGate {
   readonly #config: ResolvedInterventionConfig;
   readonly #conventions: 'rlp' | 'tunrex';
-  readonly #counts = new AlertCounts();
-  /** Batches with findings in the window, with the rules that were reported. */
-  #recent: AlertGateState['recent'] = [];
-  #held = 0;
+  /** `recent` has the batches with findings in the window, with the rules that were reported. */
+  #state: AlertGateState = { ...noAlerts(), held: 0, recent: [] };
 
   constructor(config: ResolvedInterventionConfig, conventions: 'rlp' | 'tunrex') {
     this.#config = config;
@@ -37,7 +34,7 @@ export class AlertGate {
 
   /** Alerts counted so far. */
   get total(): number {
-    return this.#counts.total;
+    return totalOf(this.#state);
   }
 
   /** Counts a batch's findings. @returns Those to report, and how many the rate limit held. */
@@ -51,51 +48,49 @@ export class AlertGate {
     const severe = findings.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
     const passed = this.#passed([...new Set(severe.map(({ rule }) => rule))], step);
     if (passed === undefined) return none;
-    for (const finding of findings) this.#counts.add(finding);
+    for (const finding of findings) countAlert(this.#state, finding);
     if (!enableInterventions) return none;
     const reported = severe.filter(({ rule }) => passed.includes(rule));
     const held = severe.length - reported.length;
-    this.#held += held;
+    this.#state.held += held;
     return { reported, held };
   }
 
   /** Counts so far, and batches with findings per step of the window that ends with `step`. */
   summary(step: number) {
-    const { bySeverity, byRule } = this.#counts.saveState();
     if (this.#conventions === 'rlp') this.#forget(step);
+    const { bySeverity, byRule, held, recent } = this.#state;
     return {
       totalAlertsBySeverity: { low: 0, medium: 0, high: 0, critical: 0, ...bySeverity },
-      totalAlertsByRule: byRule,
-      recentAlertRate: this.#recent.length / this.#config.alertAggregationWindow,
-      heldAlerts: this.#held,
+      totalAlertsByRule: { ...byRule },
+      recentAlertRate: recent.length / this.#config.alertAggregationWindow,
+      heldAlerts: held,
     };
   }
 
   saveState(): AlertGateState {
-    return { ...this.#counts.saveState(), held: this.#held, recent: this.#recent };
+    return structuredClone(this.#state);
   }
 
-  loadState({ held, recent, ...counts }: AlertGateState): void {
-    this.#counts.loadState(counts);
-    this.#recent = recent;
-    this.#held = held;
+  loadState(state: AlertGateState): void {
+    this.#state = state;
   }
 
   /** The rules within the rate limit. `undefined` if TunRex would not count the batch. */
   #passed(rules: string[], step: number): readonly string[] | undefined {
     this.#forget(step);
     const isTunrex = this.#conventions === 'tunrex';
-    const counted = this.#recent.filter((batch) => isTunrex || batch.rules.length > 0);
+    const counted = this.#state.recent.filter((batch) => isTunrex || batch.rules.length > 0);
     const isWithin = counted.length < this.#config.maxAlertsPerWindow;
-    const known = new Set(this.#recent.flatMap((batch) => batch.rules));
+    const known = new Set(this.#state.recent.flatMap((batch) => batch.rules));
     const unreported = isTunrex ? [] : rules.filter((rule) => !known.has(rule));
     const passed = isWithin ? rules : unreported;
-    this.#recent = [...this.#recent, { step, rules: passed }];
+    this.#state.recent = [...this.#state.recent, { step, rules: passed }];
     return isTunrex && !isWithin ? undefined : passed;
   }
 
   #forget(step: number): void {
     const first = step - this.#config.alertAggregationWindow;
-    this.#recent = this.#recent.filter((batch) => batch.step > first);
+    this.#state.recent = this.#state.recent.filter((batch) => batch.step > first);
   }
 }

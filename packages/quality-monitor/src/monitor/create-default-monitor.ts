@@ -1,30 +1,23 @@
-import { type MetricsLogger, OptionsError } from '@rlp/core';
+import { OptionsError } from '@rlp/core';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import type { AssessorOptions } from '../assessor/options.ts';
 import { rewardHackingDetector } from '../hacking/detector.ts';
 import type { RewardHackingOptions } from '../hacking/options.ts';
 import { consoleAlerts } from './console-alerts.ts';
-import { RewardQualityMonitor } from './monitor.ts';
+import { RewardQualityMonitor, type RewardQualityMonitorParts } from './monitor.ts';
 import type { InterventionConfig } from './options.ts';
 
 /** Options of {@link createDefaultMonitor}. */
-export interface DefaultMonitorOptions {
-  /** Report alerts and request actions. `false` only counts. Default true. */
-  readonly enableInterventions?: boolean | undefined;
-  /** Values of each reward that statistics are computed over. Default 1000. */
-  readonly windowSize?: number | undefined;
+export interface DefaultMonitorOptions
+  extends Pick<InterventionConfig, 'enableInterventions' | 'actions'>,
+    Pick<AssessorOptions, 'windowSize'>,
+    Pick<RewardQualityMonitorParts, 'loggers' | 'onFailure'> {
   /** Further options of the assessor, such as `{ tags: 'none' }` for plain text. */
   readonly assessor?: Omit<AssessorOptions, 'windowSize'> | undefined;
   /** Options of `rewardHackingDetector`. `'off'` omits the detector. Default: its defaults. */
   readonly rewardHacking?: RewardHackingOptions | 'off' | undefined;
-  /** Actions to request from the training loop, by rule. See {@link InterventionConfig}. Default none. */
-  readonly actions?: InterventionConfig['actions'];
   /** Print alerts. Default `'on'`. */
   readonly console?: 'on' | 'off' | undefined;
-  /** Loggers for metrics, findings and notes, such as `wandbLogger({ run })` of `@rlp/tracking`. Default none. */
-  readonly loggers?: readonly MetricsLogger[] | undefined;
-  /** Called once for each logger, callback or reward that fails. Default `console.warn`. */
-  readonly onFailure?: ((message: string) => void) | undefined;
 }
 
 const usual = { minSamplesForAnalysis: 100, explainedByLearning: 'lower' } as const;
@@ -37,8 +30,8 @@ const usual = { minSamplesForAnalysis: 100, explainedByLearning: 'lower' } as co
  * @throws OptionsError for unknown options or values out of range.
  */
 export function createDefaultMonitor({
-  enableInterventions = true,
-  windowSize = 1000,
+  enableInterventions,
+  windowSize,
   assessor,
   rewardHacking,
   actions,
@@ -52,7 +45,7 @@ export function createDefaultMonitor({
   return new RewardQualityMonitor({
     assessor: new RewardQualityAssessor({ ...usual, ...assessor, windowSize }),
     detectors: rewardHacking === 'off' ? [] : [rewardHackingDetector(rewardHacking)],
-    config: { enableInterventions, interventionSeverity: 'medium', ...(actions && { actions }) },
+    config: { enableInterventions, interventionSeverity: 'medium', actions },
     loggers: [...(console === 'on' ? [consoleAlerts()] : []), ...loggers],
     onFailure,
   });

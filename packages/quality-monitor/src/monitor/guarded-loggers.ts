@@ -1,4 +1,4 @@
-import { type Finding, type Metrics, type MetricsLogger, onAbort } from '@rlp/core';
+import { type Finding, type Metrics, type MetricsLogger, messageOf, onAbort } from '@rlp/core';
 
 /** Everything to log about one batch. */
 export interface BatchLog {
@@ -70,17 +70,12 @@ export class GuardedLoggers {
 
   async #settled(signal: AbortSignal | undefined): Promise<void> {
     const done = Promise.all(this.#pending.keys());
-    if (signal === undefined) {
-      await done;
-      return;
-    }
-    await new Promise<void>((resolve) => {
-      const release = onAbort(signal, resolve);
-      void done.then(() => {
-        release();
-        resolve();
-      });
+    let release = () => {};
+    const aborted = new Promise<void>((resolve) => {
+      if (signal !== undefined) release = onAbort(signal, resolve);
     });
+    await Promise.race([done, aborted]);
+    release();
   }
 
   #follow(name: string, work: PromiseLike<unknown>): void {
@@ -91,7 +86,7 @@ export class GuardedLoggers {
   }
 
   #fail(name: string, error: unknown): void {
-    this.report(name, `it failed: ${error instanceof Error ? error.message : String(error)}`);
+    this.report(name, `it failed: ${messageOf(error)}`);
   }
 }
 

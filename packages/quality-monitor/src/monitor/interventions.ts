@@ -4,12 +4,6 @@ import type { ResolvedAction, ResolvedInterventionConfig } from './options.ts';
 /** Iteration in which each action was last requested. */
 export type InterventionsState = Readonly<Record<string, number>>;
 
-interface Request {
-  readonly intervention: Intervention;
-  readonly cooldown: number;
-  readonly key: string;
-}
-
 /**
  * Requests the actions that findings call for.
  *
@@ -18,7 +12,7 @@ interface Request {
  */
 export class Interventions {
   readonly #actions: ResolvedInterventionConfig['actions'];
-  #requested = new Map<string, number>();
+  #requested: Record<string, number> = {};
 
   constructor({ actions }: Pick<ResolvedInterventionConfig, 'actions'>) {
     this.#actions = actions;
@@ -29,7 +23,12 @@ export class Interventions {
     findings: readonly Finding[],
     step: number,
   ): { readonly interventions: Intervention[]; readonly held: number } {
-    const requests = findings.flatMap((finding) => this.#requestsFor(finding));
+    const requests = findings.flatMap((cause) =>
+      [this.#actions[cause.rule] ?? []].flat().flatMap((action, at) => {
+        const intervention = interventionFor(action, cause);
+        return intervention === undefined ? [] : [{ action, intervention, key: `${cause.rule}/${at}` }];
+      }),
+    );
     const due = requests.filter((request) => this.#isDue(request, step));
     return {
       interventions: due.map(({ intervention }) => intervention),
@@ -38,29 +37,26 @@ export class Interventions {
   }
 
   saveState(): InterventionsState {
-    return Object.fromEntries(this.#requested);
+    return { ...this.#requested };
   }
 
   loadState(state: InterventionsState): void {
-    this.#requested = new Map(Object.entries(state));
+    this.#requested = { ...state };
   }
 
-  #requestsFor(finding: Finding): Request[] {
-    return [this.#actions[finding.rule] ?? []].flat().flatMap((action, at) => {
-      const intervention = interventionFor(action, finding);
-      if (intervention === undefined) return [];
-      const cooldown = action.action === 'drop' ? 0 : action.cooldown;
-      const component = intervention.action === 'lower-weight' ? `/${intervention.component}` : '';
-      return [{ intervention, cooldown, key: `${finding.rule}/${at}${component}` }];
-    });
-  }
-
-  #isDue({ key, cooldown }: Request, step: number): boolean {
-    if (cooldown === 0) return true;
-    if (step - (this.#requested.get(key) ?? -Infinity) < cooldown) return false;
-    this.#requested.set(key, step);
+  #isDue({ action, intervention, key }: Request, step: number): boolean {
+    if (action.action === 'drop') return true;
+    const component = intervention.action === 'lower-weight' ? `/${intervention.component}` : '';
+    if (step - (this.#requested[key + component] ?? -Infinity) < action.cooldown) return false;
+    this.#requested[key + component] = step;
     return true;
   }
+}
+
+interface Request {
+  readonly action: ResolvedAction;
+  readonly intervention: Intervention;
+  readonly key: string;
 }
 
 /** Returns nothing if the finding names no trajectories or component to act on. */
@@ -73,9 +69,8 @@ function interventionFor(action: ResolvedAction, cause: Finding): Intervention |
     case 'raise-kl':
       return { action: 'raise-kl', cause, factor: action.factor };
     case 'lower-weight': {
-      const component = action.component ?? cause.component;
-      if (component === undefined) return undefined;
-      return { action: 'lower-weight', cause, factor: action.factor, component };
+      const { component = cause.component, factor } = action;
+      return component === undefined ? undefined : { action: 'lower-weight', cause, factor, component };
     }
     default:
       return { action: action.action, cause };

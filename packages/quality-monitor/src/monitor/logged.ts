@@ -1,5 +1,5 @@
 import { type Finding, type Metrics, type MonitorBatch, promptText } from '@rlp/core';
-import { severities } from './options.ts';
+import { severities } from '../assessor/alert-counts.ts';
 import { sharedPhrases } from './shared-phrases.ts';
 
 const namespace = 'reward_quality/';
@@ -35,7 +35,7 @@ export function alertMetrics(reported: readonly Finding[], held: number): Metric
 /** Adds to a detector's finding some of its responses, those with its phrases first, and the phrases that only they share. */
 export function withSamples(
   finding: Finding,
-  trajectories: MonitorBatch['trajectories'],
+  { trajectories }: MonitorBatch,
   responsesSeen: number,
 ): Finding {
   const ids = new Set(finding.trajectories);

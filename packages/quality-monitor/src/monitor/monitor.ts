@@ -11,6 +11,7 @@ import {
   type Severity,
 } from '@rlp/core';
 import * as z from 'zod';
+import { severities } from '../assessor/alert-counts.ts';
 import { type AssessmentSummary, RewardQualityAssessor } from '../assessor/assessor.ts';
 import { flatMetrics, type RewardQualityMetrics } from '../assessor/metrics.ts';
 import type { RewardHackingDetector } from '../hacking/detector.ts';
@@ -24,7 +25,6 @@ import {
   isAtLeast,
   type ResolvedInterventionConfig,
   resolveInterventionConfig,
-  severities,
 } from './options.ts';
 
 /** Parts of a {@link RewardQualityMonitor}. */
@@ -126,22 +126,18 @@ export class RewardQualityMonitor implements Monitor {
       if (!Number.isFinite(value)) this.#loggers.report(`metric ${name}`, 'it is not a finite number');
     }
     const finite = Object.fromEntries(extra.filter(([, value]) => Number.isFinite(value)));
-    return this.#monitor(batch, { step, extraMetrics: finite, trajectories: trajectoriesOf(batch) }).metrics;
+    return this.#monitor(batch, { iteration: step, trajectories: trajectoriesOf(batch) }, finite).metrics;
   }
 
   /** Observes a batch of a training loop, with each reward component and the reward itself as `total`. */
-  observe({ iteration, trajectories, metrics: known }: MonitorBatch): MonitorReport {
-    this.#requireGrown(iteration);
+  observe(observed: MonitorBatch): MonitorReport {
+    this.#requireGrown(observed.iteration);
+    const { trajectories } = observed;
     const responses = trajectories.map(({ trajectory }) => trajectory.response);
     const batch = this.#checked({ responses, rewards: rewardsOf(trajectories) });
-    const judged = this.#monitor(batch, { step: iteration, trajectories, known });
-    const bySeverity = (a: Finding, b: Finding) =>
-      severities.indexOf(b.severity) - severities.indexOf(a.severity);
-    return {
-      metrics: judged.logged,
-      findings: [...judged.findings].sort(bySeverity),
-      interventions: judged.interventions,
-    };
+    const { logged, findings, interventions } = this.#monitor(batch, observed);
+    const rank = ({ severity }: Finding) => severities.indexOf(severity);
+    return { metrics: logged, findings: findings.sort((a, b) => rank(b) - rank(a)), interventions };
   }
 
   /** Forgets the assessor's windows and what detectors saw recently. Counts and cooldowns stay. */
@@ -225,22 +221,20 @@ export class RewardQualityMonitor implements Monitor {
     await this.close();
   }
 
-  #monitor(batch: MonitoredBatch, context: BatchContext): Judgement {
-    const { step, extraMetrics, trajectories } = context;
+  /** Returns the metrics, also flat and under their namespace. */
+  #monitor(batch: MonitoredBatch, observed: MonitorBatch, extraMetrics: Metrics = {}) {
+    const { iteration: step, trajectories } = observed;
     const ids = trajectories.map(({ trajectory }) => trajectory.id);
     const tasks = trajectories.map(({ trajectory }) => trajectory.task.id);
-    const {
-      metrics: assessed,
-      findings: ofAssessor,
-      faults,
-    } = this.assessor.assessBatch({ ...batch, ids, iteration: step, tasks });
-    for (const fault of faults) this.#loggers.report('coherence', fault);
+    const assessed = this.assessor.assessBatch({ ...batch, ids, iteration: step, tasks });
+    for (const fault of assessed.faults) this.#loggers.report('coherence', fault);
     this.#step = step;
-    const detected = this.#detect(context);
-    const findings = [...ofAssessor, ...detected.findings];
+    const detected = this.#detect(observed);
+    const findings = [...assessed.findings, ...detected.findings];
     const { reported, held } = this.#gate.admit(findings, step);
     const interventions = this.#request(findings, detected, step);
-    const metrics = { ...assessed, suspectedRewardHacking: detected.metrics.suspected_reward_hacking ?? 0 };
+    const suspectedRewardHacking = detected.metrics.suspected_reward_hacking ?? 0;
+    const metrics: RewardQualityMetrics = { ...assessed.metrics, suspectedRewardHacking };
     const logged = namespaced({
       ...flatMetrics(metrics),
       ...detected.metrics,
@@ -276,15 +270,14 @@ export class RewardQualityMonitor implements Monitor {
   }
 
   /** Merges the detectors' reports. */
-  #detect({ step, trajectories, known }: BatchContext): MonitorReport {
-    const reports = this.#detectors.flatMap((detector, at) => {
-      const observe = () => detector.observe({ iteration: step, trajectories, metrics: known });
-      return this.#loggers.attempt(`detector ${at}`, observe) ?? [];
-    });
+  #detect(observed: MonitorBatch): MonitorReport {
+    const reports = this.#detectors.flatMap(
+      (detector, at) => this.#loggers.attempt(`detector ${at}`, () => detector.observe(observed)) ?? [],
+    );
     const findings = reports.flatMap((report) => report.findings);
     return {
       metrics: Object.assign({}, ...reports.map(({ metrics }) => metrics)) as Metrics,
-      findings: findings.map((finding) => withSamples(finding, trajectories, this.assessor.samples)),
+      findings: findings.map((finding) => withSamples(finding, observed, this.assessor.samples)),
       interventions: reports.flatMap(({ interventions = [] }) => interventions),
     };
   }
@@ -298,23 +291,6 @@ export class RewardQualityMonitor implements Monitor {
     this.#heldInterventions += held;
     return [...interventions, ...(detected.interventions ?? [])];
   }
-}
-
-interface BatchContext {
-  readonly step: number;
-  readonly extraMetrics?: Metrics | undefined;
-  /** One per response. */
-  readonly trajectories: MonitorBatch['trajectories'];
-  /** Metrics of the training loop. */
-  readonly known?: Metrics | undefined;
-}
-
-interface Judgement {
-  readonly metrics: RewardQualityMetrics;
-  /** All metrics, flat and under their namespace. */
-  readonly logged: Metrics;
-  readonly findings: readonly Finding[];
-  readonly interventions: readonly Intervention[];
 }
 
 function isAcknowledging(detector: Monitor): detector is RewardHackingDetector {

@@ -93,15 +93,12 @@ function reported(
     for (const [at, one] of given.entries()) add(entryOf(one), values?.[at] ?? null);
   };
   return (given, ...rest) => {
-    const result = reward(given, ...rest);
-    if (!(result instanceof Promise)) {
-      record(given, result);
-      return result;
-    }
-    return result.then((value) => {
+    const heard = (value: unknown) => {
       record(given, value);
       return value;
-    });
+    };
+    const result = reward(given, ...rest);
+    return result instanceof Promise ? result.then(heard) : heard(result);
   };
 }
 

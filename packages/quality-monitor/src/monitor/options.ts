@@ -1,9 +1,7 @@
 import { type Finding, parseOptions, type Severity } from '@rlp/core';
 import * as z from 'zod';
+import { severities } from '../assessor/alert-counts.ts';
 import { pathologies } from '../assessor/pathology.ts';
-
-/** From the least to the most severe. */
-export const severities = ['low', 'medium', 'high', 'critical'] as const satisfies readonly Severity[];
 
 const cooldown = z.int().min(1).default(20);
 

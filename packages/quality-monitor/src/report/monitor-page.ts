@@ -12,13 +12,13 @@ import {
   summaryList,
   valueTable,
 } from '@rlp/page';
-import { isPathology, type Pathology } from '../assessor/pathology.ts';
+import { severities } from '../assessor/alert-counts.ts';
+import { isPathology } from '../assessor/pathology.ts';
 import type { MonitorLogs } from '../files/read-logs.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
-import { severities } from '../monitor/options.ts';
 import { alertMarks } from './alert-marks.ts';
 import { flaggedResponses } from './flagged-responses.ts';
-import { chartTitles, ruleTitle } from './titles.ts';
+import { chartOf, chartTitles, ruleTitle, traitPrefix } from './titles.ts';
 
 /** Options of {@link renderMonitorPage}. */
 export interface MonitorPageOptions {
@@ -33,20 +33,8 @@ const worstFirst = severities.toReversed();
 /** Newest alerts and notes shown in their tables. */
 const mostShown = 50;
 
-/** Pathologies to mark in each chart. */
-const marked: Readonly<Record<string, readonly Pathology[]>> = {
-  suspected_format_gaming: ['format_gaming'],
-  format_compliance_rate: ['format_gaming', 'degenerate_outputs'],
-  empty_content_rate: ['degenerate_outputs'],
-  repetition_rate: ['excessive_repetition'],
-  unique_responses_ratio: ['diversity_collapse'],
-  window_diversity: ['diversity_collapse'],
-  lexical_diversity: ['diversity_collapse', 'excessive_repetition'],
-  avg_reasoning_length: ['format_gaming', 'degenerate_outputs'],
-  avg_answer_length: ['format_gaming', 'degenerate_outputs'],
-};
-/** Prefix of the evidence of one trait. Most traits drawn, and least evidence of one. */
-const [traitPrefix, mostTraits, leastEvidence] = ['hacking/', 6, 0.25];
+/** Most traits drawn, and least evidence of one. */
+const [mostTraits, leastEvidence] = [6, 0.25];
 /** Least distance from its beginning that a curve must reach to be drawn. */
 const leastMove = 0.03;
 /** Where alarms begin. */
@@ -153,8 +141,8 @@ function qualitySection(logs: MonitorLogs): Html {
     const series = seriesOf(logs, name, name);
     const isEvidence = name.startsWith(traitPrefix) || name.endsWith('_hacking') || name.endsWith('_changed');
     if (saysNothing(series, isEvidence ? 0 : leastMove)) return [];
-    const { title, axis } = chartTitles[name] ?? traitTitle(name);
-    const marks = marksOf(logs, ({ rule }) => (marked[name] ?? []).some((one) => one === rule));
+    const { title, axis, marked } = chartOf(name);
+    const marks = marksOf(logs, ({ rule }) => marked.some((one) => one === rule));
     const level = isEvidence
       ? { value: alarmLevel, name: name.endsWith('_hacking') ? 'alarm' : 'suspicion' }
       : undefined;
@@ -194,13 +182,6 @@ function conspicuousTraits({ metrics }: MonitorLogs): string[] {
   return found.slice(0, mostTraits).map(([name]) => name);
 }
 
-function traitTitle(name: string) {
-  return {
-    title: `Trait: ${ruleTitle(name.slice(traitPrefix.length)).toLowerCase()}`,
-    axis: 'share',
-  } as const;
-}
-
 /** Marks the findings that a chart concerns, and those of detectors, which concern the whole run. */
 function marksOf({ findings }: MonitorLogs, concerns: (finding: Finding) => boolean): Mark[] {
   return alertMarks(findings.filter((finding) => concerns(finding) || !isPathology(finding.rule)));
@@ -224,19 +205,17 @@ function rewardNames({ metrics }: MonitorLogs): string[] {
 /** Mean, deviation and range of each reward. */
 function rewardSection(logs: MonitorLogs): Html {
   const charts = rewardNames(logs).map((name) => {
-    const statistic = (kind: string) =>
-      new Map(seriesOf(logs, `reward_${name}_${kind}`, kind).points.map(({ step, value }) => [step, value]));
-    const [std, low, high] = [statistic('std'), statistic('min'), statistic('max')];
     const mean = seriesOf(logs, `reward_${name}_mean`, `${name}: mean, one deviation`);
-    const within = mean.points.map(({ step, value }) => ({
-      step,
-      low: value - (std.get(step) ?? 0),
-      high: value + (std.get(step) ?? 0),
-    }));
+    const rows = new Map(logs.metrics.map(({ step, metrics }) => [step, metrics]));
+    const of = (kind: string, step: number) => rows.get(step)?.[`reward_${name}_${kind}`];
+    const within = mean.points.map(({ step, value }) => {
+      const deviation = of('std', step) ?? 0;
+      return { step, low: value - deviation, high: value + deviation };
+    });
     const range = mean.points.map(({ step, value }) => ({
       step,
-      low: low.get(step) ?? value,
-      high: high.get(step) ?? value,
+      low: of('min', step) ?? value,
+      high: of('max', step) ?? value,
     }));
     const series = [
       { ...mean, band: within },

@@ -9,36 +9,35 @@ const mostFindings = 1000;
 
 /** Logs of a running run, in bounded memory. */
 export class RecentLogs {
-  #metrics: MetricsRecord[] = [];
-  #findings: Finding[] = [];
-  #olderFindings = 0;
-  #notes: NoteRecord[] = [];
+  readonly #logs = {
+    metrics: [] as MetricsRecord[],
+    findings: [] as Finding[],
+    notes: [] as NoteRecord[],
+    olderFindings: 0,
+    unreadable: 0,
+  };
+
+  get logs(): MonitorLogs {
+    return this.#logs;
+  }
 
   addMetrics(step: number, metrics: Metrics): void {
-    this.#metrics.push({ step, metrics: withoutNamespace(metrics) });
-    if (this.#metrics.length > mostBatches) this.#metrics = thinned(this.#metrics);
+    const logs = this.#logs;
+    logs.metrics.push({ step, metrics: withoutNamespace(metrics) });
+    if (logs.metrics.length > mostBatches) logs.metrics = thinned(logs.metrics);
   }
 
   addFinding(finding: Finding): void {
-    this.#findings.push(withShortSamples(finding));
-    if (this.#findings.length <= mostFindings) return;
-    this.#olderFindings += this.#findings.length - mostFindings / 2;
-    this.#findings = this.#findings.slice(-mostFindings / 2);
+    const { findings } = this.#logs;
+    findings.push(withShortSamples(finding));
+    if (findings.length > mostFindings)
+      this.#logs.olderFindings += findings.splice(0, findings.length - mostFindings / 2).length;
   }
 
   addNote(step: number, note: string): void {
-    this.#notes.push({ step, note });
-    if (this.#notes.length > mostFindings) this.#notes = this.#notes.slice(-mostFindings / 2);
-  }
-
-  get logs(): MonitorLogs {
-    return {
-      metrics: this.#metrics,
-      findings: this.#findings,
-      notes: this.#notes,
-      olderFindings: this.#olderFindings,
-      unreadable: 0,
-    };
+    const { notes } = this.#logs;
+    notes.push({ step, note });
+    if (notes.length > mostFindings) notes.splice(0, notes.length - mostFindings / 2);
   }
 }
 

@@ -83,18 +83,9 @@ type Resolved = z.output<typeof schema> & { readonly token: string };
 
 class LivePage {
   readonly logger: MetricsLogger = {
-    log: (step, metrics) => {
-      this.#logs.addMetrics(step, metrics);
-      this.#changed();
-    },
-    finding: (_, finding) => {
-      this.#logs.addFinding(finding);
-      this.#changed();
-    },
-    note: (step, text) => {
-      this.#logs.addNote(step, text);
-      this.#changed();
-    },
+    log: (step, metrics) => this.#change(() => this.#logs.addMetrics(step, metrics)),
+    finding: (_, finding) => this.#change(() => this.#logs.addFinding(finding)),
+    note: (step, text) => this.#change(() => this.#logs.addNote(step, text)),
     close: async () => undefined,
   };
   readonly #options: Resolved;
@@ -143,57 +134,46 @@ class LivePage {
     await this.#server?.close();
   }
 
-  #changed(): void {
+  /** Makes a change and schedules an update. */
+  #change(make: () => void): void {
+    make();
     this.#rendered = undefined;
-    this.#schedule();
-  }
-
-  #schedule(): void {
     if (this.#timer !== undefined || this.#readers.size === 0 || this.#closing !== undefined) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#update();
-      },
-      Math.max(this.#options.refreshMs, rest * this.#renderMs),
-    ).unref();
+    const pause = Math.max(this.#options.refreshMs, rest * this.#renderMs);
+    this.#timer = setTimeout(() => this.#update(), pause).unref();
   }
 
   #update(): void {
-    if (this.#readers.size === 0) return;
-    this.#readers.send(this.#state());
+    this.#timer = undefined;
+    if (this.#readers.size > 0) this.#readers.send(this.#state());
   }
 
   #state(): ServerEvent {
-    return { event: 'body', data: this.#body().html };
-  }
-
-  #body(): Html {
     if (this.#rendered === undefined) {
       const start = this.#options.clock();
       this.#rendered = rendered(this.#logs.logs);
       this.#renderMs = this.#options.clock() - start;
     }
-    return this.#rendered;
+    return { event: 'body', data: this.#rendered.html };
   }
 
   #answer({ method }: Parameters<HttpHandler>[0], exchange: HttpExchange): Response {
     if (method !== 'GET') throw new Refusal(405, 'expected GET');
-    if (exchange.url.pathname === '/') return this.#page();
+    if (exchange.url.pathname === '/') return page(this.#options.title);
     if (exchange.url.pathname !== '/events') throw new Refusal(404, 'there is only one page');
     return this.#readers.open(exchange, this.#state());
   }
+}
 
-  #page(): Response {
-    const nonce = randomBytes(16).toString('base64');
-    const { title } = this.#options;
-    const body = html`<p id="status" role="status">Connecting.</p><div id="live"></div>`;
-    const headers = {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentSecurityPolicy(nonce),
-    };
-    return new Response(renderPage({ title, body, script: { code: pageScript, nonce } }), { headers });
-  }
+/** The page without contents. Its script asks for them. */
+function page(title: string): Response {
+  const nonce = randomBytes(16).toString('base64');
+  const body = html`<p id="status" role="status">Connecting.</p><div id="live"></div>`;
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': contentSecurityPolicy(nonce),
+  };
+  return new Response(renderPage({ title, body, script: { code: pageScript, nonce } }), { headers });
 }
 
 /** A record that cannot be rendered costs the page, not the run. */

@@ -5,26 +5,17 @@ type PackedKind<Type> = { new (buffer: ArrayBuffer): Type; readonly BYTES_PER_EL
 
 /** Schema of a typed array in memory that is the base64 of its bytes in JSON, a tenth of the size of numbers. */
 export function packed<Type extends Packed>(kind: PackedKind<Type>, length?: number) {
-  return z.codec(packedText(kind, length), z.custom<Type>(), {
-    decode: (text) => unpacked(kind, text),
-    encode: textOf,
-  });
-}
-
-/** Schema of the base64 of whole numbers of a kind. */
-export function packedText(kind: PackedKind<unknown>, length?: number) {
-  return z.base64({ abort: true }).refine(
-    (text) => {
-      const numbers = atob(text).length / kind.BYTES_PER_ELEMENT;
+  const text = z.base64({ abort: true }).refine(
+    (bytes) => {
+      const numbers = atob(bytes).length / kind.BYTES_PER_ELEMENT;
       return Number.isInteger(numbers) && (length === undefined || numbers === length);
     },
     { error: `expected ${length ?? 'whole'} numbers`, abort: true },
   );
-}
-
-/** The array of a base64 text. */
-export function unpacked<Type>(kind: PackedKind<Type>, text: string): Type {
-  return new kind(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer);
+  return z.codec(text, z.custom<Type>(), {
+    decode: (bytes) => new kind(Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0)).buffer),
+    encode: textOf,
+  });
 }
 
 /** The base64 of an array's bytes. */

@@ -1,37 +1,37 @@
-/** White space of ASCII, including the four information separators. Shape: `[128]`. */
-const asciiSpaces: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
-  /\s/.test(String.fromCharCode(code)) || (code >= 28 && code <= 31) ? 1 : 0,
-);
+/** Whether a character is white space: that of Unicode, next line or one of the four information separators. */
+function isSpace(character: string): boolean {
+  const code = character.charCodeAt(0);
+  if (code === 0x85 || (code >= 28 && code <= 31)) return true;
+  return code !== 0xfeff && /\s/.test(character);
+}
 
-/** Whether a character is white space. */
-export function isSpace(code: number): boolean {
-  return code < 128 ? asciiSpaces[code] === 1 : isUnusualSpace(code);
+/** Controls, surrogates, private and replacement characters. */
+function isGarbled(code: number): boolean {
+  if (code < 160) return code < 9 || (code > 13 && code < 32) || code > 126;
+  return (code >= 0xd800 && code <= 0xf8ff) || code >= 0xfff0;
 }
 
 /** Trims white space, including the four information separators. */
 export function trimmed(text: string): string {
   let [start, end] = [0, text.length];
-  while (start < end && isSpace(text.charCodeAt(start))) start += 1;
-  while (end > start && isSpace(text.charCodeAt(end - 1))) end -= 1;
+  while (start < end && isSpace(text[start]!)) start += 1;
+  while (end > start && isSpace(text[end - 1]!)) end -= 1;
   return text.slice(start, end);
 }
 
-function isUnusualSpace(code: number): boolean {
-  return (
-    code === 0x85 ||
-    code === 0xa0 ||
-    code === 0x1680 ||
-    (code >= 0x2000 && code <= 0x200a) ||
-    code === 0x2028 ||
-    code === 0x2029 ||
-    code === 0x202f ||
-    code === 0x205f ||
-    code === 0x3000
-  );
-}
+/** What a character is: part of a chunk, an ASCII letter, white space, or garbled. */
+export const characterKinds = { part: 0, letter: 1, space: 2, garbled: 3, garbledSpace: 4 } as const;
 
-/** Whether a character is a control other than white space, a surrogate, private or a replacement character. */
-export function isGarbled(code: number): boolean {
-  if (code < 128) return code > 126 || (code < 32 && (asciiSpaces[code] === 0 || code >= 28));
-  return code < 160 || (code >= 0xd800 && code <= 0xf8ff) || code >= 0xfff0;
+let table: Uint8Array | undefined;
+
+/** Kind of each UTF-16 unit. Shape: `[65536]`. */
+export function kindTable(): Uint8Array {
+  const { part, letter, space, garbled, garbledSpace } = characterKinds;
+  table ??= Uint8Array.from({ length: 65_536 }, (_, code) => {
+    const character = String.fromCharCode(code);
+    if (isSpace(character)) return isGarbled(code) ? garbledSpace : space;
+    if (isGarbled(code)) return garbled;
+    return /[A-Za-z]/.test(character) ? letter : part;
+  });
+  return table;
 }

@@ -73,14 +73,20 @@ export class DuplicateWindow {
     return previous < 0 ? 'new' : 'duplicate';
   }
 
-  /** Signatures from the oldest text to the newest. Adding them restores the window. Shape: `[n × 64]`. */
-  signatures(): Uint32Array {
-    if (this.#added <= this.#size) return this.#signatures.slice(0, this.#added * signatureLength);
-    const all = new Uint32Array(this.#signatures.length);
-    const oldest = (this.#added % this.#size) * signatureLength;
-    all.set(this.#signatures.subarray(oldest));
+  /** Signatures from the oldest text to the newest. Shape: `[n × 64]`. */
+  signatures(): Uint32Array<ArrayBuffer> {
+    const oldest = this.#added <= this.#size ? 0 : (this.#added % this.#size) * signatureLength;
+    const all = this.#signatures.slice(0, this.count * signatureLength);
+    all.copyWithin(0, oldest);
     all.set(this.#signatures.subarray(0, oldest), all.length - oldest);
     return all;
+  }
+
+  /** Adds what {@link DuplicateWindow.signatures} returned. */
+  addAll(signatures: Uint32Array): void {
+    for (let start = 0; start < signatures.length; start += signatureLength) {
+      this.add(signatures.slice(start, start + signatureLength));
+    }
   }
 
   /** Forgets the oldest text. Its followers count instead of it. */

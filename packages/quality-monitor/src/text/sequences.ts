@@ -1,5 +1,5 @@
 import { HashSet } from './hash-set.ts';
-import type { ReadText } from './read-text.ts';
+import type { ReadText } from './text-reader.ts';
 
 /** Entries of a text's signature; see {@link Sequences.read}. */
 export const signatureLength = 64;

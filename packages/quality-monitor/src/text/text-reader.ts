@@ -1,21 +1,40 @@
-import { isGarbled, isSpace } from './characters.ts';
-import { ReadText } from './read-text.ts';
+import { characterKinds, kindTable } from './characters.ts';
 
 /** Hashes of no characters. */
 const [emptyLow, emptyHigh] = [0x811c9dc5 | 0, 0x9e3779b9 | 0];
 
-/** What a character is: part of a chunk, an ASCII letter, white space, or garbled. */
-const kinds = { part: 0, letter: 1, space: 2, garbled: 3, garbledSpace: 4 } as const;
-const asciiKinds: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => kindOf(code));
+/**
+ * Hashes of a text's chunks, and counts of its characters.
+ *
+ * A **chunk** is a run without white space. ASCII letters are compared without case.
+ */
+export class ReadText {
+  /** Hashes of the chunks, in two halves. Shape: `[chunkCount]` and room. */
+  low: Int32Array<ArrayBuffer> = new Int32Array(256);
+  high: Int32Array<ArrayBuffer> = new Int32Array(256);
+  chunkCount = 0;
+  /** Characters, and those of them that are controls, surrogates, private or replacements. */
+  characters: { readonly all: number; readonly garbled: number } = { all: 0, garbled: 0 };
 
-function kindOf(code: number): number {
-  if ((code >= 65 && code <= 90) || (code >= 97 && code <= 122)) return kinds.letter;
-  if (isSpace(code)) return isGarbled(code) ? kinds.garbledSpace : kinds.space;
-  return isGarbled(code) ? kinds.garbled : kinds.part;
+  /** Clears the text and makes room for chunks. */
+  clear(room: number): void {
+    this.chunkCount = 0;
+    if (room <= this.low.length) return;
+    const enough = 2 ** Math.ceil(Math.log2(room));
+    this.low = new Int32Array(enough);
+    this.high = new Int32Array(enough);
+  }
+
+  addChunk(low: number, high: number): void {
+    this.low[this.chunkCount] = low;
+    this.high[this.chunkCount] = high;
+    this.chunkCount += 1;
+  }
 }
 
 /** Reads texts in one pass over their characters. The object is reused. */
 export class TextReader {
+  readonly #kinds = kindTable();
   /** Room for the different texts of a batch. */
   readonly #room: ReadText[] = [];
 
@@ -23,12 +42,9 @@ export class TextReader {
   readAll(texts: readonly string[]): readonly ReadText[] {
     const known = new Map<string, ReadText>();
     const all = texts.map((text) => {
-      let found = known.get(text);
-      if (found === undefined) {
-        found = this.read(text, this.#room[known.size]);
-        this.#room[known.size] = found;
-        known.set(text, found);
-      }
+      const found = known.get(text) ?? this.read(text, this.#room[known.size]);
+      if (!known.has(text)) this.#room[known.size] = found;
+      known.set(text, found);
       return found;
     });
     this.#room.length = Math.min(this.#room.length, texts.length);
@@ -38,19 +54,20 @@ export class TextReader {
   /** @param into - Cleared and filled. */
   read(text: string, into: ReadText = new ReadText()): ReadText {
     const { length } = text;
+    const kinds = this.#kinds;
     // Chunks have a character between them.
     into.clear((length >> 1) + 1);
     let [low, high, chunkStart, garbled] = [emptyLow, emptyHigh, 0, 0];
     for (let at = 0; at < length; at++) {
       const code = text.charCodeAt(at);
-      const kind = code < 128 ? asciiKinds[code]! : kindOf(code);
-      if (kind >= kinds.garbled) garbled += 1;
-      if (kind === kinds.space || kind === kinds.garbledSpace) {
+      const kind = kinds[code]!;
+      if (kind >= characterKinds.garbled) garbled += 1;
+      if (kind === characterKinds.space || kind === characterKinds.garbledSpace) {
         if (at > chunkStart) into.addChunk(low, high);
         [low, high, chunkStart] = [emptyLow, emptyHigh, at + 1];
         continue;
       }
-      const small = kind === kinds.letter ? code | 32 : code;
+      const small = kind === characterKinds.letter ? code | 32 : code;
       // FNV-1a, and a second hash that is independent of it.
       low = Math.imul(low ^ small, 0x01000193);
       high = Math.imul(high + small, 0x85ebca6b) ^ (high >>> 13);
