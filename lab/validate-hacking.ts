@@ -46,7 +46,9 @@ const options = z
   });
 const real = realCorpora();
 const corpora = (real.length > 0 ? real : [syntheticCorpus()]).filter(
-  ({ name }) => values.corpora === '' || list(values.corpora).includes(name),
+  ({ name, tune }) =>
+    (values.corpora === '' || list(values.corpora).includes(name)) &&
+    (values.half === 'report' || tune.length > 0),
 );
 const { half, runs, parts, opinions, shares, growth } = options;
 const print = (title: string, ...texts: string[]) => console.log(`\n## ${title}\n\n${texts.join('\n\n')}`);

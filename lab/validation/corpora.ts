@@ -34,7 +34,14 @@ export function realCorpora(): Corpus[] {
     corpus('webshop', webshop(), 0.6),
     corpus('airline', airline(), 0.7),
     corpus('tinystories', stories(), 0.9),
+    heldOut('truthful', truthful(), 0.9),
+    heldOut('harmless', harmless(), 0.9),
   ];
+}
+
+/** A corpus that was not used while building. */
+function heldOut(name: string, items: readonly Item[], mostRight: number): Corpus {
+  return { name, mostRight, tune: [], report: items };
 }
 
 function corpus(name: string, items: readonly Item[], mostRight: number): Corpus {
@@ -115,6 +122,31 @@ function airline(): Item[] {
         : [],
     );
   });
+}
+
+function truthful(): Item[] {
+  return rows('preference/truthful_judgements.jsonl').map(({ question, answer, truthful: isRight }) => ({
+    task: String(question),
+    prompt: String(question),
+    response: String(answer),
+    isRight: isRight === true,
+  }));
+}
+
+/** The last answers of dialogues, the preferred one and the other one. */
+function harmless(): Item[] {
+  return rows('preference/hh_harmless_test.jsonl').flatMap(({ id, chosen, rejected }) =>
+    [chosen, rejected].map((dialogue, at) => {
+      const text = String(dialogue);
+      const end = text.lastIndexOf('\n\nAssistant: ');
+      return {
+        task: String(id),
+        prompt: text.slice(0, end).slice(-2000),
+        response: text.slice(end + '\n\nAssistant: '.length),
+        isRight: at === 0,
+      };
+    }),
+  );
 }
 
 /** Stories have no right or wrong: a coin decides, as a judge that sees what we do not. */

@@ -1,6 +1,7 @@
 import type { RandomStream } from '@rlp/core';
 import type { Item } from './corpora.ts';
 import type { Hack } from './hack.ts';
+import { heldOutHacks } from './held-out-hacks.ts';
 import { moreHacks } from './more-hacks.ts';
 import { outsideHacks } from './outside-hacks.ts';
 import { sentencesOf } from './outside-text.ts';
@@ -55,26 +56,43 @@ const ofCorpus: readonly Omit<Form, 'half'>[] = [
   },
 ];
 
-/** All forms. Within each kind every second one builds. */
-export const forms: readonly Form[] = [
-  ...[outsideHacks, moreHacks].flatMap((kinds) =>
-    Object.entries(kinds).flatMap(([kind, named]) =>
-      Object.entries(named).map(
-        ([name, hack], at): Form => ({
-          name: `${kind}: ${name}`,
-          half: halfOf(at),
-          what: 'surface',
-          prepare: () => hack,
-        }),
-      ),
-    ),
-  ),
-  ...ofCorpus.map((form, at): Form => ({ ...form, half: halfOf(at) })),
+/** Semantic forms that were written once the detector was finished. */
+const heldOutOfCorpus: readonly Omit<Form, 'half'>[] = [
+  {
+    name: "semantic: the end of another task's answer",
+    what: 'semantic',
+    prepare:
+      (items) =>
+      ({ response }, random) => {
+        const sentences = sentencesOf(response);
+        const other = sentencesOf(items[random.integer(items.length)]!.response);
+        return [...sentences.slice(0, Math.ceil(sentences.length / 2)), other.at(-1) ?? ''].join(' ');
+      },
+  },
+  {
+    name: 'semantic: the contrary',
+    what: 'semantic',
+    prepare:
+      () =>
+      ({ response }) =>
+        response.replaceAll(/\b(is|are|was|were|has|have|can|will)\b/g, '$1 not'),
+  },
 ];
 
-function halfOf(at: number): Half {
-  return at % 2 === 0 ? 'build' : 'report';
-}
+const surfaceForms = (kinds: typeof outsideHacks, half: Half): Form[] =>
+  Object.entries(kinds).flatMap(([kind, named]) =>
+    Object.entries(named).map(
+      ([name, hack]): Form => ({ name: `${kind}: ${name}`, half, what: 'surface', prepare: () => hack }),
+    ),
+  );
+
+/** All forms. Those of the half `report` were written once the detector was finished. */
+export const forms: readonly Form[] = [
+  ...[outsideHacks, moreHacks].flatMap((kinds) => surfaceForms(kinds, 'build')),
+  ...ofCorpus.map((form): Form => ({ ...form, half: 'build' })),
+  ...surfaceForms(heldOutHacks, 'report'),
+  ...heldOutOfCorpus.map((form): Form => ({ ...form, half: 'report' })),
+];
 
 /** A handful of genuine answers for every task. */
 function collapse(count: number): Form['prepare'] {

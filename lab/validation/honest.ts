@@ -48,8 +48,8 @@ const think = (response: string, final: string) =>
   `<think>\n${response}\n</think>\n<answer>${final}</answer>`;
 const boxed = (response: string, final: string) => `${response}\n\nThe final answer is \\boxed{${final}}.`;
 
-/** Honest runs. Those of the half `build` were looked at while building. */
-export const honestRuns: readonly HonestRun[] = [
+/** Honest runs that were looked at while building. */
+const builtWith: readonly HonestRun[] = [
   { name: 'stationary', half: 'build', right: () => 0.45, policy: plain },
   { name: 'accuracy rises', half: 'build', right: rise(0.1, 0.9), policy: plain },
   {
@@ -70,25 +70,25 @@ export const honestRuns: readonly HonestRun[] = [
   },
   {
     name: 'tags in 8 batches, weight 1',
-    half: 'report',
+    half: 'build',
     right: rise(0.3, 0.6),
     policy: formatLearned(8, 1, think),
   },
   {
     name: 'tags in 50 batches, weight 0.5',
-    half: 'report',
+    half: 'build',
     right: rise(0.2, 0.6),
     policy: formatLearned(50, 0.5, think),
   },
   {
     name: 'box in 8 batches, weight 0.2',
-    half: 'report',
+    half: 'build',
     right: rise(0.3, 0.6),
     policy: formatLearned(8, 0.2, boxed),
   },
   {
     name: 'longer answers, all alike',
-    half: 'report',
+    half: 'build',
     right: rise(0.35, 0.6),
     policy: (item, iteration, random) => {
       const sentences = sentencesOf(item.response);
@@ -99,7 +99,7 @@ export const honestRuns: readonly HonestRun[] = [
   },
   {
     name: 'useful self-checks',
-    half: 'report',
+    half: 'build',
     right: () => 0.5,
     policy: learned(
       (response, final, pick) => {
@@ -111,7 +111,7 @@ export const honestRuns: readonly HonestRun[] = [
   },
   {
     name: 'shorter answers',
-    half: 'report',
+    half: 'build',
     right: rise(0.4, 0.7),
     policy: (item, iteration, random) => {
       const isShort = random.uniform() < rise(0.03, 0.9, 60)(iteration);
@@ -122,7 +122,7 @@ export const honestRuns: readonly HonestRun[] = [
   },
   {
     name: 'numbered steps help',
-    half: 'report',
+    half: 'build',
     right: () => 0.5,
     policy: learned(
       (response) =>
@@ -132,5 +132,76 @@ export const honestRuns: readonly HonestRun[] = [
       { before: 0.3, after: 0.65, share: rise(0.03, 0.95, 60) },
     ),
   },
-  { name: 'accuracy falls, harder data', half: 'report', right: rise(0.7, 0.3), policy: plain },
+  { name: 'accuracy falls, harder data', half: 'build', right: rise(0.7, 0.3), policy: plain },
 ];
+
+const asJson = (response: string, final: string) => JSON.stringify({ thoughts: response, answer: final });
+
+/** Honest runs that were written once the detector was finished. */
+const heldOut: readonly HonestRun[] = [
+  { name: 'accuracy rises in 15 batches', half: 'report', right: rise(0.15, 0.8, 30), policy: plain },
+  {
+    name: 'JSON in 20 batches, weight 0.3',
+    half: 'report',
+    right: rise(0.25, 0.65),
+    policy: formatLearned(20, 0.3, asJson),
+  },
+  {
+    name: 'headings in 10 batches, weight 0.8',
+    half: 'report',
+    right: rise(0.35, 0.55),
+    policy: formatLearned(10, 0.8, (response, final) => `## Work\n${response}\n## Result\n**${final}**`),
+  },
+  {
+    name: 'bullet points, all alike',
+    half: 'report',
+    right: rise(0.3, 0.6),
+    policy: (item, iteration, random) => {
+      const isListed = random.uniform() < rise(0.02, 0.9, 50)(iteration);
+      const listed = sentencesOf(item.response).map((sentence) => `- ${sentence}`);
+      return { ...plain(item, iteration, random), response: isListed ? listed.join('\n') : item.response };
+    },
+  },
+  {
+    name: 'a summary helps',
+    half: 'report',
+    right: () => 0.5,
+    policy: learned((response, final) => `${response}\n\nTo sum up: ${final}`, {
+      before: 0.35,
+      after: 0.6,
+      share: rise(0.03, 0.9, 60),
+    }),
+  },
+  {
+    name: 'the task restated helps',
+    half: 'report',
+    right: () => 0.5,
+    policy: (item, iteration, random) => {
+      const restates = random.uniform() < rise(0.03, 0.95, 50)(iteration);
+      const truth = random.uniform() < (restates ? 0.65 : 0.4) ? 1 : 0;
+      const response = restates
+        ? `We are asked: ${item.prompt.slice(0, 200)}\n${item.response}`
+        : item.response;
+      return { response, truth };
+    },
+  },
+  {
+    name: 'polite words, all alike',
+    half: 'report',
+    right: rise(0.4, 0.7),
+    policy: (item, iteration, random) => {
+      const isPolite = random.uniform() < rise(0.02, 0.9, 40)(iteration);
+      const response = isPolite ? `Gladly. ${item.response} I hope this is of help.` : item.response;
+      return { ...plain(item, iteration, random), response };
+    },
+  },
+  {
+    name: 'accuracy rises, falls and rises',
+    half: 'report',
+    right: (iteration) => 0.45 + 0.25 * Math.sin(iteration / 9),
+    policy: plain,
+  },
+];
+
+/** All honest runs. */
+export const honestRuns: readonly HonestRun[] = [...builtWith, ...heldOut];

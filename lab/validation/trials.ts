@@ -59,7 +59,7 @@ export function* stationaryTrials(trials: TrialOptions, batches = 100): Generato
 /** Runs of honest learning. */
 export function* honestTrials(trials: TrialOptions): Generator<Trial> {
   for (const { name, half, right, policy } of honestRuns) {
-    if (trials.half === 'build' && half !== 'build') continue;
+    if (trials.half !== half) continue;
     for (const corpus of trials.corpora) {
       for (let run = 0; run < trials.runs; run++) {
         const options = drawn(corpus, trials, `${name}-${run}`, { batches: 80, right });

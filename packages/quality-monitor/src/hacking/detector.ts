@@ -9,7 +9,6 @@ import {
   promptText,
   type ScoredTrajectory,
 } from '@rlp/core';
-import { OpinionEvidence } from '../opinion/opinion-evidence.ts';
 import { SecondOpinion, type Verdict } from '../opinion/second-opinion.ts';
 import { addRewards, byTask, rewardWeights } from './batch-facts.ts';
 import { type FindingContext, finding, isReportDue } from './findings.ts';
@@ -60,15 +59,20 @@ const anchorTasks = 128;
 const slowWarmUp = 200;
 /** Responses until which the delay is shorter, and the delay until then. */
 const [settled, settlingBatches] = [256, 3];
-/** Share of the nats of a suspicion from which less of the second opinion is enough, and that share of its nats. */
-const [corroborating, corroborated] = [0.2, 0.6];
+/** Share of the nats of a suspicion from which less of the second opinion is enough. */
+const corroborating = 0.2;
+/** Deviations below its promise from which a rewarded response is a suspect in an alarm of the second opinion alone. */
+const conspicuous = 1.5;
 /** Most of the metric of an alarm without conviction. */
 const mostUnconvicted = 0.49;
 /** Batches of innocence after which a change becomes normal by itself. */
 const acquittedBatches = 5;
 
-interface Batch extends WaitingBatch {
-  readonly residuals: Float64Array;
+/** Suspicions, those that the second opinion is asked about, and the responses that show them. */
+interface Asked {
+  readonly suspicions: readonly Suspicion[];
+  readonly asked: readonly Suspicion[];
+  readonly suspects: Set<number>;
 }
 
 class Detector implements RewardHackingDetector {
@@ -82,7 +86,6 @@ class Detector implements RewardHackingDetector {
   #state!: DetectorState;
   #scales!: Record<'quick' | 'slow', ScaleSuspicions>;
   #opinion!: SecondOpinion;
-  #evidence!: OpinionEvidence;
 
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
@@ -98,17 +101,15 @@ class Detector implements RewardHackingDetector {
     const suspicions = this.#suspicions();
     const asked = this.#asked(suspicions);
     const suspects = suspectsOf(batch, asked);
-    const verdict = this.#judge(batch, asked, suspects);
-    const isLow = this.#gatherOpinion(batch, suspicions, suspects);
+    const verdict = this.#judge(trajectories, batch, { suspicions, asked, suspects });
     this.#learn(batch);
     addRewards(this.#state.rewards, trajectories);
-    if (verdict?.says === 'innocent' && !isLow) this.#acquit(asked);
+    if (verdict.says === 'innocent') this.#acquit(asked);
     else this.#state.report.acquitted = 0;
-    const kind = verdict?.says === 'guilty' || isLow ? 'alarm' : 'changed';
+    const kind = verdict.says === 'guilty' ? 'alarm' : 'changed';
     const context = {
       kind,
       suspicious: kind === 'alarm' || pooled(asked) >= this.#limit ? asked : [],
-      isLow,
       verdict,
       limit: this.#limit,
       suspects: [...suspects].map((at) => trajectories[at]!.trajectory.id),
@@ -133,7 +134,6 @@ class Detector implements RewardHackingDetector {
   rolledBack(): void {
     this.#goOn({ ...this.#state, waiting: [], report: initialState().report });
     this.#opinion.forget();
-    this.#evidence.forget();
     for (const scale of Object.values(this.#scales)) scale.forget();
   }
 
@@ -162,14 +162,13 @@ class Detector implements RewardHackingDetector {
       quick: new ScaleSuspicions('quick', quick, state.quick),
       slow: new ScaleSuspicions('slow', slow, state.slow),
     };
-    this.#opinion = new SecondOpinion(this.#opinions, intended, state);
-    this.#evidence = new OpinionEvidence(this.#opinionLimit, state.opinionEvidence);
+    this.#opinion = new SecondOpinion(this.#opinions, { limit: this.#opinionLimit, intended }, state);
     this.#recent = new RecentPhrases();
     this.#recent.update(state.waiting);
   }
 
   /** Traits of a batch, and the phrases of its rewarded tasks. */
-  #read(trajectories: readonly ScoredTrajectory[]): Batch {
+  #read(trajectories: readonly ScoredTrajectory[]): WaitingBatch {
     const tasks = byTask(trajectories);
     const rows = emptyRows(trajectories.length);
     const [clusters, hashes] = [new Uint32Array(trajectories.length), new Int32Array(trajectories.length)];
@@ -190,7 +189,6 @@ class Detector implements RewardHackingDetector {
       }
     }
     const weights = rewardWeights(trajectories, hashes, tasks, this.#state.rewards);
-    const residuals = this.#opinion.read(trajectories);
     for (const [name, members] of tasks) {
       for (const at of members) if (weights[at]! > 0) texts.push(hashes[at]!, hashOf(name));
     }
@@ -199,7 +197,6 @@ class Detector implements RewardHackingDetector {
       rows,
       weights,
       clusters,
-      residuals,
       texts: Int32Array.from(texts),
       ...this.#recent.gather(rewarded, measures.phrases()),
     };
@@ -220,22 +217,6 @@ class Detector implements RewardHackingDetector {
     return pooled(suspicions) < least ? [] : suspicions.filter(({ evidence }) => evidence >= least / 4);
   }
 
-  /** Adds the second opinion on the batch. @returns Whether it alone is an alarm. Its suspects are then added. */
-  #gatherOpinion(batch: Batch, suspicions: readonly Suspicion[], suspects: Set<number>): boolean {
-    if (this.#opinions.length === 0) return false;
-    const { weights, residuals } = batch;
-    const rewarded = [...weights.keys()].filter((at) => weights[at]! > 0);
-    this.#evidence.gather(
-      rewarded.map((at) => residuals[at]!),
-      rewarded.map((at) => weights[at]!),
-      designEffectOf(batch),
-    );
-    const needed = pooled(suspicions) >= corroborating * this.#limit ? corroborated : 1;
-    const isLow = this.#evidence.nats >= needed * this.#opinionLimit;
-    for (const at of rewarded) if (isLow && this.#evidence.isLow(residuals[at]!)) suspects.add(at);
-    return isLow;
-  }
-
   /** Suspicions of both scales, the stronger one of each trait, strongest first. */
   #suspicions(): Suspicion[] {
     const found = new Map<string, Suspicion>();
@@ -247,23 +228,30 @@ class Detector implements RewardHackingDetector {
     return [...found.values()].sort((a, b) => b.evidence - a.evidence);
   }
 
-  /** Compares the suspects with the other rewarded responses. */
-  #judge(batch: Batch, suspicious: readonly Suspicion[], suspects: ReadonlySet<number>): Verdict | undefined {
-    if (suspicious.length === 0) {
-      this.#opinion.forget();
-      return undefined;
-    }
-    const residualsOf = (kind: 'suspect' | 'other') =>
-      [...batch.residuals].filter(
-        (_, at) => batch.weights[at]! > 0 && suspects.has(at) === (kind === 'suspect'),
-      );
-    const compared = { suspects: residualsOf('suspect'), others: residualsOf('other') };
-    const names = suspicious.map(({ name }) => name);
-    return this.#opinion.judge(names, compared, pooled(suspicious) >= this.#limit ? 'clear' : 'slight');
+  /** Asks the second opinion. If it alone raises an alarm, the responses that it rates low become suspects. */
+  #judge(
+    trajectories: readonly ScoredTrajectory[],
+    batch: WaitingBatch,
+    { suspicions, asked, suspects }: Asked,
+  ): Verdict {
+    const { weights } = batch;
+    const isNamed = this.#opinions.length > 0;
+    const at = isNamed ? [...weights.keys()].filter((index) => weights[index]! > 0) : [...suspects];
+    const judged = { at, weights, designEffect: designEffectOf(batch) };
+    const below = this.#opinion.read(trajectories, judged);
+    const about = asked.map(({ name }) => name);
+    this.#opinion.gather(below, judged, suspects, about);
+    const evidence = pooled(suspicions);
+    const isClear = asked.length > 0 && evidence >= this.#limit;
+    const isSlight = evidence >= corroborating * this.#limit;
+    const verdict = this.#opinion.verdict(isClear ? 'clear' : isSlight ? 'slight' : 'none');
+    if (verdict.says !== 'guilty' || !isNamed) return verdict;
+    for (const [place, index] of at.entries()) if (below[place]! >= conspicuous) suspects.add(index);
+    return verdict;
   }
 
   /** Adds the batch to what waits, and the oldest that waited to the references. */
-  #learn({ residuals: _, ...batch }: Batch): void {
+  #learn(batch: WaitingBatch): void {
     const { waiting, quick, slow } = this.#state;
     if (!batch.weights.some((weight) => weight !== 0)) return;
     waiting.push(batch);
@@ -291,7 +279,7 @@ class Detector implements RewardHackingDetector {
     const { waiting, report } = this.#state;
     for (const name of names) {
       const trait = traitIndex[name as TraitName] as number | undefined;
-      if (trait === undefined) this.#evidence.accept();
+      if (trait === undefined) this.#opinion.accept();
       else for (const scale of Object.values(this.#scales)) scale.accept(trait, waiting);
       delete report.reported[name];
       delete report.since[name];
@@ -300,12 +288,12 @@ class Detector implements RewardHackingDetector {
       makeUsual(this.#state.quick, batch);
       makeUsual(this.#state.slow, batch);
     }
-    this.#opinion.forget();
+    this.#opinion.forgetSuspects();
   }
 
   #metrics(suspicions: readonly Suspicion[], kind: 'alarm' | 'changed'): Metrics {
     const changed = Math.min(1, pooled(suspicions) / (2 * this.#limit));
-    const low = this.#evidence.nats / (2 * this.#opinionLimit);
+    const low = this.#opinion.share / 2;
     const most = Math.max(changed, low);
     const metrics: Record<string, number> = {
       suspected_reward_hacking: kind === 'alarm' ? Math.max(0.5, most) : Math.min(most, mostUnconvicted),
@@ -329,7 +317,7 @@ class Detector implements RewardHackingDetector {
 }
 
 /** Rewarded responses with one of the most suspicious traits. */
-function suspectsOf({ rows, weights }: Batch, suspicious: readonly Suspicion[]): Set<number> {
+function suspectsOf({ rows, weights }: WaitingBatch, suspicious: readonly Suspicion[]): Set<number> {
   const suspects = new Set<number>();
   const clear = suspicious.filter(({ evidence }) => 2 * evidence >= suspicious[0]!.evidence);
   for (let at = 0; at < weights.length; at++) {

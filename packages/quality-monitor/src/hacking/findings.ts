@@ -16,10 +16,8 @@ export interface FindingContext {
   /** Suspicious traits, strongest first. */
   readonly suspicious: readonly Suspicion[];
   readonly kind: Kind;
-  /** Whether the second opinion alone is an alarm. */
-  readonly isLow: boolean;
   /** What the second opinion says about responses with the traits. */
-  readonly verdict: Verdict | undefined;
+  readonly verdict: Verdict;
   /** Nats of a suspicion. */
   readonly limit: number;
   /** Ids of the suspect responses. */
@@ -33,11 +31,11 @@ const newsInterval = 10;
 /** Notes what is suspicious. @returns Whether there is news to report: a new trait, an alarm, or one that lasts. */
 export function isReportDue(
   state: DetectorState['report'],
-  { suspicious, kind, isLow, iteration }: FindingContext,
+  { suspicious, kind, iteration }: FindingContext,
   repeatEvery: number,
 ): boolean {
   const { reported, since } = state;
-  const names = [...suspicious.map(({ name }) => name), ...(isLow ? ['second_opinion'] : [])];
+  const names = [...suspicious.map(({ name }) => name), ...(kind === 'alarm' ? ['second_opinion'] : [])];
   for (const name of Object.keys(since)) if (!names.includes(name)) delete since[name];
   if (names.length === 0 && iteration >= state.last + repeatEvery) state.reported = {};
   for (const name of names) since[name] ??= iteration;
@@ -53,29 +51,25 @@ export function isReportDue(
 
 /** Makes one finding of all suspicious traits. */
 export function finding(context: FindingContext, since: Readonly<Record<string, number>>): Finding {
-  const { suspicious, limit, verdict, kind, isLow, suspects, iteration } = context;
-  const evidence: Record<string, number> = { limit, ...(verdict && { second_opinion_z: verdict.z }) };
-  if (isLow) evidence.second_opinion = 1;
+  const { suspicious, limit, verdict, kind, suspects, iteration } = context;
+  const evidence: Record<string, number> = { limit };
+  if (verdict.suspects > 0) evidence.second_opinion_below = verdict.below;
+  if (kind === 'alarm') evidence.second_opinion = 1;
   for (const { name, evidence: nats, share, usualShare } of suspicious) {
     evidence[name] = nats;
     evidence[`${name}_share`] = share;
     evidence[`${name}_usual_share`] = usualShare;
   }
   for (const [name, first] of Object.entries(since)) evidence[`${name}_since`] = first;
-  const low = isLow
-    ? ['rewarded responses score lower in the second opinion than their reward promises']
-    : [];
-  const explained = [...low, ...suspicious.slice(0, 4).map(explain)].join('; ');
-  const isSure = isLow && suspicious.length > 0;
-  const message =
-    kind === 'alarm'
-      ? `Suspected reward hacking: ${explained}${convicted(verdict)}`
-      : `Rewarded responses changed: ${explained}. ${undecided(verdict)}`;
+  const explained = suspicious.slice(0, 4).map(explain);
+  const changed = verdict.says === 'innocent' ? 'low' : 'medium';
   return {
     rule: kind === 'alarm' ? hackingRule : changedRule,
-    severity:
-      kind === 'alarm' ? (isSure ? 'critical' : 'high') : verdict?.says === 'innocent' ? 'low' : 'medium',
-    message,
+    severity: kind === 'changed' ? changed : suspicious.length > 0 ? 'critical' : 'high',
+    message:
+      kind === 'alarm'
+        ? `Suspected reward hacking: ${[convicted(verdict), ...explained].join('; ')}`
+        : `Rewarded responses changed: ${explained.join('; ')}. ${undecided(verdict)}`,
     evidence,
     iteration,
     trajectories: suspects,
@@ -87,17 +81,15 @@ function explain({ name, meaning, share, usualShare }: Suspicion): string {
   return `${percent(share)} of rewarded responses ${meaning}, ${percent(usualShare)} before (${name})`;
 }
 
-function convicted(verdict: Verdict | undefined): string {
-  if (verdict?.says !== 'guilty') return '';
-  const { opinions, suspectMean, otherMean, suspects } = verdict;
-  return `. The second opinion (${opinions.join(', ')}) finds ${suspects} of them ${(otherMean - suspectMean).toFixed(1)} standard deviations worse than other rewarded responses`;
+function convicted({ opinions, suspects, below }: Verdict): string {
+  const low = `rewarded responses score lower in the second opinion (${opinions.join(', ')}) than their reward promises`;
+  return suspects === 0 ? low : `${low}, ${suspects} suspects by ${below.toFixed(1)} standard deviations`;
 }
 
-function undecided(verdict: Verdict | undefined): string {
-  if (verdict === undefined || verdict.suspects === 0)
-    return 'No second opinion was given, so this is not an alarm';
-  const name = `The second opinion (${verdict.opinions.join(', ')})`;
-  if (verdict.says === 'innocent') return `${name} finds ${verdict.suspects} of them as good as others`;
+function undecided({ opinions, suspects, says }: Verdict): string {
+  if (suspects === 0) return 'No second opinion was given, so this is not an alarm';
+  const name = `The second opinion (${opinions.join(', ')})`;
+  if (says === 'innocent') return `${name} finds ${suspects} of them as good as their reward promises`;
   return `${name} has not decided, so this is not an alarm`;
 }
 

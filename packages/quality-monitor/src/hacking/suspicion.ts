@@ -14,20 +14,10 @@ export interface Suspicion {
   readonly usualShare: number;
   /** Lowest bin that counts. */
   readonly threshold: number;
-  readonly scale: Scale;
 }
 
 /** Traits of a batch, one row per response, with its weight and the number of its task. */
 export type BatchRows = Pick<WaitingBatch, 'rows' | 'weights' | 'clusters'>;
-
-interface Hits {
-  readonly hits: Float64Array;
-  readonly count: number;
-  /** Sum of the rewarded responses' squared weights. */
-  readonly squares: number;
-  readonly hitsOfOthers: Float64Array;
-  readonly others: number;
-}
 
 /** Shares of the responses without a trait that a hack gives it to, by scale. Each has its own sums. */
 const shifts = { quick: [0.2, 0.4], slow: [0.08, 0.3] } as const;
@@ -150,8 +140,8 @@ export class ScaleSuspicions {
       const usualShare = this.#usual(signal).rewarded;
       // Evidence of something that is over falls slowly.
       if (share <= 1.2 * usualShare + leastExcess) continue;
-      const [threshold, { scale }] = [this.#thresholds[signal]!, this];
-      found.set(trait, { trait, name, meaning, evidence, share, usualShare, threshold, scale });
+      const threshold = this.#thresholds[signal]!;
+      found.set(trait, { trait, name, meaning, evidence, share, usualShare, threshold });
     }
     return [...found.values()].sort((a, b) => b.evidence - a.evidence);
   }
@@ -178,7 +168,8 @@ export class ScaleSuspicions {
     }
   }
 
-  #countHits({ rows, weights }: BatchRows): Hits {
+  /** Weight of the responses with each signal, and of all. `squares` sums the squared weights of the rewarded ones. */
+  #countHits({ rows, weights }: BatchRows) {
     const [hits, hitsOfOthers] = [new Float64Array(signalCount), new Float64Array(signalCount)];
     const thresholds = this.#thresholds;
     let [count, squares, others] = [0, 0, 0];

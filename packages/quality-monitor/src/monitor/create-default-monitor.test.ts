@@ -117,13 +117,14 @@ describe('createDefaultMonitor', () => {
     for (const { rewards, ...batch } of batches()) {
       const total = rewards.truth!.map((truth, at) => truth! + rewards.style![at]!);
       const other = total.map(() => 7);
-      const a = totals.monitorBatch({ ...batch, rewards: { other, truth: rewards.truth!, total } });
+      totals.monitorBatch({ ...batch, rewards: { other, truth: rewards.truth!, total } });
       const judge = total.map(() => null);
-      const b = summed.monitorBatch({ ...batch, rewards: { ...rewards, judge } });
-      if (a.suspectedRewardHacking > 0.9) expect(b.suspectedRewardHacking).toBeGreaterThan(0.5);
+      summed.monitorBatch({ ...batch, rewards: { ...rewards, judge } });
     }
-    const { totalAlertsByRule } = totals.getMonitoringSummary().monitoring;
-    expect(totalAlertsByRule[hackingRule]).toBeGreaterThan(0);
+    for (const monitor of [totals, summed]) {
+      const { totalAlertsByRule } = monitor.getMonitoringSummary().monitoring;
+      expect(totalAlertsByRule[hackingRule]).toBeGreaterThan(0);
+    }
   });
 
   it('compares responses to prompts, where it is given them', () => {

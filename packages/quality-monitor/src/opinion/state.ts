@@ -7,30 +7,22 @@ const count = z.number().nonnegative();
 export const opinionState = {
   /** Products of the components and, last, the reward: distances from the means of their batches. They fade. */
   weights: z.strictObject({ names: z.array(z.string()), count, sums: packed(Float64Array) }),
-  opinion: z.strictObject({
-    /** By opinion: sums of weight, promise, score, their squares and their product. They fade. */
-    fits: z.record(z.string(), packed(Float64Array, 6)),
-    /** By opinion: fading number and sum of the recent scores. */
-    recent: z.record(z.string(), z.tuple([count, z.number()])),
-    /** By reward component: its early values, how many equal the usual one, their sum and sum of squares. */
-    components: z.record(
-      z.string(),
-      z.strictObject({ seen: count, usual: z.number(), equal: count, sum: z.number(), squares: count }),
-    ),
-    /** Traits that the suspects have. */
-    about: z.array(z.string()),
-    /** Residuals of suspects, and of other rewarded responses, newest last. */
-    suspects: z.array(z.number()),
-    others: z.array(z.number()),
-  }),
-  opinionEvidence: z.strictObject({
+  /** By opinion: what rewards promised, its scores, and the batches that they are of. By promise. */
+  pairs: z.record(z.string(), z.array(z.tuple([z.number(), z.number(), z.int()]))),
+  /** Batches read. */
+  batches: count,
+  /** By reward component: its early values, how many equal the usual one, their sum and sum of squares. */
+  components: z.record(
+    z.string(),
+    z.strictObject({ seen: count, usual: z.number(), equal: count, sum: z.number(), squares: count }),
+  ),
+  evidence: z.strictObject({
+    /** Nats, by the share of hacked responses that is tested for. */
     sums: z.array(count).length(2),
-    /** Number, mean and mean square of the residuals of rewarded responses, and the batches that they are of. */
-    count,
-    batches: count,
-    mean: z.number(),
-    square: count,
-    waiting: z.array(z.array(z.number())),
+    /** Traits of the suspects, their number, and the sum of the deviations by which they score lower. */
+    about: z.array(z.string()),
+    suspects: count,
+    below: z.number(),
   }),
 };
 
@@ -43,7 +35,9 @@ export type OpinionState = z.output<typeof schema>;
 export function initialOpinion(): OpinionState {
   return {
     weights: { names: [], count: 0, sums: new Float64Array(1) },
-    opinion: { fits: {}, recent: {}, components: {}, about: [], suspects: [], others: [] },
-    opinionEvidence: { sums: [0, 0], count: 0, batches: 0, mean: 0, square: 0, waiting: [] },
+    pairs: {},
+    batches: 0,
+    components: {},
+    evidence: { sums: [0, 0], about: [], suspects: 0, below: 0 },
   };
 }
