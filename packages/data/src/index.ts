@@ -2,7 +2,6 @@
 export { columnsOf, type DatasetColumns } from './datasets/columns.ts';
 export {
   Dataset,
-  DatasetReader,
   type DatasetReading,
   type DatasetRow,
   type DatasetSource,
@@ -21,6 +20,7 @@ export {
   datasetOf,
   datasetOfText,
 } from './datasets/dataset-of.ts';
+export { DatasetReader } from './datasets/dataset-reader.ts';
 export {
   type Demonstration,
   type DemonstrationsFromOptions,

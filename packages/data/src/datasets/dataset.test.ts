@@ -104,6 +104,29 @@ describe('Dataset', () => {
     await expect(hanging.toArray({ signal })).rejects.toThrow(/timeout|aborted/i);
   });
 
+  it('answers calls that wait together in order, and closes what is left early', async () => {
+    let open = 0;
+    const rows = {
+      async *[Symbol.asyncIterator]() {
+        open += 1;
+        try {
+          yield* numbered(5);
+        } finally {
+          open -= 1;
+        }
+      },
+    };
+    const reader = datasetOf(rows).read();
+    const answers = await Promise.all(Array.from({ length: 7 }, () => reader.next()));
+    expect(answers.map(({ value }) => value?.row.n)).toEqual([0, 1, 2, 3, 4, undefined, undefined]);
+    expect(reader.cursor).toBe(5);
+    const iterator = datasetOf(numbered(3000))[Symbol.asyncIterator]();
+    const together = await Promise.all(Array.from({ length: 3001 }, () => iterator.next()));
+    expect(together.map(({ value }) => value?.n)).toEqual([...range(0, 3000), undefined]);
+    for await (const { n } of datasetOf(rows)) if (n === 2) break;
+    expect(open).toBe(0);
+  });
+
   it.each([
     [() => datasetOf(numbered(2)).read({ cursor: -1 }), 'cursor'],
     [() => datasetOf(numbered(2)).shuffle({ buffer: 0 }), 'buffer'],

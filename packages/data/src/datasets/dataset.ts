@@ -1,6 +1,7 @@
 import { ArgumentError, FormatError, messageOf, orAborted, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { type DatasetBatches, DatasetEntry, type DatasetOrigin } from './dataset-entry.ts';
+import { DatasetReader, RowIterator } from './dataset-reader.ts';
 import { shuffledBatches } from './shuffled-batches.ts';
 
 /** A row by its columns. */
@@ -55,8 +56,8 @@ export class Dataset<Row = DatasetRow> implements AsyncIterable<Row> {
     return this.#source.name;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
-    for await (const batch of this.batches()) for (const { row } of batch) yield row;
+  [Symbol.asyncIterator](): AsyncIterator<Row, undefined> {
+    return new RowIterator(this.read());
   }
 
   /** Reads entries one at a time. Save the reader's `cursor` to continue there later. */
@@ -209,44 +210,6 @@ export function requireDataset(owner: string, given: unknown): void {
   throw new ArgumentError(
     `${owner}: expected a dataset, got ${Array.isArray(given) ? 'a list' : typeof given}; ${remedy}`,
   );
-}
-
-/** Reads a {@link Dataset} entry by entry. */
-export class DatasetReader<Row> implements AsyncIterableIterator<DatasetEntry<Row>> {
-  readonly #batches: AsyncGenerator<readonly DatasetEntry<Row>[], void, undefined>;
-  #batch: readonly DatasetEntry<Row>[] = [];
-  #at = 0;
-  #cursor: number;
-
-  constructor(batches: AsyncGenerator<readonly DatasetEntry<Row>[], void, undefined>, cursor: number) {
-    this.#batches = batches;
-    this.#cursor = cursor;
-  }
-
-  /** Rows read so far, those skipped included. A JSON value: pass it to `read` to continue. */
-  get cursor(): number {
-    return this.#cursor;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<DatasetEntry<Row>, undefined>> {
-    if (this.#at >= this.#batch.length) {
-      const { done, value } = await this.#batches.next();
-      if (done) return { done: true, value: undefined };
-      [this.#batch, this.#at] = [value, 0];
-    }
-    this.#cursor += 1;
-    return { done: false, value: this.#batch[this.#at++]! };
-  }
-
-  async return(): Promise<IteratorResult<DatasetEntry<Row>, undefined>> {
-    await this.#batches.return();
-    this.#batch = [];
-    return { done: true, value: undefined };
-  }
 }
 
 /** Calls a user's function. Its error gets the place of the row. */

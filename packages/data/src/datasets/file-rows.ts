@@ -100,8 +100,8 @@ export async function* fileBatches({ path, fields }: RowsFile, skip: number): Da
     return;
   }
   let number = 0;
-  const entryOf = ({ at, row }: Placed): DatasetEntry<DatasetRow> =>
-    checkedEntry(row as DatasetRow, { number: ++number, at, origin });
+  const entryOf = ({ number: at, value }: Placed): DatasetEntry<DatasetRow> =>
+    checkedEntry(value as DatasetRow, { number: ++number, at, origin });
   for await (const rows of rowsOf[format](chunksOf(path, compression), { source: path, skip })) {
     const from = Math.min(rows.length, Math.max(0, skip - number));
     number += from;
@@ -121,8 +121,8 @@ export async function countFileRows(file: RowsFile): Promise<number> {
 
 /** A value with its line or element. */
 interface Placed {
-  readonly at: number;
-  readonly row: unknown;
+  readonly number: number;
+  readonly value: unknown;
 }
 
 type ReadRows = (
@@ -130,7 +130,7 @@ type ReadRows = (
   place: { readonly source: string; readonly skip: number },
 ) => AsyncIterable<readonly Placed[]>;
 
-const skipped = { at: 0, row: undefined };
+const skipped = { number: 0, value: undefined };
 const maxLineBytes = 2 ** 28;
 
 /** Readers by format. The first `skip` rows need not be parsed, so their values may be missing. */
@@ -138,17 +138,20 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
   async *jsonl(chunks, { source, skip }) {
     const parser = new LineParser<unknown>('loadDataset', { source, expected: 'one JSON object per line' });
     let count = 0;
-    const parse = (text: string | undefined, isEnded: boolean): readonly Placed[] => {
-      if (count < skip) {
-        if (!parser.skip(text)) return [];
-        count += 1;
-        return [skipped];
-      }
-      const line = text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
-      return line === undefined ? [] : [{ at: line.number, row: line.value }];
+    const parse = (text: string | undefined, isEnded: boolean): Placed | undefined => {
+      if (count >= skip) return text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
+      if (!parser.skip(text)) return undefined;
+      count += 1;
+      return skipped;
     };
     for await (const { lines, isLast } of linesOf(chunks, source)) {
-      yield lines.flatMap((line) => parse(line, !isLast));
+      // A loop, because `flatMap` made a quarter of the reader's work with short lines.
+      const rows: Placed[] = [];
+      for (const line of lines) {
+        const row = parse(line, !isLast);
+        if (row !== undefined) rows.push(row);
+      }
+      yield rows;
     }
   },
 
@@ -160,7 +163,7 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
         if (line === undefined) {
           throw new FormatError(`${source}, line ${at}: expected UTF-8 text; save the file as UTF-8`);
         }
-        return line.trim() === '' ? [] : [{ at, row: { text: line.replace(/\r$/, '') } }];
+        return line.trim() === '' ? [] : [{ number: at, value: { text: line.replace(/\r$/, '') } }];
       });
     }
   },
@@ -173,7 +176,7 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
       at += 1;
       if (at <= skip) return skipped;
       try {
-        return { at, row: JSON.parse(decoder.decode(element)) };
+        return { number: at, value: JSON.parse(decoder.decode(element)) };
       } catch (cause) {
         throw new FormatError(
           `${source}, element ${at}: expected a JSON object: ${messageOf(cause)}; correct the element`,
@@ -198,7 +201,7 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
       }
     };
     const placed = (text: string, order: 'more' | 'last') =>
-      Array.from(reader.read(text, order), ({ number, record }) => ({ at: number, row: record }));
+      Array.from(reader.read(text, order), ({ number, record }) => ({ number, value: record }));
     for await (const chunk of chunks) yield placed(decoded(chunk), 'more');
     yield placed(decoded(), 'last');
   },
