@@ -1,11 +1,13 @@
 /**
  * Whole trainer against whole trainer: preference training and reward models of rlp beside TRL's. Prints a table.
  *
- *     pnpm tsx --conditions=@rlp/source lab/trl-preferences.ts --python PYTHON [--case TEXT] [--record FILE]
+ *     pnpm tsx --conditions=@rlp/source lab/trl-preferences.ts --python PYTHON [--case TEXT] [--exact] [--record FILE]
+ *          [--model DIR] [--pairs 8] [--tokens 35] [--updates 3]
  *
  * PYTHON is an interpreter with TRL 1.16 and PyTorch: `pip install trl==1.16.0 torch`. The model is examples/models/stories260k.
  * Each case makes three AdamW updates at a learning rate of 1e-3 on one batch of eight pairs. TRL's trainers get the same token ids.
- * `--record` writes what TRL gave as the fixture of packages/algorithms/src/preference/trl.test.ts.
+ * Times are processor time of an update with one thread, the median after the first two. Give more updates to measure them.
+ * `--exact` adds how far the weights of both are from TRL's in float64, as shares of the way moved. `--record` writes what TRL gave as the fixture of packages/algorithms/src/preference/trl.test.ts.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -25,10 +27,15 @@ const { values } = parseArgs({
   options: {
     python: { type: 'string', default: process.env.RLP_TRL_PYTHON ?? '' },
     case: { type: 'string', default: '' },
+    exact: { type: 'boolean', default: false },
+    model: { type: 'string', default: resolve(import.meta.dirname, '../examples/models/stories260k') },
+    pairs: { type: 'string', default: '8' },
+    tokens: { type: 'string', default: '35' },
+    updates: { type: 'string', default: '3' },
     record: { type: 'string' },
   },
 });
-const model = resolve(import.meta.dirname, '../examples/models/stories260k');
+const { model } = values;
 const texts = [
   'Once upon a time',
   'The little dog',
@@ -43,18 +50,21 @@ const tolerances = [2e-4, 5e-4, 5e-4];
 const keptWeights = 24;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** Completions of the untrained model, cut to 6 to 35 tokens; every third ends. */
+/** Completions of the untrained model, cut to 6 tokens or more; every third ends. */
 async function makeJob(): Promise<PreferenceJob> {
+  const longest = Number(values.tokens);
   const engine = await createEngine({ threads: 1 });
   const loaded = await loadModel(model);
   const sampler = await createOnnxSampler({ engine, model: loaded });
   const end = loaded.tokenizer.eosIds[0]!;
   const pairs = await Promise.all(
-    Array.from({ length: 8 }, async (_, p) => {
+    Array.from({ length: Number(values.pairs) }, async (_, p) => {
       const prompt = loaded.tokenizer.encode(texts[p % texts.length]!);
-      const drawn = await sampler.sample({ prompt, count: 2, maxTokens: 40, seed: `preference ${p}` });
+      const drawn = await sampler.sample({ prompt, count: 2, maxTokens: longest + 5, seed: `preference ${p}` });
       const [chosen, rejected] = drawn.map(({ tokens }, side) => {
-        const own = tokens.filter((token) => token !== end).slice(0, 6 + ((p * 11 + side * 17) % 30));
+        const own = tokens
+          .filter((token) => token !== end)
+          .slice(0, 6 + ((p * 11 + side * 17) % (longest - 5)));
         return (p + side) % 3 === 0 ? [...own, end] : own;
       });
       return { prompt, chosen: chosen!, rejected: rejected! };
@@ -63,7 +73,7 @@ async function makeJob(): Promise<PreferenceJob> {
   await engine.close();
   const random = RandomStream.named('reward head');
   const head = Float32Array.from({ length: loaded.config.hiddenSize }, () => (random.uniform() - 0.5) / 5);
-  return { model, learningRate: 1e-3, updates: 3, undesirable: 5, pairs, head: [...head] };
+  return { model, learningRate: 1e-3, updates: Number(values.updates), undesirable: 5, pairs, head: [...head] };
 }
 
 /** Largest difference over the updates, relative to TRL's. */
@@ -112,7 +122,7 @@ function sampled({ weights }: PreferenceOutcome): [name: string, place: number, 
 interface TrlReport {
   readonly error?: string;
   readonly updates: PreferenceOutcome['updates'];
-  readonly seconds: number;
+  readonly seconds: PreferenceOutcome['seconds'];
 }
 
 async function outcomeOfTrl(path: string, name: string): Promise<PreferenceOutcome | undefined> {
@@ -128,20 +138,30 @@ async function outcomeOfTrl(path: string, name: string): Promise<PreferenceOutco
   return undefined;
 }
 
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
+
 /** Prints the line of a case. @returns Whether both sides are equal. */
 function compareCase(
   name: string,
   sides: {
     readonly ours: PreferenceOutcome;
     readonly theirs: PreferenceOutcome;
+    readonly exact: PreferenceOutcome | undefined;
     readonly start: PreferenceOutcome['weights'];
   },
 ): boolean {
-  const { ours, theirs, start } = sides;
+  const { ours, theirs, exact, start } = sides;
   const { difference, way } = weightsApart(ours, theirs, start);
   const figures = [worst(ours, theirs, 'loss', 1e-3), worst(ours, theirs, 'norm', 1e-6), difference / way];
-  const seconds = [theirs.seconds, ours.seconds].map((value) => value.toFixed(2));
-  const shown = [...figures.map((figure) => figure.toExponential(0)), ...seconds];
+  const milliseconds = [theirs, ours].map(({ seconds }) => 1000 * median(seconds.slice(2)));
+  const speed = [...milliseconds.map((value) => value.toFixed(0)), (milliseconds[0]! / milliseconds[1]!).toFixed(2)];
+  const fromExact = (exact === undefined ? [] : [theirs, ours]).map((side) => {
+    const apart = weightsApart(side, exact!, start);
+    return (apart.difference / apart.way).toExponential(0);
+  });
+  const shown = [...figures.map((figure) => figure.toExponential(0)), ...speed, ...fromExact];
   print(`| ${name} | ${shown.join(' | ')} |`);
   return figures.every((figure, index) => figure < tolerances[index]!);
 }
@@ -166,17 +186,19 @@ async function main(): Promise<void> {
     await writeFile(join(folder, 'job.json'), JSON.stringify({ ...job, cases }));
     const script = join(import.meta.dirname, 'trl/preference_side.py');
     const { stdout } = await promisify(execFile)(values.python, [script, folder], { maxBuffer: 2 ** 26 });
+    if (values.exact) await promisify(execFile)(values.python, [script, folder, 'exact']);
     const versions = stdout.trim().split('\n').at(-1)!;
-    print(
-      `${versions}\n| case | loss | gradient norm | weights ÷ way moved | seconds TRL | seconds rlp |\n| --- | ---: | ---: | ---: | ---: | ---: |`,
-    );
+    const columns = ['loss', 'gradient norm', 'weights ÷ way moved', 'ms TRL', 'ms rlp', 'TRL ÷ rlp'];
+    if (values.exact) columns.push('TRL from float64', 'rlp from float64');
+    print(`${versions}\n| case | ${columns.join(' | ')} |\n| --- |${' ---: |'.repeat(columns.length)}`);
     const record: Record<string, unknown> = {};
     let equal = 0;
     for (const one of chosen) {
       const theirs = await outcomeOfTrl(join(folder, 'trl', one.name), one.name);
       if (theirs === undefined) continue;
       const ours = await trainPreferences(job, one, join(folder, 'rlp', one.name));
-      equal += compareCase(one.name, { ours, theirs, start }) ? 1 : 0;
+      const exact = values.exact ? await outcomeOfTrl(join(folder, 'exact', one.name), one.name) : undefined;
+      equal += compareCase(one.name, { ours, theirs, exact, start }) ? 1 : 0;
       record[one.name] = { updates: theirs.updates, weights: sampled(theirs) };
     }
     print(`${equal} of ${chosen.length} cases equal (${tolerances.join(', ')})`);

@@ -36,8 +36,8 @@ export interface PreferenceOutcome {
     readonly logs?: Readonly<Record<string, number>>;
   }[];
   readonly weights: ReadonlyMap<string, ArrayLike<number>>;
-  /** Processor time of the updates. */
-  readonly seconds: number;
+  /** Processor time of each update. */
+  readonly seconds: readonly number[];
 }
 
 const judged = (prompt: readonly number[], completion: readonly number[]) => ({
@@ -71,19 +71,22 @@ export async function trainPreferences(
             ...length,
           });
     const updates: PreferenceOutcome['updates'][number][] = [];
-    const begun = process.cpuUsage();
+    const seconds: number[] = [];
+    let begun = process.cpuUsage();
     for await (const { metrics } of run) {
       const loss = metrics['loss/preference'] ?? metrics['loss/reward-model'];
       updates.push({ loss: loss!, norm: metrics['gradient/norm']! });
+      const { user, system } = process.cpuUsage(begun);
+      seconds.push((user + system) / 1e6);
+      begun = process.cpuUsage();
     }
-    const { user, system } = process.cpuUsage(begun);
     await backend.saveCheckpoint(folder);
     const weights = await weightsIn(join(folder, 'model.safetensors'));
     if (one.trainer === 'reward') {
       for (const [name, tensor] of await weightsIn(join(folder, 'value_head.safetensors')))
         weights.set(name, tensor);
     }
-    return { updates, weights, seconds: (user + system) / 1e6 };
+    return { updates, weights, seconds };
   } finally {
     await engine.close();
   }

@@ -1,6 +1,8 @@
 """Trains with TRL what lab/trl-preferences.ts trains with rlp: reads FOLDER/job.json, writes FOLDER/trl/NAME.{json,safetensors}.
 
-usage: python preference_side.py FOLDER    (needs trl, transformers and torch; written for TRL 1.16)
+usage: python preference_side.py FOLDER [exact]    (needs trl, transformers and torch; written for TRL 1.16)
+
+With `exact` it computes in float64 and writes to FOLDER/exact.
 
 Trainers see the token ids of the job: only the step that tokenizes the data is replaced.
 """
@@ -29,6 +31,24 @@ logging.disable(logging.WARNING)
 torch.set_num_threads(1)
 
 folder = sys.argv[1]
+single = torch.float32
+head = load_file(os.path.join(folder, "head.safetensors"))["score.weight"]
+side = "exact" if sys.argv[2:] == ["exact"] else "trl"
+if side == "exact":
+    # The models ask for float32 by name inside their norms and softmaxes.
+    torch.float32 = torch.float64
+    torch.Tensor.float = torch.Tensor.double
+    torch.set_default_dtype(torch.float64)
+    load = transformers.PreTrainedModel.from_pretrained.__func__
+
+    def load_double(cls, *args, **kwargs):
+        torch.float32 = single
+        try:
+            return load(cls, *args, **kwargs).double()
+        finally:
+            torch.float32 = torch.float64
+
+    transformers.PreTrainedModel.from_pretrained = classmethod(load_double)
 with open(os.path.join(folder, "job.json")) as file:
     job = json.load(file)
 tokenizer = AutoTokenizer.from_pretrained(job["model"])
@@ -87,6 +107,13 @@ def prepared_rows(trainer_class):
 class Losses(TrainerCallback):
     def __init__(self):
         self.updates = []
+        self.seconds = []
+
+    def on_step_begin(self, args, state, control, **kwargs):
+        self.begun = time.process_time()
+
+    def on_step_end(self, args, state, control, **kwargs):
+        self.seconds.append(time.process_time() - self.begun)
 
     def on_log(self, args, state, control, logs=None, **kwargs):
         if logs and "grad_norm" in logs:
@@ -123,7 +150,7 @@ def build(case, settings, losses):
     model = AutoModelForSequenceClassification.from_pretrained(job["model"], num_labels=1)
     model.config.pad_token_id = tokenizer.pad_token_id
     with torch.no_grad():
-        model.score.weight.copy_(load_file(os.path.join(folder, "head.safetensors"))["score.weight"])
+        model.score.weight.copy_(head)
     return trl.RewardTrainer(
         model=model, args=trl.RewardConfig(**settings, **extra), train_dataset=Dataset.from_list(reward_rows(margins)), **shared
     )
@@ -147,28 +174,26 @@ def run(case):
         max_steps=job["updates"],
         per_device_train_batch_size=len(pairs),
         gradient_accumulation_steps=1,
-        max_length=512,
+        max_length=1024,
         seed=0,
     )
     losses = Losses()
     trainer = build(case, settings, losses)
-    begun = time.process_time()
     trainer.train()
-    spent = time.process_time() - begun
-    weights = {name: tensor.detach().float().contiguous().clone() for name, tensor in trainer.model.named_parameters()}
-    save_file(weights, os.path.join(folder, "trl", case["name"] + ".safetensors"))
-    with open(os.path.join(folder, "trl", case["name"] + ".json"), "w") as file:
-        json.dump({"updates": losses.updates, "seconds": spent}, file)
+    weights = {name: tensor.detach().to(single).contiguous().clone() for name, tensor in trainer.model.named_parameters()}
+    save_file(weights, os.path.join(folder, side, case["name"] + ".safetensors"))
+    with open(os.path.join(folder, side, case["name"] + ".json"), "w") as file:
+        json.dump({"updates": losses.updates, "seconds": losses.seconds}, file)
 
 
-os.makedirs(os.path.join(folder, "trl"), exist_ok=True)
+os.makedirs(os.path.join(folder, side), exist_ok=True)
 for case in job["cases"]:
     try:
         run(case)
     except Exception as error:  # one case that fails does not hide the others
         import traceback
 
-        with open(os.path.join(folder, "trl", case["name"] + ".json"), "w") as file:
+        with open(os.path.join(folder, side, case["name"] + ".json"), "w") as file:
             json.dump({"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}, file)
     print(case["name"], flush=True)
 print("versions", "trl", trl.__version__, "transformers", transformers.__version__, "torch", torch.__version__)
