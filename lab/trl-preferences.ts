@@ -60,7 +60,12 @@ async function makeJob(): Promise<PreferenceJob> {
   const pairs = await Promise.all(
     Array.from({ length: Number(values.pairs) }, async (_, p) => {
       const prompt = loaded.tokenizer.encode(texts[p % texts.length]!);
-      const drawn = await sampler.sample({ prompt, count: 2, maxTokens: longest + 5, seed: `preference ${p}` });
+      const drawn = await sampler.sample({
+        prompt,
+        count: 2,
+        maxTokens: longest + 5,
+        seed: `preference ${p}`,
+      });
       const [chosen, rejected] = drawn.map(({ tokens }, side) => {
         const own = tokens
           .filter((token) => token !== end)
@@ -73,7 +78,14 @@ async function makeJob(): Promise<PreferenceJob> {
   await engine.close();
   const random = RandomStream.named('reward head');
   const head = Float32Array.from({ length: loaded.config.hiddenSize }, () => (random.uniform() - 0.5) / 5);
-  return { model, learningRate: 1e-3, updates: Number(values.updates), undesirable: 5, pairs, head: [...head] };
+  return {
+    model,
+    learningRate: 1e-3,
+    updates: Number(values.updates),
+    undesirable: 5,
+    pairs,
+    head: [...head],
+  };
 }
 
 /** Largest difference over the updates, relative to TRL's. */
@@ -156,7 +168,10 @@ function compareCase(
   const { difference, way } = weightsApart(ours, theirs, start);
   const figures = [worst(ours, theirs, 'loss', 1e-3), worst(ours, theirs, 'norm', 1e-6), difference / way];
   const milliseconds = [theirs, ours].map(({ seconds }) => 1000 * median(seconds.slice(2)));
-  const speed = [...milliseconds.map((value) => value.toFixed(0)), (milliseconds[0]! / milliseconds[1]!).toFixed(2)];
+  const speed = [
+    ...milliseconds.map((value) => value.toFixed(0)),
+    (milliseconds[0]! / milliseconds[1]!).toFixed(2),
+  ];
   const fromExact = (exact === undefined ? [] : [theirs, ours]).map((side) => {
     const apart = weightsApart(side, exact!, start);
     return (apart.difference / apart.way).toExponential(0);

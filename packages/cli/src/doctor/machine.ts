@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { availableParallelism, freemem, totalmem } from 'node:os';
+import { promisify } from 'node:util';
 import { messageOf } from '@rlp/core';
-import { createEngine, type EngineOptions } from '@rlp/onnx/runtime';
+import { createEngine } from '@rlp/onnx/runtime';
 import { bytes, type Finding } from './finding.ts';
 
-const providers = ['cpu', 'webgpu', 'cuda', 'coreml', 'dml'] as const;
+const optional = ['webgpu', 'cuda', 'coreml', 'dml'] as const;
 
 /** Node, threads, memory and what ONNX Runtime can compute on. */
 export async function checkMachine(): Promise<Finding[]> {
@@ -19,8 +21,7 @@ export async function checkMachine(): Promise<Finding[]> {
       values: { free, total: totalmem() },
     },
   ];
-  for (const provider of providers) findings.push(await providerFinding(provider));
-  return findings;
+  return [...findings, ...(await providerFindings())];
 }
 
 /** Whether this Node.js is one that rlp runs on. */
@@ -31,17 +32,43 @@ export function nodeFinding(version: string): Finding {
   return { name: 'node', state: isSupported ? 'fine' : 'problem', text };
 }
 
-async function providerFinding(
-  executionProvider: NonNullable<EngineOptions['executionProvider']>,
-): Promise<Finding> {
-  const name = `provider ${executionProvider}`;
-  try {
-    const engine = await createEngine({ executionProvider, thread: 'inline', threads: 1 });
-    await engine.close();
-    return { name, state: 'fine', text: 'works' };
-  } catch (error) {
-    // Only the processor is needed. Others are absent on most machines.
-    const [reason = ''] = messageOf(error).split('\n');
-    return { name, state: executionProvider === 'cpu' ? 'problem' : 'note', text: reason };
-  }
+/**
+ * What a provider that is optional says, by name. A process of its own asks, because drivers that are missing write to the terminal, and
+ * broken ones end the process.
+ */
+async function optionalProviders(): Promise<ReadonlyMap<string, string>> {
+  const runtime = import.meta.resolve('@rlp/onnx/runtime');
+  const program = `
+    import { createEngine } from ${JSON.stringify(runtime)};
+    for (const executionProvider of ${JSON.stringify(optional)}) {
+      const text = await createEngine({ executionProvider, thread: 'inline', threads: 1 })
+        .then((engine) => engine.close())
+        .then(() => 'works', (error) => error.message);
+      console.log(JSON.stringify([executionProvider, text]));
+    }`;
+  const options = [...process.execArgv, '--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, options).catch(
+    (error: { readonly stdout?: string }) => ({ stdout: error.stdout ?? '' }),
+  );
+  return new Map(
+    stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as [string, string]])),
+  );
+}
+
+/** Only the processor is needed. Others are absent on most machines. */
+async function providerFindings(): Promise<Finding[]> {
+  const [own, others] = await Promise.all([
+    createEngine({ thread: 'inline', threads: 1 })
+      .then((engine) => engine.close())
+      .then(() => 'works', messageOf),
+    optionalProviders(),
+  ]);
+  const finding = (provider: string, text: string, state: Finding['state']): Finding => {
+    const [line = ''] = text.split('\n');
+    return { name: `provider ${provider}`, state: text === 'works' ? 'fine' : state, text: line };
+  };
+  return [
+    finding('cpu', own, 'problem'),
+    ...optional.map((name) => finding(name, others.get(name) ?? 'ends the process that asks for it', 'note')),
+  ];
 }

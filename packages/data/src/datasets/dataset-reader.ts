@@ -27,7 +27,8 @@ export class DatasetReader<Row> implements AsyncIterableIterator<DatasetEntry<Ro
     while (this.#at >= this.#batch.length) {
       if (this.#isDone) return { done: true, value: undefined };
       // Calls that wait together wait for the same list.
-      await (this.#filling ??= this.#fill());
+      this.#filling ??= this.#fill();
+      await this.#filling;
     }
     this.#cursor += 1;
     return { done: false, value: this.#batch[this.#at++]! };

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { cellOf, type DatasetColumns, KnownColumns, rowError } from './columns.ts';
 import { type Dataset, requireDataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
-import { asMessages, messagesOf, promptOf, textOrMessages, toolsOf } from './row-parts.ts';
+import { asMessages, messagesOf, promptOf, removeRow, textOrMessages, toolsOf } from './row-parts.ts';
 
 /** A completion of a prompt, or the assistant's turns of a conversation, to be imitated. */
 export type Demonstration =
@@ -72,11 +72,7 @@ function demonstrationOf(
 function completionOf(entry: DatasetEntry<object>, column: string): string | readonly Message[] {
   const completion = textOrMessages(entry, column);
   if (completion.length > 0) return completion;
-  throw rowError(
-    entry,
-    `text to imitate in the column ${column}, got empty text`,
-    'correct the row, or leave it out with `filter`',
-  );
+  throw rowError(entry, `text to imitate in the column ${column}, got empty text`, removeRow);
 }
 
 function pairOf(

@@ -139,7 +139,8 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
     const parser = new LineParser<unknown>('loadDataset', { source, expected: 'one JSON object per line' });
     let count = 0;
     const parse = (text: string | undefined, isEnded: boolean): Placed | undefined => {
-      if (count >= skip) return text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
+      if (count >= skip)
+        return text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
       if (!parser.skip(text)) return undefined;
       count += 1;
       return skipped;

@@ -77,7 +77,7 @@ function pairOf(entry: DatasetEntry<object>, columns: DatasetColumns): Preferenc
   throw rowError(
     entry,
     `a prompt, or answers that begin with it, got ${got}`,
-    "name its column, as in fields: { prompt: 'query' }, or leave the row out with `filter`",
+    "name its column, as in fields: { prompt: 'query' }, or remove the row",
   );
 }
 

@@ -14,7 +14,8 @@ const roles: Readonly<Record<string, string>> = {
   function_response: 'tool',
 };
 
-const removeRow = 'correct the row, or leave it out with `filter`';
+/** Remedy for a row that cannot be read. */
+export const removeRow = 'correct or remove the row, or leave it out with `filter`';
 
 /** A list of messages as core has them. `from` and `value` of ShareGPT's files become `role` and `content`. */
 export function messagesOf(value: unknown, entry: DatasetEntry<unknown>, column: string): Message[] {

@@ -46,8 +46,8 @@ export async function tasksFrom<Metadata = unknown>(
       const earlier = places.get(task.id);
       if (earlier !== undefined) {
         throw new FormatError(
-          `${entry.place}: expected an id of its own, got ${JSON.stringify(task.id)} as in ${earlier.place}; rename one, or ` +
-            'remove the column with `map` so that rows are numbered',
+          `${entry.place}: expected an id of its own, got ${JSON.stringify(task.id)} as in ${earlier.place}; rename one, ` +
+            'remove the column so that rows are numbered, or name another one, as in fields: { id: "key" }',
         );
       }
       places.set(task.id, entry);

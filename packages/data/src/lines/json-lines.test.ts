@@ -67,7 +67,9 @@ describe('parseJsonLines and readJsonLines', () => {
     expect(() => valuesOf(text, options)).toThrow(FormatError);
     expect(() => valuesOf(text, options)).toThrow(/^run\.jsonl, line 3: expected \{"a": number\}: a: /);
     await expect(streamed(chunksOf(text, 5), options)).rejects.toThrow(/^run\.jsonl, line 3: .*a: /);
-    expect(() => valuesOf('{')).toThrow(/^JSON Lines, line 1: expected one JSON value per line: /);
+    expect(() => valuesOf('{')).toThrow(
+      /^JSON Lines, line 1: expected one JSON value per line: .*JSON.*; correct or remove the line$/,
+    );
   });
 
   it('leave out a torn last line on request, and no other', async () => {
@@ -90,7 +92,7 @@ describe('parseJsonLines and readJsonLines', () => {
     ).toHaveLength(2);
     expect(problems).toEqual([
       expect.stringContaining('line 2'),
-      'JSON Lines, line 2: expected one JSON value per line: it is not UTF-8',
+      'JSON Lines, line 2: expected one JSON value per line: it is not UTF-8; save the file as UTF-8',
     ]);
   });
 

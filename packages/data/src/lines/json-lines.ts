@@ -88,7 +88,7 @@ export class LineParser<Value> {
   /** Handles a line that is not UTF-8 text. */
   undecodable(isEnded: boolean): undefined {
     this.#number += 1;
-    return this.#malformed(new SyntaxError('it is not UTF-8'), isEnded);
+    return this.#malformed(new SyntaxError('it is not UTF-8; save the file as UTF-8'), isEnded);
   }
 
   /** Error that names the line after the last one. */
@@ -97,7 +97,7 @@ export class LineParser<Value> {
   }
 
   #valueOf(text: string): Value {
-    const value: unknown = JSON.parse(text);
+    const value = parsed(text);
     return this.#schema === undefined ? (value as Value) : parseOptions('line', this.#schema, value);
   }
 
@@ -115,5 +115,13 @@ export class LineParser<Value> {
   #error(number: number, problem: string, cause?: unknown): FormatError {
     const { source, expected } = this.#options;
     return new FormatError(`${source}, line ${number}: expected ${expected}: ${problem}`, { cause });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new SyntaxError(`${messageOf(cause)}; correct or remove the line`, { cause });
   }
 }

@@ -82,11 +82,11 @@ async function reading<Value>(path: string, read: () => Promise<Value>): Promise
   try {
     return await read();
   } catch (cause) {
-    const zstd = 'zstdDecompressSync' in zlib ? '' : ' (Zstandard needs Node 22.15)';
-    throw new FormatError(
-      `${path}: expected a Parquet file${zstd}: ${messageOf(cause)}; download or write the file again`,
-      { cause },
-    );
+    const message = messageOf(cause);
+    const remedy = /ZSTD/.test(message)
+      ? 'use Node 22.15 or later, or write the file with another compression'
+      : 'download or write the file again';
+    throw new FormatError(`${path}: expected a Parquet file: ${message}; ${remedy}`, { cause });
   }
 }
 

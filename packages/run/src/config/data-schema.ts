@@ -16,6 +16,8 @@ const describedSchema = z
     options: z.record(z.string(), z.unknown()).default({}),
     /** Split of a folder, such as `'test'`. Default `'train'`, or the only split. */
     split: z.string().min(1).optional(),
+    /** Configuration of a folder or a dataset of the hub with several, such as `'main'` of `openai/gsm8k`. Default: the only one. */
+    config: z.string().min(1).optional(),
     /** Columns of the file, if their names are not recognised. Default `{}`. */
     fields: datasetFieldsSchema.prefault({}),
     /** Text around a prompt that is text, such as `"Question: {prompt}\nAnswer:"`. Default `"{prompt}"`. */

@@ -84,6 +84,15 @@ const namedRewards = {
   checkAnswer: (params: object) => stock.checkAnswer<AnswerMetadata>({ reference, ...params }),
 } as const;
 
+/** Rewards that cannot judge a task without an answer. */
+const readAnswers: ReadonlySet<string> = new Set([
+  'answer',
+  'exactAnswer',
+  'gsm8kAnswer',
+  'mathAnswer',
+  'checkAnswer',
+] satisfies RewardName[]);
+
 /** Name of a reward in a configuration. */
 export type RewardName = keyof typeof namedRewards;
 
@@ -92,6 +101,8 @@ type Parts = Readonly<Record<string, RewardName | (string & {}) | DescribedRewar
 /** Rewards of a run. Reward models among them are loaded when they are first used. `close` closes them. */
 interface OpenRewards {
   readonly computer: RewardComputer<AnswerMetadata>;
+  /** First component that needs an answer in each task. */
+  readonly readsAnswer: string | undefined;
   close(): Promise<void>;
 }
 
@@ -120,5 +131,8 @@ export function createRunRewards(parts: Parts): OpenRewards {
     rewards: { ...namedRewards, rewardModel: opened, ...own },
   });
   const close = async () => void (await Promise.all(models.map((model) => model.close())));
-  return { computer: registry.createRewards(configs), close };
+  const readsAnswer = configs.find(
+    ({ name, params }) => readAnswers.has(name) && !Object.hasOwn(params ?? {}, 'reference'),
+  )?.as;
+  return { computer: registry.createRewards(configs), readsAnswer, close };
 }

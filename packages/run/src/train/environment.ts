@@ -65,6 +65,8 @@ interface RunRewards {
   readonly computer: RewardComputer<AnswerMetadata>;
   /** Component that says whether a response is right. */
   readonly component: string | undefined;
+  /** Component that needs an answer in each row. */
+  readonly readsAnswer?: string | undefined;
   /** Closes what was opened for them, but not what the configuration gave. */
   close(): Promise<void>;
 }

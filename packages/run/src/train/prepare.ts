@@ -53,8 +53,10 @@ export async function prepareRun(
     hasChat: model.chat !== undefined,
     rows: all,
   });
-  const { computer, component, close } = createRewards(config);
+  const { computer, component, readsAnswer, close } = createRewards(config);
   if (stages.includes('sft')) requireCompletions(rows.imitated);
+  if (readsAnswer !== undefined && (stages.includes('rl') || mode === 'eval'))
+    requireAnswers(all, readsAnswer);
   if (stages.includes('preference')) rows.practised.forEach(preferenceOf);
   if (stages.includes('reward-model')) [...rows.practised, ...rows.heldOut].forEach(preferenceOf);
   return {
@@ -111,7 +113,16 @@ function requireCompletions(rows: readonly RunRow[]): void {
   const missing = rows.filter(({ completion }) => completion === undefined);
   if (missing.length === 0) return;
   throw new ArgumentError(
-    `sft: ${missing.length} of ${rows.length} rows have nothing to imitate, first row ${missing[0]!.id}; give them an ` +
-      'answer or a completion, or name its column under data.fields.completion',
+    `sft: ${missing.length} of ${rows.length} rows have no text to imitate, first row ${missing[0]!.id}; give them an ` +
+      'answer or a completion as text, or name its column under data.fields.answer',
+  );
+}
+
+function requireAnswers(rows: readonly RunRow[], component: string): void {
+  const missing = rows.filter(({ metadata: { answer }, toolCalls }) => !answer && toolCalls === undefined);
+  if (missing.length === 0) return;
+  throw new ArgumentError(
+    `rewards.${component}: ${missing.length} of ${rows.length} rows have no answer to compare with, first row ${missing[0]!.id}; give them ` +
+      'an answer as text, name its column under data.fields.answer, or choose another reward',
   );
 }

@@ -116,6 +116,26 @@ describe('trainRun', () => {
     );
   });
 
+  it('refuses rows without what they are for, before the model is trained', async () => {
+    const rows = [
+      { prompt: '1+1=', answer: '2' },
+      { prompt: '1+2=' },
+      { prompt: '1+3=', answer: { sum: 4 } },
+    ];
+    const data = join(directory, 'gaps.jsonl');
+    await writeFile(data, rows.map((row) => JSON.stringify(row)).join('\n'));
+    const { model, algorithm } = tiny;
+    const output = join(directory, 'gaps');
+    const shared = { model, data, output, evaluation: 'none' as const };
+    await expect(trainRun({ ...shared, algorithm, rewards: { right: 'answer' } })).rejects.toThrow(
+      'rewards.right: 2 of 3 rows have no answer to compare with, first row 2; give them',
+    );
+    await expect(trainRun({ ...shared, sft: { updates: 1 } })).rejects.toThrow(
+      'sft: 2 of 3 rows have no text to imitate, first row 2; give them',
+    );
+    expect(await readdir(directory)).not.toContain('gaps');
+  });
+
   it('says before training that its rewards give nothing for the answers that it will imitate', async () => {
     const data = join(directory, 'plain.jsonl');
     const rows = Array.from({ length: 12 }, (_, n) =>

@@ -1,10 +1,12 @@
-import { tasksFrom } from '@rlp/data';
+import { getHeapStatistics } from 'node:v8';
+import { FormatError } from '@rlp/core';
+import { Dataset, type DatasetEntry, tasksFrom } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import type { DescribedData } from '../../config/data-schema.ts';
 import { type RunRow, toolsIn } from './rows.ts';
 
 /** Rows of files as {@link DescribedData} describes them. */
-export interface FileRowsOptions extends Pick<DescribedData, 'split' | 'template'> {
+export interface FileRowsOptions extends Pick<DescribedData, 'split' | 'config' | 'template'> {
   readonly fields?: DescribedData['fields'] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -12,10 +14,10 @@ export interface FileRowsOptions extends Pick<DescribedData, 'split' | 'template
 /** Reads the rows of a file or a folder. @throws FormatError naming file, line and column. */
 export async function fileRows(
   path: string,
-  { split, fields = {}, template = '{prompt}', signal }: FileRowsOptions,
+  { split, config, fields = {}, template = '{prompt}', signal }: FileRowsOptions,
 ): Promise<RunRow[]> {
-  const dataset = await loadDataset(path, { split, fields });
-  const tasks = await tasksFrom<Readonly<Record<string, unknown>>>(dataset, { signal });
+  const dataset = await loadDataset(path, { split, config, fields, signal });
+  const tasks = await tasksFrom<Readonly<Record<string, unknown>>>(withinHeap(dataset), { signal });
   return tasks.map(({ id, prompt, metadata }) => {
     const answer = textOf(metadata.answer);
     const tools = toolsIn(metadata);
@@ -28,6 +30,28 @@ export async function fileRows(
       metadata: { ...metadata, ...{ answer } },
     };
   });
+}
+
+/** Share of the heap that rows may fill. They are copied once, and the run needs room too. */
+const rowsShare = 0.5;
+
+/** The dataset, whose rows end with an error when they fill the heap. */
+export function withinHeap(dataset: Dataset, heapBytes = getHeapStatistics().heap_size_limit): Dataset {
+  const open = async function* (skip: number) {
+    for await (const batch of dataset.batches({ cursor: skip })) {
+      if (getHeapStatistics().used_heap_size > rowsShare * heapBytes) throw tooMany(batch[0]!, heapBytes);
+      yield batch;
+    }
+  };
+  return new Dataset({ name: dataset.name, open });
+}
+
+function tooMany({ place, number, origin }: DatasetEntry<unknown>, heapBytes: number): FormatError {
+  const slice = `${origin.name}[0:${10 ** Math.floor(Math.log10(number))}]`;
+  return new FormatError(
+    `${place}: expected rows that fit in memory, but half of Node's heap of ${(heapBytes / 1e9).toFixed(1)} GB is full here; ` +
+      `take a slice, as in ${slice}, or start with NODE_OPTIONS=--max-old-space-size=16000`,
+  );
 }
 
 function textOf(value: unknown): string | undefined {
