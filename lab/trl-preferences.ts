@@ -19,8 +19,8 @@ import { createOnnxSampler } from '@rlp/inference';
 import { loadModel } from '@rlp/models';
 import { writeSafetensors } from '@rlp/models/safetensors';
 import { createEngine } from '@rlp/onnx/runtime';
-import { preferenceCases } from './trl/preference-cases.ts';
-import { type PreferenceJob, type PreferenceOutcome, trainPreferences } from './trl/preference-rlp.ts';
+import { type PreferenceJob, preferenceCases } from './trl/preference-cases.ts';
+import { type PreferenceOutcome, trainPreferences } from './trl/preference-rlp.ts';
 import { weightsIn } from './trl/rlp-side.ts';
 
 const { values } = parseArgs({
@@ -83,6 +83,8 @@ async function makeJob(): Promise<PreferenceJob> {
     learningRate: 1e-3,
     updates: Number(values.updates),
     undesirable: 5,
+    distilled: 1,
+    teacherScale: 0.8,
     pairs,
     head: [...head],
   };

@@ -1,9 +1,29 @@
 import type { PreferenceOptions, RewardModelOptions } from '@rlp/algorithms/preference';
 
+/** What both sides train on. */
+export interface PreferenceJob {
+  /** Folder of the model. */
+  readonly model: string;
+  readonly learningRate: number;
+  readonly updates: number;
+  /** Pairs whose rejected completion is an undesirable example. */
+  readonly undesirable: number;
+  readonly pairs: readonly {
+    readonly prompt: readonly number[];
+    readonly chosen: readonly number[];
+    readonly rejected: readonly number[];
+  }[];
+  /** Pairs whose chosen completion is distilled, and what the teacher's down projections are multiplied by. */
+  readonly distilled: number;
+  readonly teacherScale: number;
+  /** First value head of reward models. */
+  readonly head: readonly number[];
+}
+
 /** One configuration of both sides. */
 export interface PreferenceCase {
   readonly name: string;
-  readonly trainer: 'dpo' | 'cpo' | 'orpo' | 'kto' | 'reward';
+  readonly trainer: 'dpo' | 'cpo' | 'orpo' | 'kto' | 'reward' | 'gkd';
   /** Fields of the trainer's configuration. */
   readonly trl: Readonly<Record<string, unknown>>;
   readonly rlp: PreferenceOptions;
@@ -93,6 +113,8 @@ export const preferenceCases: readonly PreferenceCase[] = [
     trl: { loss_type: 'apo_zero_unpaired' },
     rlp: { loss: 'apo-zero-unpaired' },
   },
+  // On-policy distillation draws one token, and TRL sums over all of them, so ours is compared in expectation.
+  { name: 'distillation', trainer: 'gkd', trl: { beta: 1.0, lmbda: 0.0 }, rlp: {} },
   { name: 'reward model', trainer: 'reward', trl: {}, rlp: {}, reward: {} },
   {
     name: 'reward model, margins, centred',

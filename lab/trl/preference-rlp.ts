@@ -8,25 +8,9 @@ import {
 import { createOnnxBackend } from '@rlp/backprop';
 import { loadModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
-import type { PreferenceCase } from './preference-cases.ts';
+import { distilledInExpectation } from './distilled-in-expectation.ts';
+import type { PreferenceCase, PreferenceJob } from './preference-cases.ts';
 import { weightsIn } from './rlp-side.ts';
-
-/** What both sides train on. */
-export interface PreferenceJob {
-  /** Folder of the model. */
-  readonly model: string;
-  readonly learningRate: number;
-  readonly updates: number;
-  /** Pairs whose rejected completion is an undesirable example. */
-  readonly undesirable: number;
-  readonly pairs: readonly {
-    readonly prompt: readonly number[];
-    readonly chosen: readonly number[];
-    readonly rejected: readonly number[];
-  }[];
-  /** First value head of reward models. */
-  readonly head: readonly number[];
-}
 
 /** What a side reports of a case. */
 export interface PreferenceOutcome {
@@ -64,17 +48,19 @@ export async function trainPreferences(
     const { pairs, examples } = dataOf(job, one);
     const length = { updates: job.updates, pairsPerBatch: 64 };
     const run =
-      one.trainer === 'reward'
-        ? runRewardModelTraining({ backend, pairs }, { ...one.reward, ...length })
-        : runPreferenceTraining(one.trainer === 'kto' ? { backend, examples } : { backend, pairs }, {
-            ...one.rlp,
-            ...length,
-          });
+      one.trainer === 'gkd'
+        ? distilledInExpectation(job, backend, engine)
+        : one.trainer === 'reward'
+          ? runRewardModelTraining({ backend, pairs }, { ...one.reward, ...length })
+          : runPreferenceTraining(one.trainer === 'kto' ? { backend, examples } : { backend, pairs }, {
+              ...one.rlp,
+              ...length,
+            });
     const updates: PreferenceOutcome['updates'][number][] = [];
     const seconds: number[] = [];
     let begun = process.cpuUsage();
     for await (const { metrics } of run) {
-      const loss = metrics['loss/preference'] ?? metrics['loss/reward-model'];
+      const loss = metrics['loss/preference'] ?? metrics['loss/reward-model'] ?? metrics['kl/reference'];
       updates.push({ loss: loss!, norm: metrics['gradient/norm']! });
       const { user, system } = process.cpuUsage(begun);
       seconds.push((user + system) / 1e6);

@@ -22,8 +22,9 @@ import transformers
 import trl
 from datasets import Dataset
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, TrainerCallback
+from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer, TrainerCallback
 from trl.experimental.cpo import CPOConfig, CPOTrainer
+from trl.experimental.gkd import GKDConfig, GKDTrainer
 from trl.experimental.orpo import ORPOConfig, ORPOTrainer
 
 transformers.logging.set_verbosity_error()
@@ -104,6 +105,18 @@ def prepared_rows(trainer_class):
     return Prepared
 
 
+def padded(rows):
+    """Prompts and chosen completions, padded on the right."""
+    chosen = [pairs[row["row"]] for row in rows]
+    width = max(len(p["prompt"] + p["chosen"]) for p in chosen)
+    fill = lambda values, value: torch.tensor([each + [value] * (width - len(each)) for each in values])
+    return {
+        "input_ids": fill([p["prompt"] + p["chosen"] for p in chosen], tokenizer.pad_token_id),
+        "attention_mask": fill([[1] * len(p["prompt"] + p["chosen"]) for p in chosen], 0),
+        "labels": fill([[-100] * len(p["prompt"]) + p["chosen"] for p in chosen], -100),
+    }
+
+
 class Losses(TrainerCallback):
     def __init__(self):
         self.updates = []
@@ -137,13 +150,26 @@ def build(case, settings, losses):
         )
     if trainer in ("cpo", "orpo"):
         config, own = (CPOConfig, CPOTrainer) if trainer == "cpo" else (ORPOConfig, ORPOTrainer)
-        from transformers import AutoModelForCausalLM
-
         rows = [{"prompt": str(i), "chosen": "a", "rejected": "b"} for i in range(len(pairs))]
         return prepared_rows(own)(
             model=AutoModelForCausalLM.from_pretrained(job["model"]),
             args=config(**settings, **extra),
             train_dataset=Dataset.from_list(rows),
+            **shared,
+        )
+    if trainer == "gkd":
+        teacher = AutoModelForCausalLM.from_pretrained(job["model"])
+        with torch.no_grad():
+            for name, tensor in teacher.named_parameters():
+                if name.endswith("down_proj.weight"):
+                    tensor.mul_(job["teacherScale"])
+        settings["per_device_train_batch_size"] = job["distilled"]
+        return GKDTrainer(
+            model=AutoModelForCausalLM.from_pretrained(job["model"]),
+            teacher_model=teacher,
+            args=GKDConfig(**settings, **extra),
+            train_dataset=Dataset.from_list([{"row": row} for row in range(job["distilled"])]),
+            data_collator=padded,
             **shared,
         )
     margins = extra.pop("margins", None)
