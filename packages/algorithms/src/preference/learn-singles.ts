@@ -6,16 +6,24 @@ import type { SingleTerm } from './loss-options.ts';
 import type { JudgedSequence, LabelledSequence } from './preferences.ts';
 import { type FactoredRow, meanEntropy, rowSums, weightedRow } from './row-scores.ts';
 
+interface SingleOptions {
+  readonly terms: readonly SingleTerm[];
+  /** Longest sequence. Default: the model's context, or the longest sequence of the batch if that is not known. */
+  readonly maxLength?: { readonly tokens: number } | undefined;
+}
+
 /** Accumulates the gradient of a batch of single sequences. */
 export async function learnSingles(
   { backend, references, rows }: LearnBatch,
   examples: readonly LabelledSequence[],
-  { terms }: { readonly terms: readonly SingleTerm[] },
+  { terms, maxLength }: SingleOptions,
 ): Promise<Learned> {
   const batch = rows.map((row) => examples[row]!);
   const own = batch.map(({ sequence }) => plainRow(sequence));
   const needsDivergence = terms.some(({ kind }) => kind === 'kto');
-  const mismatched = needsDivergence ? mismatchedRows(own) : [];
+  const longest = own.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+  const limit = Math.min(backend.contextLength ?? longest, maxLength?.tokens ?? Number.POSITIVE_INFINITY);
+  const mismatched = needsDivergence ? mismatchedRows(own, limit) : [];
   const all = [...own, ...mismatched];
   const masks = all.map(({ mask }) => mask);
   const scores = await backend.logprobs(
@@ -55,15 +63,14 @@ function plainRow({ tokens, mask }: JudgedSequence): FactoredRow {
 /**
  * Each prompt with the completion of the row before it, for KTO's estimate of the KL. None for a single row.
  *
- * A row is cut at the length of the longest given row, which the model is known to take.
+ * Rows are cut at `limit` tokens.
  */
-function mismatchedRows(rows: readonly FactoredRow[]): FactoredRow[] {
+function mismatchedRows(rows: readonly FactoredRow[], limit: number): FactoredRow[] {
   if (rows.length < 2) return [];
-  const longest = rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
   return rows.map((row, index) => {
     const other = rows.at(index - 1)!;
     const [end, start] = [row.mask.indexOf(1), other.mask.indexOf(1)];
-    const tokens = [...row.tokens.slice(0, end), ...other.tokens.slice(start)].slice(0, longest);
+    const tokens = [...row.tokens.slice(0, end), ...other.tokens.slice(start)].slice(0, limit);
     const mask = Uint8Array.from(tokens, (_, t) => (t < end ? 0 : other.mask[start + t - end]!));
     return plainRow({ tokens, mask });
   });

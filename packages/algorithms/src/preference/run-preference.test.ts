@@ -43,6 +43,31 @@ describe('runPreferenceTraining', () => {
     expect(Object.keys(imitation!.metrics).filter((name) => name.startsWith('reward/'))).toEqual([]);
   });
 
+  it.each([
+    [{}, undefined, 4],
+    [{}, 64, 5],
+    [{ maxLength: { tokens: 4 } }, 64, 4],
+  ] as const)(
+    'cuts mismatched rows of KTO at the model or at maxLength: %j',
+    async (options, context, longest) => {
+      const backend = create();
+      Object.defineProperty(backend, 'contextLength', { value: context });
+      const lengths: number[] = [];
+      const logprobs = backend.logprobs.bind(backend);
+      backend.logprobs = (sequences, scoring) => {
+        lengths.push(...sequences.map(({ length }) => length));
+        return logprobs(sequences, scoring);
+      };
+      // Each has four tokens, and the prompt of one with the completion of the other has five.
+      const uneven = [
+        judgedPair({ prompt: 'ab', chosen: 'c', rejected: 'd' }, { tokenizer }),
+        judgedPair({ prompt: 'a', chosen: 'bc', rejected: 'cd' }, { tokenizer }),
+      ];
+      await train({ ...options, loss: 'kto', updates: 1, pairsPerBatch: 4 }, backend, { pairs: uneven });
+      expect(Math.max(...lengths)).toBe(longest);
+    },
+  );
+
   it.each(['sigmoid', 'ipo', 'cpo', 'simpo', 'orpo', 'kto'] as const)(
     'pairRewards gives the rewards whose means the next update reports: %s',
     async (loss) => {
