@@ -1,4 +1,4 @@
-import { messageOf, onAbort, orAborted, parseOptions, RandomStream, type RewardFunction } from '@rlp/core';
+import { messageOf, orAborted, parseOptions, RandomStream, type RewardFunction } from '@rlp/core';
 import {
   Circuit,
   type CircuitState,
@@ -11,12 +11,11 @@ import {
   requestFailureCauses,
 } from '@rlp/http/client';
 import { createLRU } from 'lru.min';
-import pLimit from 'p-limit';
 import type * as z from 'zod';
 import { isJudged } from '../functions/score-trajectories.ts';
+import { Batcher } from '../shared/batcher.ts';
 import { episodeOf, type ReadEpisode } from '../shared/episode.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
-import { givenUpByAll, type Question, takeQuestions } from './questions.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
 /** What a reward model was asked since its client was made. */
@@ -83,11 +82,7 @@ class RewardModelClient {
   readonly #circuit: Circuit;
   /** The latest rewards by request, if any are kept. */
   readonly #answers: ReturnType<typeof createLRU<string, { readonly reward: number | null }>> | undefined;
-  readonly #limit: ReturnType<typeof pLimit>;
-  /** Questions that wait for their turn, first come, first served. */
-  readonly #waiting: Question[] = [];
-  /** Turns asked for and not yet had. */
-  #turns = 0;
+  readonly #batcher: Batcher<ReadEpisode, number | null>;
   readonly #failures = Object.fromEntries(requestFailureCauses.map((cause) => [cause, 0])) as Record<
     RequestFailureCause,
     number
@@ -105,7 +100,12 @@ class RewardModelClient {
     this.#endpoint = endpointOf('externalReward', options);
     this.#circuit = new Circuit({ ...options.circuit, clock: options.clock });
     this.#answers = options.cacheSize === 0 ? undefined : createLRU({ max: options.cacheSize });
-    this.#limit = pLimit(options.concurrency);
+    this.#batcher = new Batcher<ReadEpisode, number | null>({
+      batchSize: options.batchSize,
+      concurrency: options.concurrency,
+      ask: (episodes, signal) => this.#exchange(episodes, signal),
+      isOfOne: (error) => error instanceof RequestError && error.isAboutContent,
+    });
   }
 
   getStatistics(): ExternalStatistics {
@@ -123,55 +123,22 @@ class RewardModelClient {
   async ask(episode: ReadEpisode, signal: AbortSignal): Promise<number | null> {
     signal.throwIfAborted();
     this.#counts.episodes += 1;
-    const key = this.#answers && this.#bodyOf([episode]);
-    if (key instanceof RequestError) throw this.#counted(key);
-    const known = key === undefined ? undefined : this.#answers?.get(key);
-    if (known !== undefined) {
-      this.#counts.fromCache += 1;
-      return known.reward;
-    }
-    const answer = await this.#queued(episode, signal);
-    if (answer instanceof RequestError) throw this.#counted(answer);
-    this.#counts[answer === null ? 'unscorable' : 'scored'] += 1;
-    if (key !== undefined) this.#answers?.set(key, { reward: answer });
-    return answer;
-  }
-
-  #counted(error: RequestError): RequestError {
-    this.#failures[error.failure] += 1;
-    this.#lastFailure = error.message;
-    return error;
-  }
-
-  #queued(episode: ReadEpisode, signal: AbortSignal): Promise<number | null | RequestError> {
-    return new Promise((resolve, reject) => {
-      const release = onAbort(signal, () => reject(signal.reason));
-      const settle: Question['settle'] = (answer) => {
-        release();
-        resolve(answer);
-      };
-      this.#waiting.push({ episode, signal, settle });
-      // A turn for every full request. Whoever has it takes along what waits.
-      if (this.#turns * this.#options.batchSize >= this.#waiting.length) return;
-      this.#turns += 1;
-      void this.#limit(() => this.#askNext());
-    });
-  }
-
-  async #askNext(): Promise<void> {
-    this.#turns -= 1;
-    const questions = takeQuestions(this.#waiting, this.#options.batchSize);
-    if (questions.length > 0) await this.#askAbout(questions);
-  }
-
-  async #askAbout(questions: readonly Question[]): Promise<void> {
-    const answers = await this.#exchange(questions);
-    if (answers instanceof RequestError && answers.isAboutContent && questions.length > 1) {
-      for (const question of questions) if (!question.signal.aborted) await this.#askAbout([question]);
-      return;
-    }
-    for (const [k, { settle }] of questions.entries()) {
-      settle(answers instanceof RequestError ? answers : this.#read(answers[k]));
+    try {
+      const key = this.#answers && this.#bodyOf([episode]);
+      const known = key === undefined ? undefined : this.#answers?.get(key);
+      if (known !== undefined) {
+        this.#counts.fromCache += 1;
+        return known.reward;
+      }
+      const answer = await this.#batcher.ask(episode, signal);
+      this.#counts[answer === null ? 'unscorable' : 'scored'] += 1;
+      if (key !== undefined) this.#answers?.set(key, { reward: answer });
+      return answer;
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      this.#failures[error.failure] += 1;
+      this.#lastFailure = error.message;
+      throw error;
     }
   }
 
@@ -187,29 +154,23 @@ class RewardModelClient {
     );
   }
 
-  /** One answer for each question, or why there are none. */
-  async #exchange(questions: readonly Question[]): Promise<readonly unknown[] | RequestError> {
-    const body = this.#bodyOf(questions.map(({ episode }) => episode));
-    if (body instanceof RequestError) return body;
-    const { signal, release } = givenUpByAll(questions);
+  /** One answer for each episode. Rejects with an `RequestError`. */
+  async #exchange(
+    episodes: readonly ReadEpisode[],
+    signal: AbortSignal,
+  ): Promise<readonly (number | null | RequestError)[]> {
+    const { place } = this.#endpoint;
     try {
-      const answer = await this.#send(body, signal);
-      const answers = this.#shape.readAnswer(answer);
-      if (answers?.length === questions.length) return answers;
+      const answers = this.#shape.readAnswer(await this.#send(this.#bodyOf(episodes), signal));
+      if (answers?.length === episodes.length) return answers.map((answer) => this.#read(answer));
       const came = answers === undefined ? 'another body' : `${answers.length}`;
-      return new RequestError(
-        'malformed',
-        `${this.#endpoint.place}: expected ${questions.length} rewards in the shape "${this.#shape.name}", got ${came}`,
-      );
+      const wanted = `${episodes.length} rewards in the shape "${this.#shape.name}"`;
+      throw new RequestError('malformed', `${place}: expected ${wanted}, got ${came}`);
     } catch (error) {
-      if (error instanceof RequestError) return error;
-      // Given up by everyone who asked, so that nobody reads what is returned. Or a custom shape does not know the body.
+      if (error instanceof RequestError) throw error;
+      // Given up by everyone who asked, so that nobody reads what is thrown. Or a custom shape does not know the body.
       const reason = signal.aborted ? 'given up' : messageOf(error);
-      return new RequestError('malformed', `${this.#endpoint.place}: ${reason}`, {
-        cause: error,
-      });
-    } finally {
-      release();
+      throw new RequestError('malformed', `${place}: ${reason}`, { cause: error });
     }
   }
 
@@ -256,11 +217,11 @@ class RewardModelClient {
     );
   }
 
-  #bodyOf(episodes: readonly ReadEpisode[]): string | RequestError {
+  #bodyOf(episodes: readonly ReadEpisode[]): string {
     try {
       return JSON.stringify(this.#shape.writeRequest(episodes));
     } catch (error) {
-      return new RequestError('unsendable', `expected an episode that is JSON data: ${messageOf(error)}`);
+      throw new RequestError('unsendable', `expected an episode that is JSON data: ${messageOf(error)}`);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Tokenizer, TokenScorer } from '@rlp/core';
+import { Batcher } from '../shared/batcher.ts';
 import { perplexityReward } from '../stock/text/text-components.ts';
 
 /** A prompt and the response to judge. */
@@ -48,53 +49,22 @@ export function tokenFluency({
   };
 }
 
-/**
- * Fluency by a model, as a function of one request. Requests that are made together are asked about together, `batchSize` at a
- * time. If a request to the scorer fails, its responses are asked about one by one, so that one cannot spoil the others.
- */
+/** Fluency by a model, as a function of one request. Requests that are made together are asked about together, `batchSize` at a time. */
 export function batchedFluency(
   scorer: FluencyScorer,
   batchSize: number,
-): (request: FluencyRequest, signal: AbortSignal | undefined) => Promise<number | null> {
-  let waiting: Waiting[] = [];
-  const flush = async () => {
-    const due = waiting;
-    waiting = [];
-    for (let start = 0; start < due.length; start += batchSize) {
-      await ask(scorer, due.slice(start, start + batchSize));
-    }
-  };
-  return (request, signal) =>
-    new Promise((resolve, reject) => {
-      if (waiting.push({ request, signal, resolve, reject }) === 1) queueMicrotask(() => void flush());
-    });
-}
-
-/** A request that waits for its answer. */
-interface Waiting {
-  readonly request: FluencyRequest;
-  readonly signal: AbortSignal | undefined;
-  readonly resolve: (reward: number | null) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-async function ask(scorer: FluencyScorer, part: readonly Waiting[]): Promise<void> {
-  const [first] = part;
-  try {
-    const requests = part.map(({ request }) => request);
-    const options = first?.signal === undefined ? {} : { signal: first.signal };
-    const answers = await scorer.perplexities(requests, options);
-    if (answers.length !== part.length) {
-      throw new RangeError(`expected ${part.length} perplexities, got ${answers.length}`);
-    }
-    for (const [k, { resolve }] of part.entries()) {
-      const perplexity = answers[k]!;
-      resolve(
+): (request: FluencyRequest, signal: AbortSignal) => Promise<number | null> {
+  const batcher = new Batcher<FluencyRequest, number | null>({
+    ...{ batchSize, concurrency: 1, isOfOne: () => true },
+    async ask(requests, signal) {
+      const answers = await scorer.perplexities(requests, { signal });
+      if (answers.length !== requests.length) {
+        throw new RangeError(`expected ${requests.length} perplexities, got ${answers.length}`);
+      }
+      return answers.map((perplexity) =>
         perplexity === null || !Number.isFinite(perplexity) ? perplexity : perplexityReward(perplexity),
       );
-    }
-  } catch (error) {
-    if (part.length === 1 || first?.signal?.aborted) for (const { reject } of part) reject(error);
-    else for (const one of part) await ask(scorer, [one]);
-  }
+    },
+  });
+  return (request, signal) => batcher.ask(request, signal);
 }
