@@ -116,7 +116,7 @@ describe('RolloutRewardProcessor', () => {
       ['x', 'bad', 'unsure', 'x'.repeat(100), ''].map((response) => ({ response })),
     );
     expect(rewards.toArray()).toEqual([1, null, null, 0, 0]);
-    expect(asked).toEqual([2, 1, 1, 2]);
+    expect(asked).toEqual([2, 2, 1, 1]);
     expect(rewards.failures).toEqual([
       { index: 1, source: 'fluency', cause: 'threw', message: 'reward "fluency": too long' },
     ]);

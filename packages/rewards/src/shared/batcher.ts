@@ -16,7 +16,7 @@ interface BatcherOptions<Question, Answer> {
 /** A question that someone waits for the answer of. */
 interface Waiting<Question, Answer> {
   readonly question: Question;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -35,7 +35,7 @@ export class Batcher<Question, Answer> {
   }
 
   /** The answer to a question. Rejects with its error, or with the signal's reason. */
-  ask(question: Question, signal: AbortSignal): Promise<Answer> {
+  ask(question: Question, signal: AbortSignal | undefined): Promise<Answer> {
     const answer = new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({ question, signal, resolve, reject });
       // A turn for every full batch. Whoever has it takes along what waits.
@@ -51,7 +51,7 @@ export class Batcher<Question, Answer> {
     const batch: Waiting<Question, Answer>[] = [];
     while (this.#waiting.length > 0 && batch.length < this.#options.batchSize) {
       const next = this.#waiting.shift()!;
-      if (!next.signal.aborted) batch.push(next);
+      if (!next.signal?.aborted) batch.push(next);
     }
     if (batch.length > 0) await this.#settle(batch);
   }
@@ -63,7 +63,7 @@ export class Batcher<Question, Answer> {
       wanted -= 1;
       if (wanted === 0) controller.abort();
     };
-    const releases = batch.map(({ signal }) => onAbort(signal, leave));
+    const releases = batch.map(({ signal }) => signal && onAbort(signal, leave));
     try {
       const answers = await this.#options.ask(
         batch.map(({ question }) => question),
@@ -76,9 +76,9 @@ export class Batcher<Question, Answer> {
       }
     } catch (error) {
       if (batch.length === 1 || !this.#options.isOfOne(error)) for (const { reject } of batch) reject(error);
-      else for (const one of batch) if (!one.signal.aborted) await this.#settle([one]);
+      else for (const one of batch) if (!one.signal?.aborted) void this.#limit(() => this.#settle([one]));
     } finally {
-      for (const release of releases) release();
+      for (const release of releases) release?.();
     }
   }
 }

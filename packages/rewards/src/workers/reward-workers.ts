@@ -12,9 +12,9 @@ import { ThreadError, type ThreadFailureCause, ThreadPool } from '@rlp/sandbox/t
 import type * as z from 'zod';
 import { EpisodeRewards, type EpisodeScore, readEpisodes } from '../processor/episode-rewards.ts';
 import type { ProcessOptions } from '../processor/processor.ts';
+import { Batcher } from '../shared/batcher.ts';
 import type { RewardEpisode } from '../shared/episode.ts';
 import { type RewardWorkersOptions, workersSchema } from './options.ts';
-import { askInParts } from './parts.ts';
 import type { RewardScope, ThreadExport, TrajectoryScores } from './protocol.ts';
 
 /** Counts of {@link RewardWorkers} since they were made. */
@@ -114,19 +114,27 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
   ): Promise<readonly ScoredTrajectory<M>[]> {
     const { workers, batchSize, timeoutMs, tokens } = this.#settings;
     const { trajectories } = group;
-    const size = Math.min(batchSize, Math.ceil(trajectories.length / workers));
-    const ask = (rows: readonly Trajectory<M>[]) => {
-      const sent = { ...group, trajectories: tokens === 'sent' ? rows : rows.map(withoutTokens) };
-      return this.#pool.ask(sent as TrajectoryGroup, { timeoutMs, signal });
-    };
-    const answers = await askInParts(trajectories, { scope, size, ask });
-    return answers.map((answer, row) => {
-      const trajectory = trajectories[row]!;
+    const size = scope === 'group' ? trajectories.length : Math.ceil(trajectories.length / workers);
+    const batcher = new Batcher<Trajectory<M>, TrajectoryScores[number]>({
+      batchSize: scope === 'group' ? size : Math.min(batchSize, size),
+      concurrency: Infinity,
+      ask: (rows, given) => {
+        const sent = { ...group, trajectories: tokens === 'sent' ? rows : rows.map(withoutTokens) };
+        return this.#pool.ask(sent as TrajectoryGroup, { timeoutMs, signal: given });
+      },
+      isOfOne: (error) => scope === 'episode' && error instanceof ThreadError,
+    });
+    const scored = async (trajectory: Trajectory<M>): Promise<ScoredTrajectory<M>> => {
+      const answer = await batcher.ask(trajectory, signal).catch((error: unknown) => {
+        if (error instanceof ThreadError) return error;
+        throw error;
+      });
       if (answer instanceof ThreadError) return this.#failed(trajectory, answer);
       const changed = answer.trajectory as Trajectory<M> | undefined;
       if (changed === undefined) return { ...answer, trajectory };
       return { ...answer, trajectory: tokens === 'sent' ? changed : withTokensOf(trajectory, changed) };
-    });
+    };
+    return Promise.all(trajectories.map(scored));
   }
 
   #failed<M>(trajectory: Trajectory<M>, { failure, message }: ThreadError): ScoredTrajectory<M> {

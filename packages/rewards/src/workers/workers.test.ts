@@ -1,12 +1,10 @@
 import type { TrajectoryGroup } from '@rlp/core';
 import { ThreadError } from '@rlp/sandbox/threads';
-import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { built } from '../built-thread.fixture.ts';
 import { createRolloutRewardProcessor } from '../index.ts';
 import { answering, groupAnswering } from '../trajectories.fixture.ts';
 import { createRewardWorkers, type RewardWorkersOptions } from '../workers.ts';
-import { askInParts } from './parts.ts';
 import { openRewardWorkers, RewardWorkers } from './reward-workers.ts';
 import { ranked } from './rewards.fixture.ts';
 
@@ -170,27 +168,4 @@ describe('work in parts', () => {
       expect(asked).toEqual(sizes);
     },
   );
-
-  it('asks about all rows once, and again only about those of a part that failed', async () => {
-    const rows = fc.array(fc.constantFrom('good', 'bad'), { maxLength: 40 });
-    await fc.assert(
-      fc.asyncProperty(rows, fc.integer({ min: 1, max: 9 }), async (given, size) => {
-        const asked: (readonly string[])[] = [];
-        const answers = await askInParts(given, {
-          ...{ scope: 'episode', size },
-          ask: async (rows) => {
-            asked.push(rows);
-            if (rows.includes('bad')) throw new ThreadError('threw', 'bad');
-            return rows.map((row) => `${row}!`);
-          },
-        });
-        expect(answers.map((answer) => (answer instanceof ThreadError ? 'bad' : answer))).toEqual(
-          given.map((row) => (row === 'bad' ? row : 'good!')),
-        );
-        expect(asked.filter((rows) => rows.length > size)).toEqual([]);
-        const again = asked.slice(Math.ceil(given.length / size));
-        expect(again.every((rows) => rows.length === 1)).toBe(true);
-      }),
-    );
-  });
 });
