@@ -3,7 +3,7 @@ import { trainWalker } from './gigpo-agent.ts';
 
 async function rewardsOf(method: 'gigpo' | 'grpo') {
   const rewards: number[] = [];
-  for await (const reward of trainWalker(method, { seed: '2', iterations: 24 })) rewards.push(reward);
+  for await (const reward of trainWalker(method, { seed: '2', iterations: 18 })) rewards.push(reward);
   return rewards;
 }
 

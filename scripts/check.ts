@@ -1,11 +1,12 @@
 /**
  * `pnpm check`: everything that CI checks, in two lanes. `pnpm check lint types` runs only those named.
  *
- * Each check is a script `check:<name>` of package.json. This file only knows which of them wait for which. The tests
- * run alone, because some of them measure time.
+ * Each check is a script `check:<name>` of package.json. This file only knows which of them wait for which. The tests take
+ * one lane. The other checks use the processor when the tests wait, and yield to them otherwise: some tests measure time.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { delimiter, resolve } from 'node:path';
 
 interface Check {
@@ -24,6 +25,7 @@ const lanes = 2;
 
 /** In the order they start, longest first. */
 const checks: readonly Check[] = [
+  { name: 'test' },
   { name: 'types' },
   { name: 'build' },
   { name: 'declarations', after: ['types'] },
@@ -39,16 +41,18 @@ const checks: readonly Check[] = [
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
 const path = `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`;
 
-function run(name: string, output: 'captured' | 'shown'): Promise<Outcome> {
+function run(name: string): Promise<Outcome> {
   const command = scripts[`check:${name}`];
   if (command === undefined) throw new Error(`check: package.json has no script named check:${name}`);
   const start = performance.now();
   return new Promise((done) => {
     const child = spawn(command, {
       shell: true,
-      stdio: output === 'shown' ? 'inherit' : 'pipe',
+      stdio: name === 'test' ? 'inherit' : 'pipe',
       env: { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: '1' },
     });
+    if (name !== 'test' && child.pid !== undefined)
+      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     const chunks: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -76,7 +80,7 @@ async function runInLanes(wanted: readonly Check[]): Promise<Outcome[]> {
     const next = waiting.findIndex(ready);
     if (next !== -1 && running.size < lanes) {
       const [check] = waiting.splice(next, 1);
-      const lane: Promise<void> = run(check!.name, 'captured').then((outcome) => {
+      const lane: Promise<void> = run(check!.name).then((outcome) => {
         report(outcome);
         finished.set(outcome.name, outcome);
         running.delete(lane);
@@ -90,7 +94,7 @@ async function runInLanes(wanted: readonly Check[]): Promise<Outcome[]> {
 }
 
 async function main(only: readonly string[]): Promise<void> {
-  const known = [...checks.map(({ name }) => name), 'test'];
+  const known = checks.map(({ name }) => name);
   const unknown = only.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     throw new Error(`check: no check named ${unknown.join(', ')}, expected some of: ${known.join(', ')}`);
@@ -98,11 +102,6 @@ async function main(only: readonly string[]): Promise<void> {
   const wanted = (name: string) => only.length === 0 || only.includes(name);
   const start = performance.now();
   const outcomes = await runInLanes(checks.filter(({ name }) => wanted(name)));
-  if (wanted('test')) {
-    const tests = await run('test', 'shown');
-    report(tests);
-    outcomes.push(tests);
-  }
   const failed = outcomes.filter(({ passed }) => !passed).map(({ name }) => name);
   const seconds = ((performance.now() - start) / 1000).toFixed(0);
   const verdict = failed.length === 0 ? 'all passed' : `failed: ${failed.join(', ')}`;

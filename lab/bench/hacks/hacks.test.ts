@@ -8,12 +8,12 @@ afterAll(() => runners[Symbol.asyncDispose]());
 const all = await cases(runners, 20_000);
 const attacks = all.flatMap((one) => one.attacks.filter(({ family }) => family !== 'honest'));
 
-/** Every `step`-th attack that ends at once; a sixth of those by day. */
+/** Every `step`-th attack that ends at once; a twelfth of those by day. */
 const sample = (one: Case, step: number): Case => ({
   ...one,
   attacks: one.attacks
     .filter(({ family }) => family !== 'timing')
-    .filter((_, k) => k % (process.env.RLP_SLOW_TESTS ? step : 6 * step) === 0),
+    .filter((_, k) => k % (process.env.RLP_SLOW_TESTS ? step : 12 * step) === 0),
 });
 
 /** Without programs that reach their time limit: `pnpm bench hacks` runs those. */

@@ -35,7 +35,13 @@ async function trained(template: string, short: (config: RunConfig) => Partial<R
   const config = (module as { readonly default: RunConfig }).default;
   const own = { data: join(project, 'data/questions.jsonl'), output: join(project, 'runs/first') };
   const stream = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const few = { ...config, ...own, engine: { threads: 1 }, evaluation: { heldOut: 2 }, ...short(config) };
+  const few = {
+    ...config,
+    ...own,
+    engine: { thread: 'inline' as const, threads: 1 },
+    evaluation: { heldOut: 2 },
+    ...short(config),
+  };
   const result = await trainRun(few, { stream });
   expect(existsSync(result.files.report)).toBe(true);
   return result;

@@ -12,8 +12,9 @@ import { createPupil, type Pupil } from './transformer.fixture.ts';
 /** A network takes thirty times as long as a table. */
 const seeds = isThorough ? tabularSeeds : tabularSeeds.slice(0, 1);
 const names = Object.keys(algorithms) as AlgorithmName[];
-/** By day one of each kind learns the easier lesson: with groups, with returns and with a critic. */
-const onBandit = isThorough ? names : (['GRPO', 'REINFORCE', 'PPO'] as const);
+/** By day one of each kind climbs: with groups, with groups of steps and with a critic. Tables show that every algorithm learns. */
+const onChain = isThorough ? names : (['GRPO', 'GiGPO', 'PPO'] as const);
+const onBandit = isThorough ? names : (['REINFORCE'] as const);
 let pupil: Pupil;
 /** What the pupil has learned so far, by algorithm and seed. */
 let learned: Map<string, number[]>;
@@ -55,7 +56,7 @@ describe('on a chain, a transformer of one layer', () => {
   beforeAll(() => begin('chain'));
   afterAll(() => pupil.close());
 
-  it.each(names)(
+  it.each(onChain)(
     'learns to climb with %s: more than 70 %, every seed with p < 0.01',
     { timeout: 120_000 },
     async (algorithm) => {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { TextGenerator } from '@rlp/core';
 import { rewardFunctions } from '@rlp/rewards';
 import { chatCompletionsGenerator, pairwiseJudge, pointwiseJudge, rankingJudge } from '@rlp/rewards/judge';
 import { expect, it, onTestFinished } from 'vitest';
@@ -50,25 +51,29 @@ function verdictOf(body: string): string {
   return lines.map((label, at) => `${key} ${label}: ${says(label, at)}`).join('\n');
 }
 
+type Server = Awaited<ReturnType<typeof judgeServer>>;
+
 const judges = {
-  pointwise: (url: string) => {
-    const judge = pointwiseJudge({ generator: generatorAt(url), rubric: 'Is it odd?' });
+  pointwise: (server: Server) => {
+    const judge = pointwiseJudge({ generator: generatorOf(server), rubric: 'Is it odd?' });
     return rewardFunctions({ oddness: judge.reward });
   },
-  ranking: (url: string) => rankingJudge({ generator: generatorAt(url) }),
-  pairwise: (url: string) => pairwiseJudge({ generator: generatorAt(url), opponents: 1 }),
+  ranking: (server: Server) => rankingJudge({ generator: generatorOf(server) }),
+  pairwise: (server: Server) => pairwiseJudge({ generator: generatorOf(server), opponents: 1 }),
 };
 
-function generatorAt(url: string) {
-  const backoff = { firstMs: 1, longestMs: 2 };
-  return chatCompletionsGenerator({ url, model: 'judge', attempts: 1, backoff, timeoutMs: 1000 });
+/** Waits long for a server that answers, and briefly for one that hangs. */
+function generatorOf(server: Server): TextGenerator {
+  const at = { url: server.url, model: 'judge', attempts: 1, backoff: { firstMs: 1, longestMs: 2 } };
+  const [patient, brief] = [10_000, 50].map((timeoutMs) => chatCompletionsGenerator({ ...at, timeoutMs }));
+  return (...request) => (server.health === 'hangs' ? brief! : patient!)(...request);
 }
 
-async function trainUnder(name: keyof typeof judges, server: Awaited<ReturnType<typeof judgeServer>>) {
+async function trainUnder(name: keyof typeof judges, server: Server) {
   const setup = banditSetup(`dead judge ${name}`);
   const slept: number[] = [];
   const sleep = async (ms: number) => void slept.push(ms);
-  const dependencies = { ...setup, sleep, rewards: judges[name](server.url) };
+  const dependencies = { ...setup, sleep, rewards: judges[name](server) };
   const options = { iterations: 5, tasksPerIteration: 1, failureBudget: { retries: 2, backOffMs: 10 } };
   return { tasks: setup.tasks, slept, dependencies, options };
 }
@@ -76,9 +81,9 @@ async function trainUnder(name: keyof typeof judges, server: Awaited<ReturnType<
 it.each([
   ['pointwise', 'refuses', /reward "oddness": pointwiseJudge: http:\S+: .*ECONNREFUSED/],
   ['pointwise', 'gives 500', /reward "oddness": pointwiseJudge: http:\S+: expected status 200, got 500/],
-  ['pointwise', 'hangs', /reward "oddness": pointwiseJudge: http:\S+: no answer within 1000 ms/],
+  ['pointwise', 'hangs', /reward "oddness": pointwiseJudge: http:\S+: no answer within 50 ms/],
   ['ranking', 'refuses', /got a reward: rankingJudge: http:\S+: .*ECONNREFUSED/],
-  ['ranking', 'hangs', /got a reward: rankingJudge: http:\S+: no answer within 1000 ms/],
+  ['ranking', 'hangs', /got a reward: rankingJudge: http:\S+: no answer within 50 ms/],
   ['pairwise', 'gives 500', /got a reward: pairwiseJudge: http:\S+: expected status 200, got 500/],
 ] as const)(
   'a judge (%s) whose server %s gives the tasks back and stops the run',

@@ -5,11 +5,12 @@ import { secondWaysText } from './second-ways-text.fixture.ts';
 import { secondWaysWorld } from './second-ways-world.fixture.ts';
 
 const difficulties = [0, 0.3, 0.6, 1];
+const count = process.env.RLP_SLOW_TESTS ? 40 : 10;
 
 /** Questions of a family, without the line about the form of the answer. */
 function draw(family: string) {
   return difficulties.flatMap((difficulty) =>
-    reasoningTasks({ count: 40, families: [family], difficulty }).map(({ prompt, metadata }) => ({
+    reasoningTasks({ count, families: [family], difficulty }).map(({ prompt, metadata }) => ({
       question: String(prompt).slice(0, String(prompt).lastIndexOf('\n')),
       metadata,
     })),

@@ -9,7 +9,8 @@ import { say } from './say.fixture.ts';
 
 const sandbox = createSandbox();
 afterAll(() => sandbox.close());
-const code = codeGame(javascriptRunner(sandbox));
+const runner = javascriptRunner(sandbox);
+const code = codeGame(runner);
 const [codeTask] = code.tasks({ count: 1, seed: 'contract' });
 describeEnvironment('codeGame', {
   create: () => gameEnvironment(code),
@@ -159,9 +160,11 @@ describe('codeGame', () => {
       '```js\nfunction f( {\n```',
       'globalThis.assert = { equal() {} }; function f() {}',
       'process.exit(0)',
-      '```js\nwhile (true);\n```',
     ])
       expect(await score(program), program).toBe(0);
+    const impatient = codeGame((program, options) => runner(program, { ...options, timeoutMs: 100 }));
+    const endless = await say(impatient, setup, ['```js\nwhile (true);\n```']);
+    expect(endless.outcome.score).toBe(0);
     expect((await say(code, setup, ['', ' ', '`````'])).outcome).toMatchObject({ score: 0, turns: 3 });
   }, 60_000);
 });

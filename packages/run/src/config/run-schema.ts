@@ -70,6 +70,8 @@ const trajectorySchema = z.strictObject({
 });
 
 const engineSchema = z.strictObject({
+  /** Where to compute: in a thread of the engine, or on the thread of the run, which then answers late. Default `'worker'`. */
+  thread: z.enum(['worker', 'inline']).optional(),
   /** Threads of one operator. Default: one per core. */
   threads: z.int().min(1).optional(),
   /** Hardware to compute on. Default `'cpu'`. */

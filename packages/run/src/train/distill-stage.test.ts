@@ -26,7 +26,7 @@ const data = Array.from({ length: 20 }, (_, index) => ({
   prompt: `${index % 10}+${Math.floor(index / 10)}=`,
   metadata: { answer: '7' },
 }));
-const shared = { data, engine: { threads: 1 }, evaluation: 'none' as const };
+const shared = { data, engine: { thread: 'inline' as const, threads: 1 }, evaluation: 'none' as const };
 const learned = (updates: number) => ({
   sft: { updates, sequencesPerBatch: 10, backend: { learningRate: 1e-2 } },
 });

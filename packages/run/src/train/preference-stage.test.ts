@@ -34,7 +34,7 @@ const tiny = (): RunConfig => ({
   data,
   preference: { epochs: 3, pairsPerBatch: 4, backend: { learningRate: 1e-2 } },
   evaluation: 'none',
-  engine: { threads: 1 },
+  engine: { thread: 'inline', threads: 1 },
 });
 
 describe('mode dpo', () => {

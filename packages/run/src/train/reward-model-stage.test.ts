@@ -40,7 +40,7 @@ it('trains a reward model that a later run names as its reward', async () => {
   const rewardModel = { epochs: 5, pairsPerBatch: 4, backend };
   const evaluation = { heldOut: 6 };
   const result = await trainRun(
-    { model, data, rewardModel, evaluation, output, engine: { threads: 1 } },
+    { model, data, rewardModel, evaluation, output, engine: { thread: 'inline' as const, threads: 1 } },
     { stream },
   );
   expect(result).toMatchObject({ status: 'finished', mode: 'reward-model' });
@@ -68,7 +68,13 @@ it('trains a reward model that a later run names as its reward', async () => {
 
   const practised = await trainRun(
     {
-      ...{ model, data, engine: { threads: 1 }, output: join(directory, 'policy'), evaluation: 'none' },
+      ...{
+        model,
+        data,
+        engine: { thread: 'inline' as const, threads: 1 },
+        output: join(directory, 'policy'),
+        evaluation: 'none',
+      },
       rewards: { liked: { name: 'rewardModel', params: { model: output } } },
       algorithm: {
         ...{ iterations: 1, tasksPerIteration: 2 },

@@ -73,7 +73,7 @@ const run = (output: string) =>
     evaluation: { heldOut: 2, every: 2 },
     checkpoints: { every: 1 },
     trajectories: { every: 1 },
-    engine: { threads: 1 },
+    engine: { thread: 'inline', threads: 1 },
   });
 
 function recorded(onWrite: (text: string) => void = () => {}) {

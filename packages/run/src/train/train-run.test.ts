@@ -49,7 +49,7 @@ const tiny: RunConfig = {
   evaluation: { heldOut: 10, every: 2, maxTokens: 12 },
   checkpoints: { every: 1 },
   trajectories: { every: 2 },
-  engine: { threads: 1 },
+  engine: { thread: 'inline', threads: 1 },
 };
 
 describe('trainRun', () => {
@@ -143,12 +143,16 @@ describe('trainRun', () => {
     );
     await writeFile(data, rows.join('\n'));
     const doubts = async (rewards: RunConfig['rewards'], name: string) => {
-      const { stream, text } = recorded();
-      const sft = { updates: 1, sequencesPerBatch: 2 };
-      const algorithm = { ...tiny.algorithm, iterations: 1 };
+      const controller = new AbortController();
+      const { stream, text } = recorded((written) => {
+        if (/SFT 1\/4/.test(written)) controller.abort();
+      });
       const output = join(directory, name);
-      await trainRun({ ...tiny, data, rewards, sft, algorithm, output, evaluation: 'none' }, { stream });
-      return text();
+      const sft = { updates: 4, sequencesPerBatch: 2 };
+      const run = { ...tiny, data, rewards, sft, output, evaluation: 'none' as const };
+      await trainRun(run, { stream, signal: controller.signal });
+      expect(text()).toMatch(/SFT 1\/4/);
+      return text().slice(0, text().indexOf('SFT 1/4'));
     };
     const doubt = 'The reward "right" gives 0 to the first 12 answers that will be imitated';
     expect(await doubts({ right: 'exactAnswer' }, 'tags')).toContain(doubt);

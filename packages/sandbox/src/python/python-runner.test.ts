@@ -278,7 +278,7 @@ describe('tests apart from a Python program', seconds, () => {
   });
 
   it('stops programs and tests that do not stop', async () => {
-    const limits = { timeoutMs: 500, signal };
+    const limits = { timeoutMs: 200, signal };
     for (const [source, test] of [
       ['def f(n):\n  while True: pass', 'assert f(2) == 4'],
       ['def f(n): return 4', 'while True: f(2)'],

@@ -28,7 +28,7 @@ export const nll: Loss = {
 
 /** An engine, a model, and servers over them. `name` keeps its stores apart. */
 export async function openFixture(name: string) {
-  const engine = await createEngine({ threads: 1 });
+  const engine = await createEngine({ thread: 'inline', threads: 1 });
   const root = await mkdtemp(join(tmpdir(), 'rlp-serve-tinker-'));
   let folders = 0;
   const folder = () => join(root, `folder-${folders++}`);
