@@ -85,11 +85,11 @@ async function policyOf(engine: Engine, model: LanguageModel, learningRate: numb
 
 const episode = { maxTurns: 3, sampling: { maxTokens: 16 } };
 
-/** What to train, and for how long: updates of imitation, iterations of GRPO. */
-type Length = { readonly seed: string; readonly updates: number; readonly iterations: number };
+/** Updates of imitation, iterations of GRPO, and iterations between measurements. */
+type Length = Readonly<Record<'updates' | 'iterations' | 'every', number> & { seed: string }>;
 
-/** Trains the agent. Yields accuracy and calls per held-out sum: first after imitation, then after every ten iterations of GRPO. */
-export async function* trainAgent({ seed, updates, iterations }: Length) {
+/** Trains the agent. Yields accuracy and calls per held-out sum: first after imitation, then after some iterations of GRPO. */
+export async function* trainAgent({ seed, updates, iterations, every }: Length) {
   const engine = await createEngine();
   try {
     const config = parseModelConfig({
@@ -121,7 +121,7 @@ export async function* trainAgent({ seed, updates, iterations }: Length) {
     );
     let iteration = 0;
     for await (const _ of grpo.run({ iterations }))
-      if (++iteration % 10 === 0) yield await evaluate(practice.policy.sampler, heldOut);
+      if (++iteration % every === 0) yield await evaluate(practice.policy.sampler, heldOut);
   } finally {
     await engine.close();
   }
@@ -142,6 +142,7 @@ async function evaluate(sampler: Sampler, tasks: readonly Task<ArithmeticMetadat
 
 if (import.meta.filename === process.argv[1]) {
   const { values } = parseArgs({ options: { seed: { type: 'string', default: '0' } } });
-  for await (const { accuracy, calls } of trainAgent({ seed: values.seed, updates: 300, iterations: 20 }))
+  const length = { seed: values.seed, updates: 300, iterations: 20, every: 10 };
+  for await (const { accuracy, calls } of trainAgent(length))
     console.log(`${(100 * accuracy).toFixed(1)} % right, ${calls.toFixed(2)} calls per sum`);
 }

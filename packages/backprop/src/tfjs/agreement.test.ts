@@ -197,7 +197,8 @@ describe('attention in blocks', () => {
   ])(
     'agrees with attention at once, of answers to a long prompt and a short sequence: %s',
     async (_, change) => {
-      const { config, weights } = tinyModel({ max_position_embeddings: 1024, ...change });
+      const narrow = { hidden_size: 8, num_attention_heads: 2, num_key_value_heads: 1, intermediate_size: 8 };
+      const { config, weights } = tinyModel({ max_position_embeddings: 1024, ...narrow, ...change });
       const model = { ...tinyModel(), config, weights };
       const prompt = Array.from({ length: 530 }, (_, t) => (t * t + 3 * t) % 7);
       const answers = [1, 3].map((answer) => Array.from({ length: 30 }, (_, t) => (t * answer) % 8));
