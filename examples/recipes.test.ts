@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import type { Task } from '@rlp/core';
 import { loadModel } from '@rlp/models';
 import { trainRun } from '@rlp/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -100,7 +101,7 @@ describe('train-your-agent', () => {
   it('imitates, trains an agent of the AI SDK as it is, and measures', async () => {
     const output = join(out, 'agent');
     const whole = agentRun({ seed: '0', updates: 1, iterations: 1, heldOutQuestions: 4 });
-    const sft = { ...whole.sft, data: whole.sft.data.slice(0, 64) };
+    const sft = { ...whole.sft, data: (whole.sft!.data as readonly Task[]).slice(0, 64) };
     const run = { ...whole, sft, algorithm: { ...whole.algorithm, tasksPerIteration: 2 } };
     const stream = new Writable({ write: (_, __, done) => done() });
     const { status, evaluation } = await trainRun({ ...run, output }, { stream });
