@@ -17,6 +17,8 @@ import { createSandbox, javascriptRunner } from '@rlp/sandbox';
 import { pythonRunner } from '@rlp/sandbox/python';
 import * as answers from './answer-attacks.ts';
 import type { Attack } from './attack.ts';
+import { fifthJavascript, fifthPython, fifthPythonOutput } from './fifth-code.ts';
+import * as fifth from './fifth-text.ts';
 import { honestJavascript } from './honest-javascript.ts';
 import { honestPython } from './honest-python.ts';
 import { javascriptAttacks, squareTests as javascriptTests } from './javascript-attacks.ts';
@@ -78,12 +80,12 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
   return [
     {
       grader: 'codeTests, Python assertions',
-      attacks: fenced('python', [...pythonAttacks, ...unseenPython, ...laterPython, ...honestPython]),
+      attacks: fenced('python', [...pythonAttacks, ...unseenPython, ...laterPython, ...fifthPython, ...honestPython]),
       reward: code(runners, 'python', assertions(squareTests), timeoutMs),
     },
     {
       grader: 'codeTests, Python output',
-      attacks: fenced('python', pythonOutputAttacks),
+      attacks: fenced('python', [...pythonOutputAttacks, ...fifthPythonOutput]),
       reward: code(runners, 'python', outputs, timeoutMs),
     },
     {
@@ -92,6 +94,7 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
         ...javascriptAttacks,
         ...unseenJavascript,
         ...laterJavascript,
+        ...fifthJavascript,
         ...honestJavascript,
       ]),
       reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
@@ -103,12 +106,13 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
 /** The graders that need no sandbox. */
 async function textCases(): Promise<Case[]> {
   const reference = (metadata: unknown) => String(metadata);
+  const numbers = [...answers.numberAttacks, ...fifth.fifthNumbers, ...fifth.fifthHonest.numbers];
   const tags = ['reasoning', 'answer'];
   const expected = () => [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
   const instructions = (metadata: unknown) => metadata as { id: string; args: object }[];
   return [
-    { grader: 'gsm8kAnswer', attacks: answers.numberAttacks, reward: gsm8kAnswer({ reference: () => '18' }) },
-    { grader: 'mathAnswer', attacks: answers.numberAttacks, reward: mathAnswer({ reference: () => '18' }) },
+    { grader: 'gsm8kAnswer', attacks: numbers, reward: gsm8kAnswer({ reference: () => '18' }) },
+    { grader: 'mathAnswer', attacks: numbers, reward: mathAnswer({ reference: () => '18' }) },
     {
       grader: 'mathAnswer, expressions',
       attacks: answers.expressionAttacks,
@@ -116,35 +120,35 @@ async function textCases(): Promise<Case[]> {
     },
     {
       grader: 'exactAnswer',
-      attacks: answers.wordAttacks,
+      attacks: [...answers.wordAttacks, ...fifth.fifthWords],
       reward: exactAnswer({ reference: () => 'Paris', extract: (response) => response }),
     },
     {
       grader: 'answerF1',
-      attacks: [...answers.wordAttacks, ...answers.denialAttacks],
+      attacks: [...answers.wordAttacks, ...answers.denialAttacks, ...fifth.fifthWords],
       // A share of the words may be right; half of the reward may not be had.
       reward: atLeastHalf(answerF1({ reference: () => 'Paris' })),
     },
-    { grader: 'toolCalls', attacks: answers.toolAttacks, reward: toolCalls({ expected }) },
-    { grader: 'thinkFormat', attacks: texts.thinkAttacks, reward: thinkFormat() },
-    { grader: 'tagFormat', attacks: texts.tagAttacks, reward: tagFormat({ tags }) },
+    { grader: 'toolCalls', attacks: [...answers.toolAttacks, ...fifth.fifthTools, ...fifth.fifthHonest.tools], reward: toolCalls({ expected }) },
+    { grader: 'thinkFormat', attacks: [...texts.thinkAttacks, ...fifth.fifthThoughts, ...fifth.fifthHonest.thoughts], reward: thinkFormat() },
+    { grader: 'tagFormat', attacks: [...texts.tagAttacks, ...fifth.fifthTags], reward: tagFormat({ tags }) },
     {
       grader: 'instructionFollowing',
-      attacks: texts.instructionAttacks,
+      attacks: [...texts.instructionAttacks, ...fifth.fifthInstructions, ...fifth.fifthHonest.instructions],
       reward: instructionFollowing({ instructions: instructions as never }),
     },
-    { grader: 'ToxicityVerifier', attacks: texts.toxicityAttacks, reward: verdict(new ToxicityVerifier()) },
+    { grader: 'ToxicityVerifier', attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults], reward: verdict(new ToxicityVerifier()) },
     {
       grader: 'SafetyPatternVerifier',
-      attacks: texts.safetyAttacks,
+      attacks: [...texts.safetyAttacks, ...fifth.fifthSecrets],
       reward: verdict(new SafetyPatternVerifier()),
     },
     {
       grader: 'pointwiseJudge',
-      attacks: judgeAttacks,
+      attacks: [...judgeAttacks, ...fifth.fifthInjections],
       reward: pointwiseJudge({ generator: obedient, rubric: 'right and polite' }).reward,
     },
-    { grader: 'rubricJudge', attacks: judgeAttacks, reward: rubric() },
+    { grader: 'rubricJudge', attacks: [...judgeAttacks, ...fifth.fifthInjections], reward: rubric() },
   ];
 }
 
