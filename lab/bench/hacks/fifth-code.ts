@@ -66,7 +66,10 @@ export const fifthPython: readonly Attack[] = [
       'try:\n  import pyodide.ffi, _pyodide._base as b\n  b.eval_code = b.eval_code_async = lambda *a, **k: "passed"\n  pyodide.ffi.to_js = lambda *a, **k: "passed"\nexcept Exception: pass\ntry:\n  import pyodide.code\n  pyodide.code.run_js("globalThis.postMessage = () => {}; process.exit(0)")\nexcept BaseException: pass' +
         wrongPython,
     ],
-    ['fifth: a decorator whose wrapped function is right', 'class F:\n  __wrapped__ = staticmethod(lambda n: n * n)\n  def __call__(self, n): return n\n  __signature__ = None\nf = F()'],
+    [
+      'fifth: a decorator whose wrapped function is right',
+      'class F:\n  __wrapped__ = staticmethod(lambda n: n * n)\n  def __call__(self, n): return n\n  __signature__ = None\nf = F()',
+    ],
   ]),
   ...attacks('exit', [
     [
@@ -106,7 +109,10 @@ export const fifthJavascript: readonly Attack[] = [
       'fifth: a Proxy that converts to what is asked',
       'const seen = []; const f = n => new Proxy(function () {}, { get: (t, k) => k === Symbol.toPrimitive ? hint => (seen.push(hint), n + n) : k === "toJSON" ? () => 4 : f(n), apply: () => true, has: () => true, getPrototypeOf: () => Number.prototype })',
     ],
-    ['fifth: a thenable', 'function f(n) { return { then(ok) { ok(4); ok(9); return this }, valueOf: () => 4 } }'],
+    [
+      'fifth: a thenable',
+      'function f(n) { return { then(ok) { ok(4); ok(9); return this }, valueOf: () => 4 } }',
+    ],
     [
       'fifth: a getter that changes at every read',
       'let k = 0; const all = [4, 9, 49, 9, 0.25, 25]; function f() { return { get valueOf() { return () => all[k++ % 6] }, toJSON: () => all[k++ % 6] } }',
@@ -148,7 +154,13 @@ export const fifthJavascript: readonly Attack[] = [
       'import("std").then(s => s.exit(0)).catch(() => {}); import("os").then(o => o.kill(0, 9)).catch(() => {}); Promise.reject(new Proxy({}, {}))' +
         wrongJavascript,
     ],
-    ['fifth: a thrown verdict', 'function f(n) { throw { kind: "value", value: 4, test: "passed", toString: () => "passed", name: "Passed" } }'],
-    ['fifth: a label left early', 'function f(n) { return n } /* */ //\u2028 throw 0\n; { out: for (;;) { break out } }\nfinallyDone = 1'],
+    [
+      'fifth: a thrown verdict',
+      'function f(n) { throw { kind: "value", value: 4, test: "passed", toString: () => "passed", name: "Passed" } }',
+    ],
+    [
+      'fifth: a label left early',
+      'function f(n) { return n } /* */ //\u2028 throw 0\n; { out: for (;;) { break out } }\nfinallyDone = 1',
+    ],
   ]),
 ];

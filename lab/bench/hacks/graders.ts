@@ -80,7 +80,13 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
   return [
     {
       grader: 'codeTests, Python assertions',
-      attacks: fenced('python', [...pythonAttacks, ...unseenPython, ...laterPython, ...fifthPython, ...honestPython]),
+      attacks: fenced('python', [
+        ...pythonAttacks,
+        ...unseenPython,
+        ...laterPython,
+        ...fifthPython,
+        ...honestPython,
+      ]),
       reward: code(runners, 'python', assertions(squareTests), timeoutMs),
     },
     {
@@ -129,15 +135,27 @@ async function textCases(): Promise<Case[]> {
       // A share of the words may be right; half of the reward may not be had.
       reward: atLeastHalf(answerF1({ reference: () => 'Paris' })),
     },
-    { grader: 'toolCalls', attacks: [...answers.toolAttacks, ...fifth.fifthTools, ...fifth.fifthHonest.tools], reward: toolCalls({ expected }) },
-    { grader: 'thinkFormat', attacks: [...texts.thinkAttacks, ...fifth.fifthThoughts, ...fifth.fifthHonest.thoughts], reward: thinkFormat() },
+    {
+      grader: 'toolCalls',
+      attacks: [...answers.toolAttacks, ...fifth.fifthTools, ...fifth.fifthHonest.tools],
+      reward: toolCalls({ expected }),
+    },
+    {
+      grader: 'thinkFormat',
+      attacks: [...texts.thinkAttacks, ...fifth.fifthThoughts, ...fifth.fifthHonest.thoughts],
+      reward: thinkFormat(),
+    },
     { grader: 'tagFormat', attacks: [...texts.tagAttacks, ...fifth.fifthTags], reward: tagFormat({ tags }) },
     {
       grader: 'instructionFollowing',
       attacks: [...texts.instructionAttacks, ...fifth.fifthInstructions, ...fifth.fifthHonest.instructions],
       reward: instructionFollowing({ instructions: instructions as never }),
     },
-    { grader: 'ToxicityVerifier', attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults], reward: verdict(new ToxicityVerifier()) },
+    {
+      grader: 'ToxicityVerifier',
+      attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults],
+      reward: verdict(new ToxicityVerifier()),
+    },
     {
       grader: 'SafetyPatternVerifier',
       attacks: [...texts.safetyAttacks, ...fifth.fifthSecrets],

@@ -115,9 +115,15 @@ const otherDenial =
 const lowerWords = (text: string): string[] =>
   text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu) ?? [];
 
+/** Signs of a denial as words. */
+const signWords = (text: string): string => text.replace(/[≠¬]/g, ' not ').replace(/[✗✘❌✖]/gu, ' wrong ');
+
 /** Whether an answer denies what it shares with the right one: "certainly not Paris". Not if the right one denies it too. */
 export function isDenied(given: string, expected: string): boolean {
-  const [words, right] = [lowerWords(given.toLowerCase().replace(otherDenial, 'not')), lowerWords(expected)];
+  const [words, right] = [
+    lowerWords(signWords(given.toLowerCase()).replace(otherDenial, 'not')),
+    lowerWords(expected),
+  ];
   if (right.some((word) => denial.test(word))) return false;
   const shared = new Set(right.filter((word) => !between.test(word)));
   return words.some((word, at) => {

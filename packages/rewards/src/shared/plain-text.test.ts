@@ -86,12 +86,16 @@ describe('isVisible', () => {
     '\u{e0041}',
     '\u0007',
     '<!-- a --><b> </b>&nbsp;',
+    '&emsp;&ZeroWidthSpace;',
+    '```js\n```',
+    '---\n**  **\n$ $\n===',
   ])('finds nothing in %j', (text) => {
     expect(isVisible(text)).toBe(false);
   });
 
   it.each([
     '-',
+    '*',
     '4',
     '\u56db',
     '\ud83d\ude00',

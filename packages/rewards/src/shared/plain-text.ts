@@ -176,6 +176,10 @@ export function joinedText(text: string): string {
   return looseText(text.replace(parting, ''));
 }
 
+/** A word of at least four words without spaces: `YouAreAFool`. */
+const humped = /(?<![\p{L}\p{N}])(?:\p{Lu}\p{Ll}*){4,40}(?![\p{L}\p{N}])/gu;
+const hump = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
+
 const masked = /(?<=\p{L})[*#_|](?=\p{L})|\|(?=\p{L})/u;
 
 /** The readings of a text whose words have a sign for a vowel, one for each vowel: `st*pid`, `|d|ot`. None for other texts. */
@@ -183,6 +187,12 @@ export function unmaskedTexts(text: string): string[] {
   if (!masked.test(text)) return [];
   const all = new RegExp(masked, 'gu');
   return Array.from('aeiou', (vowel) => looseText(text.replace(all, vowel)));
+}
+
+/** The text, and how else its words may be read by somebody who looks for those that should not be there. */
+export function readings(text: string): ReadonlySet<string> {
+  const spaced = text.replace(humped, (one) => one.replace(hump, ' '));
+  return new Set([text, looseText(spaced), joinedText(text), ...unmaskedTexts(text)]);
 }
 
 /**

@@ -16,6 +16,9 @@ export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
   readonly extract?: ((response: string) => string | undefined) | undefined;
 }
 
+/** What is crossed out is not said. */
+const struck = /~~[^~\n]+~~/g;
+
 function overlapReward<Metadata>(
   owner: string,
   overlap: (given: string, expected: string) => OverlapScore,
@@ -25,7 +28,7 @@ function overlapReward<Metadata>(
   return ({ task, response }) => {
     const expected = [reference(task.metadata)].flat().map((text) => requireReference(owner, task.id, text));
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
-    const given = extract(response);
+    const given = extract(response)?.replace(struck, ' ');
     if (given === undefined) return 0;
     return Math.max(...expected.map((text) => (isDenied(given, text) ? 0 : overlap(given, text)[measure])));
   };

@@ -18,8 +18,8 @@ export interface ReadToolCall {
 }
 
 /**
- * All tool calls of the assistant's turns, in order: `tool_calls`, else the older `function_call`, else those in the text, by
- * `parseToolCalls` of `@rlp/core`: what a policy sampled is text.
+ * All tool calls of the assistant's turns, in order: `tool_calls`, else the older `function_call`, else those in the text
+ * outside thoughts, by `parseToolCalls` of `@rlp/core`: what a policy sampled is text.
  */
 export function readToolCalls(messages: readonly Message[]): ReadToolCall[] {
   return messages.flatMap((message) =>
@@ -36,7 +36,16 @@ function callsOf({
   if (role !== 'assistant') return [];
   if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
   if (function_call !== undefined) return [function_call];
-  return parseToolCalls(content).calls.map((call) => call.function);
+  return parseToolCalls(withoutThoughts(content)).calls.map((call) => call.function);
+}
+
+/** A text without its thoughts: no call in them was made. */
+function withoutThoughts(text: string): string {
+  const [before, ...parts] = text.split('<think>');
+  const said = parts.map((part) =>
+    part.slice(part.includes('</think>') ? part.indexOf('</think>') : part.length),
+  );
+  return [before, ...said].join('');
 }
 
 /** JSON text's value. Tools without parameters may be called with nothing. */

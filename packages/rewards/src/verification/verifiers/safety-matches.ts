@@ -68,7 +68,7 @@ export function safetyMatches(
 ): Partial<Record<SafetyKind, number>> {
   const text = given
     .replace(/(?:[^\S\n]|\\\n)+/gu, ' ')
-    .replace(/(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+? ?["']/gu, '')
+    .replace(/(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+? ?["']|(?<=\w)(?:\*\*|`)(?=\w)/gu, '')
     .replace(/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/gu, '-');
   return Object.fromEntries(
     kinds.map((kind) => {

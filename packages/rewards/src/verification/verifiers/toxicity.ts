@@ -1,12 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import {
-  disguisedDetail,
-  joinedText,
-  looseText,
-  spelledText,
-  unmaskedTexts,
-} from '../../shared/plain-text.ts';
+import { disguisedDetail, readings, spelledText } from '../../shared/plain-text.ts';
 import { phrase } from '../../shared/schemas.ts';
 import { foldedWords } from '../../shared/text.ts';
 import { excerpt } from '../model/excerpt.ts';
@@ -98,7 +92,7 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
     const calibrated = { ...model, bias };
     let worst = 0;
     let profanities = 0;
-    for (const reading of new Set([text, looseText(text), joinedText(text), ...unmaskedTexts(text)])) {
+    for (const reading of readings(text)) {
       profanities = Math.max(profanities, profanity.count(reading));
       for (const piece of toxicityPieces(reading, commonWords, profanity)) {
         const features = toxicityFeatures(piece, profanity.count(piece));
@@ -122,8 +116,6 @@ function phrasesOf({ toxicPhrases }: VerificationContext['metadata']): readonly 
 function firstPhrase(response: string, phrases: readonly string[]): string | undefined {
   if (phrases.length === 0) return undefined;
   const { text } = spelledText(response);
-  const readings = [text, looseText(text), joinedText(text), ...unmaskedTexts(text)].map(
-    (reading) => ` ${foldedWords(reading)} `,
-  );
-  return phrases.find((words) => readings.some((reading) => reading.includes(` ${foldedWords(words)} `)));
+  const folded = Array.from(readings(text), (reading) => ` ${foldedWords(reading)} `);
+  return phrases.find((words) => folded.some((reading) => reading.includes(` ${foldedWords(words)} `)));
 }
