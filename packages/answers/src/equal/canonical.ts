@@ -153,13 +153,23 @@ function withoutApproximation({ operators, sides, ...relation }: Relation): Expr
   return { ...relation, operators: operators.slice(0, end), sides: sides.slice(0, end + 1) };
 }
 
-/** What an equation says that something is: `x = 5`, `f(x) = 5`, `5 = x` and `a = 2 + 3 = 5` say 5. Empty for other equations. */
+/** What an equation says that something is: `x = 5`, `f(x) = 5`, `5 = x`, `a = 2 + 3 = 5` and `2 + 3 = 5` say 5. Empty for other equations. */
 export function withoutLabel({ operators, sides }: Relation): readonly Expression[] {
   if (!operators.every((operator) => operator === '=' || operator === 'equiv')) return [];
+  if (isComputed(sides)) return sides;
   const [label, ...values] = sides;
   if (isVariable(label!) && values.some((value) => variablesOf(value).has(label.name))) return [];
   if (isLabel(label!)) return values;
   return sides.length === 2 && isLabel(sides[1]!) && sides[1]!.type !== 'words' ? [sides[0]!] : [];
+}
+
+/** A calculation: `\frac{6}{8} = \frac{3}{4}`, but not `3 = 3`. */
+function isComputed(sides: readonly Expression[]): boolean {
+  const isConstant = (side: Expression) => side.type === 'number' || side.type === 'apply';
+  return (
+    sides.every((side) => isConstant(side) && variablesOf(side).size === 0) &&
+    sides.some((side) => side.type === 'apply' && side.name !== 'negate')
+  );
 }
 
 /** Names: `x`, `AB`, `f(x)`, `\frac{dy}{dx}`, `(x, y)`, `|v|`, words. */

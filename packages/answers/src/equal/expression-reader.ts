@@ -132,8 +132,9 @@ class Reader extends TermReader {
       else if (this.is('word') && !this.#isJoint()) unit += ` ${this.advance().text}`;
       else if (unit !== '' && this.is('sign', '*') && this.is('word', undefined, 1)) this.advance();
       else if (unit !== '' && this.take('^')) {
-        const exponent = this.argument();
-        if (exponent.type === 'apply' && exponent.name === 'negate') unit = unit.replace(/ ?(\S+)$/, '/$1');
+        const exponent = writtenNumber(this.argument())?.value;
+        if (exponent?.s === -1n) unit = unit.replace(/ ?(\S+)$/, '/$1');
+        unit += `^${exponent?.abs().toFraction() ?? ''}`;
       } else return unit.trim();
     }
   }

@@ -132,6 +132,12 @@ describe('mathAnswersAgree', () => {
     ['12', 'B. 12'],
     ['\\frac{1}{2}', '\\text{(E) }\\frac12'],
     ['mitochondria', '(B) mitochondria'],
+    ['12 square centimeters', '12\\text{ cm}^2'],
+    ['12 cm', '12\\text{ cm}^2'],
+    ['9.8\\frac{\\text{m}}{\\text{s}^2}', '9.8\\text{ m s}^{-2}'],
+    ['\\frac{6}{8} = \\frac{3}{4}', '0.75'],
+    ['Bob and Alice', '\\text{Alice, Bob}'],
+    ['\\text{A and C}', 'A, C'],
   ])('takes %j for %j', (given, expected) => {
     expect(mathAnswersAgree(given, expected)).toBe(true);
   });
@@ -204,6 +210,10 @@ describe('mathAnswersAgree', () => {
     ['\\ln x^2', '2\\ln x'],
     ['\\sqrt{-9}', '\\sqrt{-4}'],
     ['0.12121', '0.1212...'],
+    ['12 cubic centimeters', '12\\text{ cm}^2'],
+    ['0.125\\%', '\\frac{1}{8}'],
+    ['3 + 4 = 8', '8'],
+    ['2ab', '\\text{ab}'],
   ])('does not take %j for %j', (given, expected) => {
     expect(mathAnswersAgree(given, expected)).toBe(false);
   });

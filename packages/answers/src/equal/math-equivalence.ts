@@ -45,7 +45,7 @@ const maximumParts = 100;
  *   fraction if it is exact.
  * - Lists and sets may be in any order. Tuples, intervals and matrices keep theirs. A bare list is a set, but not a tuple.
  * - An inequality for one variable is an interval. Equations are equal up to a factor. `x = 5` and `f(x) = 5` are 5.
- * - A unit may be missing on one side. Two units must be the same; exponents of units are not compared.
+ * - A unit may be missing on one side. Two units must be the same, and so must their exponents, if both have one.
  * - A percent sign may be missing on one side, as the graders of MATH have it: 50 is right for 50 %, and 50 % for 50. So is the value: 0.5 for
  *   50 %, and 500 % for 5.
  * - Choice letters count without brackets and without the text of the choice, and the text without the letter. Words are compared
@@ -147,7 +147,7 @@ function readBoth(
     const other = read[1 - index];
     if (other?.type !== 'quantity' || expression?.type === 'quantity') return expression;
     return readExpression(
-      latexTokens(texts[index]!, { ...reading, units: new Set([other.unit, ...other.unit.split('/')]) }),
+      latexTokens(texts[index]!, { ...reading, units: new Set([other.unit, ...other.unit.split(/[/^]/)]) }),
     );
   });
 }
@@ -169,7 +169,7 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   if (given.type === 'quantity' || expected.type === 'quantity')
     return agreeQuantities(given, expected, again);
   if (given.type === 'words' || expected.type === 'words') {
-    return given.type === 'words' && expected.type === 'words' && given.text === expected.text;
+    return spelled(given) === spelled(expected);
   }
   if (given.type === 'apply' && given.name === 'binomial' && expected.type === 'collection') {
     return agree(collection('()', given.args), expected, comparison, depth);
@@ -187,6 +187,14 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(value, expected, comparison);
 }
 
+/** Words, or letters that are read as a product: `\text{Bob}` and `Bob`. Nothing else is a word. */
+function spelled(expression: Expression): string {
+  if (expression.type === 'words') return expression.text.replaceAll(' ', '');
+  if (expression.type === 'symbol') return expression.name.toLowerCase();
+  const isProduct = expression.type === 'apply' && expression.name === 'multiply';
+  return isProduct ? expression.args.map(spelled).join('') : '\n';
+}
+
 type Agree = (given: Expression, expected: Expression) => boolean;
 type Relation = Extract<Expression, { type: 'relation' }>;
 type Collection = Extract<Expression, { type: 'collection' }>;
@@ -199,15 +207,23 @@ function agreeQuantities(given: Expression, expected: Expression, again: Agree):
   const percent = (value: Expression) => apply('divide', value, constant(100));
   if (a.unit === '' && b.unit === '%') return again(a.value, b.value) || again(a.value, percent(b.value));
   if (a.unit === '%' && b.unit === '')
-    return (!isShare(b.value) && again(a.value, b.value)) || again(percent(a.value), b.value);
+    return (!isShare(a.value, b.value) && again(a.value, b.value)) || again(percent(a.value), b.value);
   if (a.unit === 'degree' && b.unit === '' && hasPi(b.value)) return false;
-  return (a.unit === '' || b.unit === '' || a.unit === b.unit) && a.unit !== '?' && again(a.value, b.value);
+  const areSame =
+    a.unit === '' || b.unit === '' || a.unit === b.unit || bare(a.unit) === b.unit || bare(b.unit) === a.unit;
+  return areSame && a.unit !== '?' && again(a.value, b.value);
 }
 
-/** A decimal between 0 and 1: what 25 % is for 0.25, and 0.25 % is not. */
-function isShare(value: Expression): boolean {
-  const written = writtenNumber(value);
-  return written?.notation === 'decimal' && written.value.abs().lt(1);
+/** A unit without its exponents, which may be missing: `cm` for `cm^2`. */
+const bare = (unit: string) => unit.replaceAll(/\^\d*/g, '');
+
+/** Whether two numbers below 1 are shares because one is a decimal: what 25 % is for 0.25, and 0.25 % is not. */
+function isShare(...values: readonly Expression[]): boolean {
+  const written = values.map(writtenNumber);
+  return (
+    written.some((number) => number?.notation === 'decimal') &&
+    written.every((number) => number?.value.abs().lt(1))
+  );
 }
 
 /** Whether an angle without a unit is in radians. */

@@ -70,8 +70,8 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   ],
   // \frac{\mathrm{m}}{\mathrm{s}^2}
   [
-    new RegExp(String.raw`\\[dt]?frac\s*\{\s*${word}\s*\}\s*\{\s*${word}\s*(?:\^\{?\d\}?)?\s*\}`, 'g'),
-    (_, a, b, c, d) => `\\text{ ${a ?? b}/${c ?? d}}`,
+    new RegExp(String.raw`\\[dt]?frac\s*\{\s*${word}\s*\}\s*\{\s*${word}\s*(\^\{?\d\}?)?\s*\}`, 'g'),
+    (_, a, b, c, d, power = '') => `\\text{ ${a ?? b}/${c ?? d}}${power}`,
   ],
   // \left(\begin{array}{cc} … \end{array}\right)
   [

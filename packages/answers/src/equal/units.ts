@@ -18,13 +18,17 @@ const factors: Readonly<Record<string, number>> = {
 };
 
 /** Words that count nothing by themselves. */
-const empty = /^(?:units?|squares?|sq|cubic|cu|squared|cubed|of|the|a|an|total|each|old)$/;
+const empty = /^(?:units?|squares|of|the|a|an|total|each|old)$/;
+const powers: Readonly<Record<string, string>> = {
+  ...{ square: '^2', sq: '^2', squared: '^2' },
+  ...{ cubic: '^3', cu: '^3', cubed: '^3' },
+};
 const negative =
   /^(?:not|no|nor|never|wrong|incorrect|if|unless|maybe|is|isn|times|least|most|more|less|fewer|than|plus)$/;
 
 /**
- * A unit under one name, and the factor of number words before it: `thousand dollars` is 1,000 of `dollar`. Exponents were left out
- * by the reader, and so are "square" and "cubic". A phrase that negates has the name `?`, which no other unit has.
+ * A unit under one name, and the factor of number words before it: `thousand dollars` is 1,000 of `dollar`. "Square" and
+ * "cubed" are exponents: `cm^2`. A phrase that negates has the name `?`, which no other unit has.
  */
 export function unitOf(written: string): { readonly name: string; readonly factor: number } {
   const words = written
@@ -33,10 +37,19 @@ export function unitOf(written: string): { readonly name: string; readonly facto
     .split(/\s+/);
   let factor = 1;
   const kept: string[] = [];
+  let power = '';
   for (const word of words) {
+    const [base, exponent] = word.split('^') as [string, string?];
     if (negative.test(word)) return { name: '?', factor: 1 };
     if (kept.length === 0 && Object.hasOwn(factors, word)) factor *= factors[word]!;
-    else if (!empty.test(word) && word !== '') kept.push(singular(word));
+    else if (/d$/.test(word) && Object.hasOwn(powers, word)) kept.push(`${kept.pop() ?? ''}${powers[word]}`);
+    else if (Object.hasOwn(powers, word)) power = powers[word]!;
+    else if (!empty.test(base) && base !== '') {
+      kept.push(
+        `${singular(base)}${exponent === undefined ? power : exponent === '1' ? '' : `^${exponent}`}`,
+      );
+      power = '';
+    }
   }
   const counted = kept.length > 1 ? kept.filter((word) => word !== 'in') : kept;
   const joined = counted.join(' ').replaceAll(' / ', '/').trim();

@@ -74,11 +74,15 @@ const label =
   /\b(step|equation|eq\.|page|part|case|line|problem|question|figure|table|section|exercise|example)s?\s*[(#]?\d+\)?/gi;
 const consequence = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\s/;
 
+/** A number that the rest of its sentence limits: "42, but this counts some twice". */
+const conceded = /\d[^.]*,\s+(?:but|yet|although|though|however)\b/;
+
 /** The only formula or number of a sentence, or what it says that something is. */
 export function saidIn(given: string): string | undefined {
   const unlabelled = given.replace(label, '$1');
   const clauses = unlabelled.split(consequence);
   const sentence = clauses.findLast((clause) => /\d/.test(clause)) ?? unlabelled;
+  if (conceded.test(sentence)) return;
   const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
   if (formulas.length === 1 && isWithoutDigits(sentence, formulas[0]![0])) return formulas[0]![0];
   const several = severalValues.exec(sentence);

@@ -1,15 +1,22 @@
+const foreignDenial =
+  /(?:^|\s)не(?=\s)|不是|不为|并非|\bnon è|\bnão é|\b(?:nicht|keine?|n['’]est pas|no es|tidak|bukan)\b/;
+
 /** A word that denies an answer. */
-export const negativeWord =
-  /\b(?:not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|suppose|assum(?:e|ing)|(?<!\bno )doubt)\b|\bif\b[^.!?\n]{0,80}\banswer would\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b/i;
+export const negativeWord = new RegExp(
+  String.raw`${foreignDenial.source}|\b(?:tempting|not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|suppose|assum(?:e|ing)|(?<!\bno )doubt)\b|\bif\b[^.!?\n]{0,80}\banswer would\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b`,
+  'i',
+);
 
 /** Words and signs of a bound or a range: what they stand with is no value. */
 export const inexact =
   /[<>?~]|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|up to)\s\$?\d|\bbetween\b|\banswer\s(?:has|contains)\b/i;
 
-const negation =
-  /(?:(?:\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
+const negation = new RegExp(
+  String.raw`(?:(?:${foreignDenial.source}|\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$`,
+  'i',
+);
 export const denial =
-  /^[\s$\\)}*]*(?:\?|(?:,?\s{0,4}(?:but|though|although|yet|which)\s+)?(?:(?:this|that|it)\s+)?(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b)/i;
+  /^[\s$\\)}*]*(?:\?|,?\s{0,4}or\s+(?:\w+\s+){0,2}not\b|(?:,?\s{0,4}(?:but|though|although|yet|which)\s+)?(?:(?:this|that|it)\s+)?(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b)/i;
 
 /** A writer who gives no answer. */
 export const refusal =

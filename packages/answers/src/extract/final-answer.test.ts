@@ -144,6 +144,22 @@ describe('finalAnswer', () => {
     ['If she had sold all, the answer would be 12. But she did not.', undefined],
     ['The question asks for 12% of the amount.', undefined],
     ['<think>\\boxed{8}</think> \\boxed{9}', '9'],
+    ['No, \\boxed{35} fails.</think> So it is 36.', '36'],
+    ['<think>\\boxed{35}', undefined],
+    ['<think>\\boxed{35}</think>', undefined],
+    ['◁think▷\\boxed{8}◁/think▷The answer is 9.', '9'],
+    [
+      '<|channel|>analysis<|message|>\\boxed{8}<|end|><|start|>assistant<|channel|>final<|message|>**9**',
+      '9',
+    ],
+    ['[THINK]\\boxed{8}[/THINK] It is $9$.', '$9$'],
+    ['It is tempting to say 42.', undefined],
+    ['One may get 42, but this counts some pairs twice.', undefined],
+    ['La respuesta no es 42.', undefined],
+    ['答案不是 $\\boxed{42}$。', undefined],
+    ['La risposta non è 42.', undefined],
+    ['#### 17 #### 18', undefined],
+    ['So it is \\boxed{21} % \\boxed{18}', '21'],
   ])('reads %j as %j', (text, answer) => {
     expect(finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] })(text)).toBe(answer);
   });
@@ -167,6 +183,9 @@ describe('finalAnswer', () => {
       ' ',
       '#### 1,',
       'ANSWER\n',
+      '} % ',
+      '<think>',
+      '</think>',
     ]) {
       read(unit.repeat(1_000_000 / unit.length));
     }

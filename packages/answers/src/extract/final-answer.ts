@@ -123,7 +123,8 @@ function firstSentence(line: string): string {
 }
 
 /** HTML comments, text struck through, and lines that LaTeX does not print. */
-const comments = /~~[^~\n]+~~|<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*/g;
+const comments =
+  /~~[^~\n]+~~|<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** What joins the boxes of one answer: `\boxed{1}, \boxed{2}` and `\boxed{1} \text{ or } \boxed{2}`. */
 const joiner =
   /(?:[\s$]|\\q?quad)*(?:[,;/]|\b(?:and|or)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\band\b|\bor\b)*$|(?:[^\S\n]|\$|\\q?quad)*$/;
@@ -172,17 +173,25 @@ function jsonAnswer(text: string): string | undefined {
   }
 }
 
-/** A text up to a thought that is not closed: what follows is no answer yet. */
-function withoutOpenThought(text: string): string {
-  const open = text.lastIndexOf('<think>');
-  return open < 0 || text.includes('</think>', open) ? text : text.slice(0, open);
+const thoughtStart =
+  /<(?:seed:)?think(?:ing)?>|<thought>|◁think▷|\[THINK\]|<\|(?:begin_of_thought|channel\|>analysis<\|message)\|>/i;
+const thoughtEnd =
+  /<\/(?:seed:)?think(?:ing)?>|<\/thought>|◁\/think▷|\[\/THINK\]|<\|(?:end_of_thought|channel\|>final<\|message)\|>/gi;
+
+/** What a text says after its last thought, and before one that is not closed. */
+function withoutThoughts(text: string): string {
+  let start = 0;
+  for (const match of text.matchAll(thoughtEnd)) start = match.index + match[0].length;
+  return text.slice(start).split(thoughtStart, 1)[0]!;
 }
 
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
 const readers = {
   boxed: boxedAnswer,
   hash(text: string) {
-    const line = /^#### (-?[\d.,]+)([^\n]*)/.exec(text.slice(text.lastIndexOf('#### ')));
+    const start = text.lastIndexOf('#### ');
+    const line = /^#### (-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
+    if (/#### [^\n]+$/.test(text.slice(Math.max(0, start - 40), Math.max(0, start)))) return null;
     if (line === null) return hashAnswer(text, 'last');
     const [, number, rest] = line;
     if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!) || denial.test(rest!)) return null;
@@ -232,7 +241,7 @@ export function finalAnswer(options: FinalAnswerOptions): (text: string) => stri
   const { from, within } = parseOptions('finalAnswer', schema, options);
   return (text) => {
     const shown = /<!--|%|~~/.test(text) ? text.replaceAll(comments, '') : text;
-    const visible = withoutRetracted(withoutOpenThought(shown)).replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+    const visible = withoutRetracted(withoutThoughts(shown)).replace(/(?!\d)\p{Nd}/gu, decimalDigit);
     const read = within === undefined ? visible : visible.slice(-within);
     for (const place of from) {
       const found = readers[place](read);
