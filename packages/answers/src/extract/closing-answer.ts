@@ -57,6 +57,7 @@ export function closingAnswer(text: string): string | undefined {
   }
   const sentences = end.split(/\n|(?<=[.!?])\s/);
   const last = sentences.findLast((sentence) => /\d/.test(sentence));
+  if (failure.test(end.slice(end.lastIndexOf(last ?? '')))) return;
   if (last !== undefined) return negativeWord.test(last) || last.endsWith('?') ? undefined : saidIn(last);
   return wordsSaidIn(sentences.at(-1)!) ?? (text.length <= 60 && !negativeWord.test(line) ? line : undefined);
 }
@@ -68,6 +69,9 @@ function wordsSaidIn(sentence: string): string | undefined {
   const bold = sentence.match(/\*\*[^*]+\*\*/g) ?? [];
   return bold.length === 1 ? withoutMarks(bold[0]!) : said.exec(sentence)?.[1];
 }
+
+/** What a sentence says of an answer before it. */
+const failure = /[.!?]\s[^.!?]*\b(?:wrong|incorrect|fail(?:s|ed)?|(?:not|n['’]t) (?:right|correct|work))\b/i;
 
 /** The number of a step or an equation, which is no result. */
 const label =

@@ -3,7 +3,7 @@ const foreignDenial =
 
 /** A word that denies an answer. */
 export const negativeWord = new RegExp(
-  String.raw`${foreignDenial.source}|\b(?:tempting|not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|suppose|assum(?:e|ing)|(?<!\bno )doubt)\b|\bif\b[^.!?\n]{0,80}\banswer would\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b`,
+  String.raw`${foreignDenial.source}|^(?:(?:now|next),? )?(?:let|try|consider|check)\b|\bno way\b|\b(?:tempting|not(?! exist)|cannot|never|neither|wrong|incorrect|unlikely|hardly|suppose|assum(?:e|ing)|(?<!\bno )doubt)\b|\bif\b[^.!?\n]{0,80}\banswer would\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b`,
   'i',
 );
 
@@ -24,7 +24,7 @@ export const refusal =
 
 /** Words that doubt what follows them: "I don't think that the answer is". */
 export const doubt =
-  /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:;]{0,30}$|\b(?:suppose|assum(?:e|ing)|if|whether)\s+(?:that\s+)?(?:the\s+)?(?:\w+\s+)?$|\b(?:wrong|incorrect|mistaken|naive|tempting)\s+$/i;
+  /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false|no way)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:;]{0,30}$|\b(?:suppose|assum(?:e|ing)|if|whether)\s+(?:that\s+)?(?:the\s+)?(?:\w+\s+)?$|\b(?:wrong|incorrect|mistaken|naive|tempting)\s+$/i;
 
 /** What a text says at a place, unless the words around it deny it: "not \boxed{18}". */
 export function undenied(text: string, found: string, at: number): string | undefined {

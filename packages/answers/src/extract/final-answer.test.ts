@@ -159,6 +159,11 @@ describe('finalAnswer', () => {
     ['答案不是 $\\boxed{42}$。', undefined],
     ['La risposta non è 42.', undefined],
     ['#### 17 #### 18', undefined],
+    ['The answer is 12.<|im_end|>', '12'],
+    ['There is no way that the answer is 12.', undefined],
+    ['My guess was 12. That guess failed.', undefined],
+    ['Next, try n = 12.', undefined],
+    ['Let us check 12:', undefined],
     ['So it is \\boxed{21} % \\boxed{18}', '21'],
   ])('reads %j as %j', (text, answer) => {
     expect(finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] })(text)).toBe(answer);

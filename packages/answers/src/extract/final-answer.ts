@@ -178,11 +178,13 @@ const thoughtStart =
 const thoughtEnd =
   /<\/(?:seed:)?think(?:ing)?>|<\/thought>|◁\/think▷|\[\/THINK\]|<\|(?:end_of_thought|channel\|>final<\|message)\|>/gi;
 
+const endOfTurn = /(?:<\|\w{2,15}\|>|<end_of_turn>|<\/s>)\s*$/;
+
 /** What a text says after its last thought, and before one that is not closed. */
 function withoutThoughts(text: string): string {
   let start = 0;
   for (const match of text.matchAll(thoughtEnd)) start = match.index + match[0].length;
-  return text.slice(start).split(thoughtStart, 1)[0]!;
+  return text.slice(start).split(thoughtStart, 1)[0]!.replace(endOfTurn, '');
 }
 
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
