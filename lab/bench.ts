@@ -1,23 +1,43 @@
 /**
- * `pnpm bench train-step generate`: speed and memory on three shapes, beside PyTorch. `pnpm bench math`: advantages and losses
- * on plain arrays. `pnpm bench loss-overhead --shape M`: what the loss costs in a training step. `pnpm bench rewards`: episodes
- * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench external-rewards`:
- * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. `pnpm bench rollout`: how busy rollouts
- * keep a sampler, and what their scheduling costs. `pnpm bench train-step --shape M-groups,M-long,S-lengths-64,S-lengths-16,S-short-64`:
- * steps on groups with common prompts, long sequences and sequences of many lengths. `pnpm bench generate --shape S-agents,M-agents,L-agents,S-rows-64,S-rows-256`:
- * conversations of agents, and many rows at once. `pnpm bench capture`: what a capture adds to a request. `pnpm bench remote`: what sampling over HTTP costs. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
+ * `pnpm bench [NAME …]`: speed and memory, one JSON line for each measurement.
  *
- *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [rollout] [capture] [remote] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
- *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
+ *     pnpm bench train-step generate iteration [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5] [--warmup 2] [--threads 2]
+ *                [--weights shared|packed|int8] [--profiling runs|operators]
  *
- * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
- * that of the medians. The peer is the interpreter of `--peer` or RLP_BENCH_PYTHON, with PyTorch; it is left out, with a
- * line that says why, where there is none.
+ * These three are measured beside PyTorch, `iteration` beside TRL: as installed, at its strongest in float32 and in bfloat16.
+ * Each measurement has a process of its own. Sides take turns, `rounds` times `runs` each, and the ratio is that of the medians.
+ * The peer is the interpreter of `--peer` or RLP_BENCH_PYTHON. Without one, a line says what is missing. Further shapes are
+ * in bench/shapes.ts and bench/iteration/job.ts.
+ *
+ * | name               | measures                                                               |
+ * | ------------------ | ---------------------------------------------------------------------- |
+ * | `train-step`       | a training step: forward, loss, backward, AdamW                        |
+ * | `generate`         | sampling with logprobs                                                 |
+ * | `iteration`        | a whole GRPO iteration                                                 |
+ * | `growth`           | time and memory against what grows, as a plot with `--plot FILE.svg`   |
+ * | `math`             | advantages and losses on plain arrays                                  |
+ * | `loss-overhead`    | what the loss costs in a training step (`--shape M`)                   |
+ * | `rewards`          | episodes per second through the reward processor                       |
+ * | `reward-workers`   | rewards in threads                                                     |
+ * | `external-rewards` | requests under way at a reward model                                   |
+ * | `monitor`          | responses per second assessed                                          |
+ * | `rollout`          | how busy rollouts keep a sampler, and what their scheduling costs      |
+ * | `capture`          | what a capture adds to a request                                       |
+ * | `remote`           | what sampling over HTTP costs                                          |
+ * | `hacks`            | what reward hacks earn from the stock graders                          |
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { captureLines } from './bench/capture.ts';
-import { type BenchName, compare, measureHere, names } from './bench/compare.ts';
+import {
+  type BenchName,
+  compare,
+  growth,
+  knowsShape,
+  measureHere,
+  names,
+  usualShapes,
+} from './bench/compare.ts';
 import { externalRewardLines } from './bench/external-rewards.ts';
 import { hackLines } from './bench/hacks/run.ts';
 import { lossOverheadLines } from './bench/loss-overhead.ts';
@@ -28,12 +48,13 @@ import type { Line } from './bench/report.ts';
 import { rewardWorkerLines } from './bench/reward-workers.ts';
 import { rewardLines } from './bench/rewards.ts';
 import { rolloutLines } from './bench/rollout.ts';
-import { type AnyShapeName, allShapes, isShapeOf, type ShapeName } from './bench/shapes.ts';
+import { type ShapeName, shapes } from './bench/shapes.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    shape: { type: 'string', default: 'S,M,L' },
+    // Default: those of `usualShapes`.
+    shape: { type: 'string', default: '' },
     peer: { type: 'string', default: process.env.RLP_BENCH_PYTHON ?? '' },
     rounds: { type: 'string', default: '3' },
     runs: { type: 'string', default: '5' },
@@ -45,32 +66,36 @@ const { values, positionals } = parseArgs({
     episodes: { type: 'string', default: '1000000' },
     // The same for `monitor`.
     batches: { type: 'string', default: '20000' },
-    // One measurement in this very process; what `bench` starts for each of ours.
-    here: { type: 'boolean', default: false },
+    // SVG file that `growth` draws. Default none.
+    plot: { type: 'string', default: '' },
+    // One measurement of this subject in this very process; what `bench` starts for each of ours.
+    here: { type: 'string', default: '' },
   },
 });
+
+const alone = [
+  'growth',
+  'math',
+  'loss-overhead',
+  'rewards',
+  'reward-workers',
+  'external-rewards',
+  'monitor',
+  'rollout',
+  'capture',
+  'remote',
+  'hacks',
+] as const;
+type Alone = (typeof alone)[number];
 
 const count = z.coerce.number().int().positive();
 const schema = z.object({
   names: z
-    .array(
-      z.enum([
-        ...names,
-        'math',
-        'loss-overhead',
-        'rewards',
-        'reward-workers',
-        'external-rewards',
-        'monitor',
-        'rollout',
-        'capture',
-        'remote',
-        'hacks',
-      ]),
-    )
-    .transform((given) => (given.length > 0 ? given : [...names])),
-  shapes: z.array(z.enum(Object.keys(allShapes) as [AnyShapeName, ...AnyShapeName[]])),
+    .array(z.enum([...names, ...alone]))
+    .transform((given): (BenchName | Alone)[] => (given.length > 0 ? given : [...names])),
+  shapes: z.array(z.string()),
   peer: z.string(),
+  plot: z.string(),
   rounds: count,
   runs: count,
   warmup: z.coerce.number().int().nonnegative(),
@@ -80,61 +105,60 @@ const schema = z.object({
   weights: z.enum(['shared', 'packed', 'int8']),
   profiling: z.enum(['runs', 'operators']),
 });
-const parsed = schema.safeParse({ ...values, names: positionals, shapes: values.shape.split(',') });
+/** What is measured without a peer. */
+const measurements: Readonly<Record<Alone, (options: Options) => AsyncGenerator<Line>>> = {
+  growth,
+  math: mathLines,
+  'loss-overhead': lossOverheads,
+  rewards: rewardLines,
+  'reward-workers': rewardWorkerLines,
+  'external-rewards': () => externalRewardLines(),
+  monitor: monitorLines,
+  rollout: () => rolloutLines(),
+  capture: () => captureLines(),
+  remote: () => remoteLines(),
+  hacks: () => hackLines(),
+};
+const parsed = schema.safeParse({
+  ...values,
+  names: positionals,
+  shapes: values.shape.split(',').filter(Boolean),
+});
 
 if (!parsed.success) {
   console.error(`bench: ${z.prettifyError(parsed.error)}`);
   process.exitCode = 2;
-} else if (values.here) {
-  const name = parsed.data.names[0] as BenchName;
-  console.log(JSON.stringify(await measureHere(name, parsed.data.shapes[0]!, parsed.data)));
+} else if (values.here !== '') {
+  const name = parsed.data.names[0] as BenchName | 'growth';
+  console.log(JSON.stringify(await measureHere({ name, subject: values.here }, parsed.data)));
 } else {
   for await (const line of lines(parsed.data)) console.log(JSON.stringify(line));
 }
 
+type Options = z.output<typeof schema>;
+
 /** Of every measurement asked for, in order. */
-async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
+async function* lines(options: Options): AsyncGenerator<Line> {
   for (const name of options.names) {
-    if (name === 'math') {
-      yield* mathLines(options);
-      continue;
-    }
-    if (name === 'external-rewards') {
-      yield* externalRewardLines();
-      continue;
-    }
-    if (name === 'rewards') {
-      yield* rewardLines(options);
-      continue;
-    }
-    if (name === 'reward-workers') {
-      yield* rewardWorkerLines(options);
-      continue;
-    }
-    if (name === 'hacks') {
-      yield* hackLines();
-      continue;
-    }
-    if (name === 'rollout') {
-      yield* rolloutLines();
-      continue;
-    }
-    if (name === 'capture') {
-      yield* captureLines();
-      continue;
-    }
-    if (name === 'remote') {
-      yield* remoteLines();
-      continue;
-    }
-    if (name === 'monitor') {
-      yield* monitorLines(options);
-      continue;
-    }
-    for (const shape of options.shapes) {
-      if (!isShapeOf(name, shape)) console.error(`bench: ${shape} is not a shape of ${name}`);
-      else if (name === 'loss-overhead') yield* lossOverheadLines(shape as ShapeName, options);
-      else yield* compare(name, shape, options);
-    }
+    if (isCompared(name)) yield* comparisons(name, options);
+    else yield* measurements[name](options);
+  }
+}
+
+function isCompared(name: BenchName | Alone): name is BenchName {
+  return names.includes(name as BenchName);
+}
+
+async function* comparisons(name: BenchName, options: Options): AsyncGenerator<Line> {
+  for (const shape of options.shapes.length > 0 ? options.shapes : usualShapes[name]) {
+    if (knowsShape(name, shape)) yield* compare(name, shape, options);
+    else console.error(`bench: ${shape} is not a shape of ${name}`);
+  }
+}
+
+async function* lossOverheads(options: Options): AsyncGenerator<Line> {
+  for (const shape of options.shapes.length > 0 ? options.shapes : Object.keys(shapes)) {
+    if (shape in shapes) yield* lossOverheadLines(shape as ShapeName, options);
+    else console.error(`bench: ${shape} is not a shape of loss-overhead`);
   }
 }

@@ -1,103 +1,143 @@
 import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { loadavg } from 'node:os';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { measureGenerate } from './generate.ts';
+import { growthLines, measureGrowth } from './growth/lines.ts';
+import { type IterationShape, iterationShapes, writeJob } from './iteration/job.ts';
+import { measureIteration } from './iteration/measure.ts';
 import type { Measurement, MeasureOptions } from './measurement.ts';
+import { type PeerSide, peerSides, processorName } from './peer-sides.ts';
 import { type Line, reportLine, summarize } from './report.ts';
-import { type AnyShapeName, allShapes, shapes } from './shapes.ts';
+import { type AnyShapeName, allShapes, isShapeOf, shapes } from './shapes.ts';
 import { measureTrainStep } from './train-step.ts';
 
-/** What can be measured. */
-export const names = ['train-step', 'generate'] as const;
+/** What is measured beside a peer. */
+export const names = ['train-step', 'generate', 'iteration'] as const;
 
 /** Name of a measurement. */
 export type BenchName = (typeof names)[number];
 
 /** How sides are compared. */
 export interface CompareOptions extends MeasureOptions {
-  /** Python interpreter with PyTorch; empty for none. */
+  /** Python interpreter with PyTorch, and TRL for iterations; empty for none. */
   readonly peer: string;
   readonly rounds: number;
 }
 
-const measures = { 'train-step': measureTrainStep, generate: measureGenerate };
-
-/** One measurement, in this process. */
-export function measureHere(
-  name: BenchName,
-  shape: AnyShapeName,
-  options: MeasureOptions,
-): Promise<Measurement> {
-  return measures[name](allShapes[shape], options);
+/** Work of one process: a shape, the path of a job for iterations, or a place of a growing axis. */
+interface Work {
+  readonly name: BenchName | 'growth';
+  readonly subject: string;
 }
 
-/** glibc returns large buffers to the kernel and faults them in again at every step, unless told to keep them. */
-const keptBuffers = {
-  MALLOC_MMAP_THRESHOLD_: String(2 ** 33),
-  MALLOC_TRIM_THRESHOLD_: String(2 ** 34),
-  MALLOC_TOP_PAD_: String(2 ** 28),
+/** One measurement, in this process. */
+export function measureHere({ name, subject }: Work, options: MeasureOptions): Promise<Measurement> {
+  if (name === 'iteration') return measureIteration(subject, options);
+  if (name === 'growth') return measureGrowth(subject, options);
+  const shape = allShapes[subject as AnyShapeName];
+  return name === 'generate' ? measureGenerate(shape, options) : measureTrainStep(shape, options);
+}
+
+/** Growth of our own time and memory, a process for each point. */
+export function growth(options: CompareOptions & { readonly plot: string }): AsyncGenerator<Line> {
+  return growthLines(options, (subject) => ourProcess({ name: 'growth', subject }, options));
+}
+
+/** Whether a measurement knows a shape. */
+export function knowsShape(name: BenchName, shape: string): boolean {
+  if (name === 'iteration') return shape in iterationShapes;
+  return shape in allShapes && isShapeOf(name, shape as AnyShapeName);
+}
+
+/** Of each measurement, unless others are asked for. */
+export const usualShapes: Readonly<Record<BenchName, readonly string[]>> = {
+  'train-step': ['S', 'M', 'L'],
+  generate: ['S', 'M', 'L'],
+  iteration: ['stories260k', 'S', 'M', 'stories260k-448', 'S-512', 'M-512'],
 };
 
 interface Side {
   readonly peer: string | undefined;
+  readonly kernels?: string;
   measure(): Promise<Measurement>;
 }
 
 /**
- * Measures one shape: ours, then PyTorch as installed, then PyTorch with an allocator that keeps its buffers; again in every
- * round. Yields a line for each peer and last ours, with its ratios.
+ * Measures one shape: ours, then the peer as installed, at its strongest in float32 and in bfloat16; again in every round.
+ * Yields a line for each peer and last ours, with its ratios.
  */
 export async function* compare(
   name: BenchName,
-  shape: AnyShapeName,
+  shape: string,
   options: CompareOptions,
 ): AsyncGenerator<Line> {
-  const ours: Side = { peer: undefined, measure: () => ourProcess(name, shape, options) };
-  const reason = shape in shapes ? await peerProblem(options.peer) : 'PyTorch has no such shape';
-  if (reason !== undefined) yield { name, shape, peer: 'pytorch', skipped: reason };
-  const peerSide = (peer: string, environment: Record<string, string>): Side => ({
-    peer,
-    measure: () => peerProcess(name, shape, options, environment),
-  });
-  const peers = reason === undefined ? [peerSide('pytorch', {}), peerSide('pytorch-tuned', keptBuffers)] : [];
+  const library = name === 'iteration' ? 'trl' : 'pytorch';
+  const reason = await peerProblem(name, shape, options.peer);
+  if (reason !== undefined) yield { name, shape, peer: library, skipped: reason };
+  const iterations = options.warmup + options.runs;
+  const subject = name === 'iteration' ? await writeJob(shape as IterationShape, iterations) : shape;
+  const work = { name, subject };
+  const ways = await peerSides();
+  const ours: Side = { peer: undefined, measure: () => ourProcess(work, options) };
+  const peers = (reason === undefined ? ways.sides : []).map((side) => ({
+    peer: `${library}${side.suffix}`,
+    kernels: side.kernels,
+    measure: () => peerProcess(work, options, side),
+  }));
+  try {
+    yield* measuredInTurn({ name, shape }, [ours, ...peers], options);
+  } finally {
+    await ways.close();
+    if (name === 'iteration') await rm(dirname(subject), { recursive: true, force: true });
+  }
+}
+
+/** The first side is ours. */
+async function* measuredInTurn(
+  what: Line,
+  sides: readonly Side[],
+  { threads, rounds, runs }: CompareOptions,
+): AsyncGenerator<Line> {
   // Of the last minute, before the first run: what others did.
   const load = Number(loadavg()[0]!.toFixed(1));
-  const found = new Map<Side, Measurement[]>([ours, ...peers].map((side) => [side, []]));
-  for (let round = 0; round < options.rounds; round++) {
-    for (const [side, measurements] of found) measurements.push(await side.measure());
+  const found = sides.map((): Measurement[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, side] of sides.entries()) found[index]!.push(await side.measure());
   }
-  const { threads, rounds, runs } = options;
-  const base = { name, shape, threads, rounds, runs, load };
-  const summaries = peers.map(({ peer }, index) => ({
-    peer: peer!,
-    ...summarize(found.get(peers[index]!)!),
+  const base = { ...what, processor: processorName, threads, rounds, runs, load };
+  const [ours, ...theirs] = found.map(summarize);
+  const peers = theirs.map((summary, index) => ({
+    ...summary,
+    ...sides[index + 1]!,
+    peer: sides[index + 1]!.peer!,
   }));
-  for (const { peer, ...summary } of summaries) yield reportLine({ ...base, peer }, summary, []);
-  yield reportLine(base, summarize(found.get(ours)!), summaries);
+  for (const { peer, kernels, ...summary } of peers)
+    yield reportLine({ ...base, peer, kernels }, summary, []);
+  yield reportLine(base, ours!, peers);
 }
 
 const run = promisify(execFile);
 
-async function peerProblem(python: string): Promise<string | undefined> {
+async function peerProblem(name: BenchName, shape: string, python: string): Promise<string | undefined> {
+  if (name !== 'iteration' && !(shape in shapes)) return 'PyTorch has no such shape';
+  const needed = name === 'iteration' ? ['PyTorch and TRL', 'torch, trl'] : ['PyTorch', 'torch'];
   if (python === '')
-    return 'no Python: pass --peer PYTHON or set RLP_BENCH_PYTHON to an interpreter with PyTorch';
+    return `no Python: pass --peer PYTHON or set RLP_BENCH_PYTHON to an interpreter with ${needed[0]}`;
   try {
-    await run(python, ['-c', 'import torch']);
+    await run(python, ['-c', `import ${needed[1]}`]);
     return undefined;
   } catch (error) {
-    return `${python} cannot import torch: ${String(error).trim().split('\n').at(-1)}`;
+    return `${python} cannot import ${needed[1]}: ${String(error).trim().split('\n').at(-1)}`;
   }
 }
 
-async function ourProcess(
-  name: BenchName,
-  shape: AnyShapeName,
-  options: CompareOptions,
-): Promise<Measurement> {
+async function ourProcess({ name, subject }: Work, options: CompareOptions): Promise<Measurement> {
   const script = fileURLToPath(new URL('../bench.ts', import.meta.url));
   const { weights, profiling } = options;
-  const flags = ['--here', '--shape', shape, '--weights', weights, '--profiling', profiling];
+  const flags = ['--here', subject, '--weights', weights, '--profiling', profiling];
   return measured(process.execPath, [
     ...['--conditions=@rlp/source', '--import', 'tsx', script, name],
     ...flags,
@@ -106,15 +146,16 @@ async function ourProcess(
 }
 
 async function peerProcess(
-  name: BenchName,
-  shape: AnyShapeName,
+  { name, subject }: Work,
   options: CompareOptions,
-  environment: Record<string, string>,
+  { environment, flags }: PeerSide,
 ): Promise<Measurement> {
-  const script = fileURLToPath(new URL('pytorch_peer.py', import.meta.url));
+  const script = name === 'iteration' ? 'iteration/trl_peer.py' : 'pytorch_peer.py';
+  const work = name === 'iteration' ? [subject] : [name, JSON.stringify(allShapes[subject as AnyShapeName])];
+  const path = fileURLToPath(new URL(script, import.meta.url));
   const measurement = await measured(
     options.peer,
-    [script, name, JSON.stringify(allShapes[shape]), ...counts(options)],
+    [path, ...work, ...counts(options), ...flags],
     environment,
   );
   return { ...measurement, extra: {} };
@@ -127,7 +168,7 @@ function counts({ threads, warmup, runs }: MeasureOptions): string[] {
 async function measured(
   command: string,
   argv: readonly string[],
-  environment: Record<string, string> = {},
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Measurement> {
   const { stdout } = await run(command, argv, { env: { ...process.env, ...environment } });
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as Measurement;

@@ -1,4 +1,4 @@
-"""The PyTorch side of `pnpm bench`: the same decoder, the same loss, eager mode, float32.
+"""The PyTorch side of `pnpm bench`: the same decoder, the same loss, eager mode, float32, or bfloat16 with --bf16.
 
     python pytorch_peer.py train-step SHAPE_JSON --threads 2 --warmup 2 --runs 5
 
@@ -93,7 +93,7 @@ def hidden_states(shape, weights, tokens, tables, caches=None):
     return F.rms_norm(x, x.shape[-1:], weights["norm"], EPSILON)
 
 
-def train_step(shape):
+def train_step(shape, bf16):
     weights = new_weights(shape)
     tensors = all_tensors(weights)
     first, second = [torch.zeros_like(w) for w in tensors], [torch.zeros_like(w) for w in tensors]
@@ -108,9 +108,10 @@ def train_step(shape):
     def step():
         for w in tensors:
             w.grad = None
-        hidden = hidden_states(shape, weights, tokens, tables).view(rows * length, -1)
-        logits = F.linear(hidden, weights["embedding"])
-        logprobs = -F.cross_entropy(logits, targets, reduction="none")
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            hidden = hidden_states(shape, weights, tokens, tables).view(rows * length, -1)
+            logits = F.linear(hidden, weights["embedding"])
+        logprobs = -F.cross_entropy(logits.float(), targets, reduction="none")
         ratio = torch.exp(logprobs - behavior)
         surrogate = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)
         loss = -(surrogate * mask).sum() / mask.sum()
@@ -125,7 +126,9 @@ def train_step(shape):
     return step, rows * length
 
 
-def generate(shape):
+def generate(shape, bf16):
+    dtype = torch.bfloat16 if bf16 else torch.float32
+    torch.set_default_dtype(dtype)
     weights = new_weights(shape)
     batch, prompt_length, new_tokens = shape["prompts"], shape["promptLength"], shape["newTokens"]
     vocabulary, size = shape["vocabulary"], shape["hidden"] // shape["heads"]
@@ -145,9 +148,9 @@ def generate(shape):
             for cache in caches:
                 cache["start"] = start
             hidden = hidden_states(shape, weights, tokens, (cos[start:end], sin[start:end]), caches)[:, -1]
-            probabilities = F.softmax(F.linear(hidden, weights["embedding"]), dim=-1)
+            probabilities = F.softmax(F.linear(hidden, weights["embedding"]).float(), dim=-1)
             cumulative = probabilities.cumsum(-1)
-            drawn = torch.rand(batch, 1) * cumulative[:, -1:]
+            drawn = torch.rand(batch, 1, dtype=torch.float32) * cumulative[:, -1:]
             tokens = torch.searchsorted(cumulative, drawn).clamp_(max=vocabulary - 1)
             logprobs.append(probabilities.gather(1, tokens).log())
             start = end
@@ -172,10 +175,11 @@ def main():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--warmup", type=int, required=True)
     parser.add_argument("--runs", type=int, required=True)
+    parser.add_argument("--bf16", action="store_true", help="autocast for training, weights in bfloat16 for generation")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(options.threads)
-    run, tokens = {"train-step": train_step, "generate": generate}[options.name](options.shape)
+    run, tokens = {"train-step": train_step, "generate": generate}[options.name](options.shape, options.bf16)
     milliseconds, processor_milliseconds = [], []
     for index in range(options.warmup + options.runs):
         begin, processor_begin = time.perf_counter(), time.process_time()

@@ -23,6 +23,7 @@ it('sums up rounds by the median of their medians and the largest memory', () =>
   ]);
   expect(summary).toEqual({
     milliseconds: 450,
+    tokens: 1000,
     tokensPerSecond: 1000 / 0.45,
     processorMilliseconds: 900,
     bestMilliseconds: 100,
@@ -32,20 +33,23 @@ it('sums up rounds by the median of their medians and the largest memory', () =>
   });
 });
 
-it('reports ratios to both peers', () => {
+it('reports ratios to every peer', () => {
   const ours = summarize([round([100, 50, 200], 50, 1)]);
   const peers = [
     { peer: 'plain', ...summarize([round([150], 100, 0)]) },
-    { peer: 'tuned', ...summarize([round([80], 200, 0)]) },
+    { peer: 'strongest', ...summarize([round([80], 200, 0)]) },
+    { peer: 'bf16', ...summarize([{ ...round([80], 200, 0), tokens: 500 }]) },
   ];
   expect(reportLine({ name: 'train-step', shape: 'S' }, ours, peers)).toMatchObject({
     value: 10_000,
     unit: 'tokens/s',
     peer: 'plain',
     ratio: 1.5,
-    ratioTuned: 0.8,
+    ratioStrongest: 0.8,
+    ratioBf16: 1.6,
     ratioBest: 3,
-    ratioBestTuned: 1.6,
+    ratioBestStrongest: 1.6,
+    ratioProcessorBf16: 1.6,
     bestMs: 50,
     memoryRatio: 0.5,
     ms: 100,

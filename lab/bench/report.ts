@@ -7,6 +7,8 @@ export type Line = Readonly<Record<string, unknown>>;
 export interface Summary {
   /** Median over the rounds of each round's median. */
   readonly milliseconds: number;
+  /** Of one run. */
+  readonly tokens: number;
   readonly tokensPerSecond: number;
   /** Fastest run of all: what the machine does when nothing disturbs it. */
   readonly bestMilliseconds: number;
@@ -29,6 +31,7 @@ export function median(values: readonly number[]): number {
 /** Sums up the rounds. */
 export function summarize(rounds: readonly Measurement[]): Summary {
   const milliseconds = median(rounds.map((round) => median(round.milliseconds)));
+  const tokens = median(rounds.map((round) => round.tokens));
   const last = rounds.at(-1)!;
   const extra = Object.entries(last.extra).map(([key, value]) => {
     const values = rounds.map((round) => round.extra[key]);
@@ -36,7 +39,8 @@ export function summarize(rounds: readonly Measurement[]): Summary {
   });
   return {
     milliseconds,
-    tokensPerSecond: (last.tokens / milliseconds) * 1000,
+    tokens,
+    tokensPerSecond: (tokens / milliseconds) * 1000,
     processorMilliseconds: median(rounds.map((round) => median(round.processorMilliseconds))),
     bestMilliseconds: Math.min(...rounds.flatMap((round) => round.milliseconds)),
     peakRssMiB: Math.max(...rounds.map(({ peakRssMiB }) => peakRssMiB)),
@@ -45,36 +49,38 @@ export function summarize(rounds: readonly Measurement[]): Summary {
   };
 }
 
+/** Ends the names of the ratios to each peer, in the order of the peers. */
+const suffixes = ['', 'Strongest', 'Bf16'];
+
 /**
- * The line of a measurement, with ratios to peers: of speed (above 1: faster) and of memory (below 1: leaner). `ratioBest` and
- * `ratioBestTuned` compare the fastest runs, which other work on the machine disturbs least; `ratioProcessor` and
- * `ratioProcessorTuned` processor time, which with one thread stands for the time on an idle machine.
+ * The line of a measurement, with ratios to peers: of speed (above 1: faster) and of memory (below 1: leaner). `ratio` compares
+ * with the peer as installed, `ratioStrongest` with its best in float32, `ratioBf16` with bfloat16. `ratioBest…` compares the fastest
+ * runs, which other work on the machine disturbs least. `ratioProcessor…` compares processor time, which with one thread stands
+ * for the time on an idle machine.
  */
 export function reportLine(
   base: Line,
   summary: Summary,
   peers: readonly (Summary & { readonly peer: string })[],
 ): Line {
-  const [plain, tuned] = peers;
-  const best = (peer: Summary) => rounded(peer.bestMilliseconds / summary.bestMilliseconds, 3);
-  const processor = (peer: Summary) => rounded(peer.processorMilliseconds / summary.processorMilliseconds, 3);
-  const speed = (peer: Summary) => rounded(summary.tokensPerSecond / peer.tokensPerSecond, 3);
+  const ratios = peers.flatMap((peer, index) => [
+    [`ratio${suffixes[index]}`, summary.tokensPerSecond / peer.tokensPerSecond],
+    [
+      `ratioBest${suffixes[index]}`,
+      perToken(peer, 'bestMilliseconds') / perToken(summary, 'bestMilliseconds'),
+    ],
+    [
+      `ratioProcessor${suffixes[index]}`,
+      perToken(peer, 'processorMilliseconds') / perToken(summary, 'processorMilliseconds'),
+    ],
+    [`memoryRatio${suffixes[index]}`, summary.peakRssMiB / peer.peakRssMiB],
+  ]) as [string, number][];
   return {
     ...base,
     value: rounded(summary.tokensPerSecond, 0),
     unit: 'tokens/s',
-    ...(plain && {
-      peer: plain.peer,
-      ratio: speed(plain),
-      ratioBest: best(plain),
-      ratioProcessor: processor(plain),
-    }),
-    ...(tuned && {
-      ratioTuned: speed(tuned),
-      ratioBestTuned: best(tuned),
-      ratioProcessorTuned: processor(tuned),
-    }),
-    ...(plain && { memoryRatio: rounded(summary.peakRssMiB / plain.peakRssMiB, 3) }),
+    ...(peers[0] && { peer: peers[0].peer }),
+    ...Object.fromEntries(ratios.map(([name, ratio]) => [name, rounded(ratio, 3)])),
     ms: rounded(summary.milliseconds, 1),
     processorMs: rounded(summary.processorMilliseconds, 1),
     bestMs: rounded(summary.bestMilliseconds, 1),
@@ -87,6 +93,11 @@ export function reportLine(
     ),
     ...(summary.version !== undefined && { version: summary.version }),
   };
+}
+
+/** Sides need not sample equally many tokens. */
+function perToken(summary: Summary, time: 'bestMilliseconds' | 'processorMilliseconds'): number {
+  return summary[time] / summary.tokens;
 }
 
 function rounded(value: number, digits: number): number {

@@ -108,7 +108,16 @@ export type ShapeName = keyof typeof shapes;
 
 /** A model of this shape with random weights, and a tokenizer that never ends a completion. */
 export function benchModel(shape: BenchShape): LanguageModel {
-  const config = parseModelConfig({
+  return createModel({
+    config: parseModelConfig(configOf(shape)),
+    tokenizer: characterTokenizer('a'),
+    seed: 'bench',
+  });
+}
+
+/** The decoder of a shape, as a `config.json` of Hugging Face. */
+export function configOf(shape: BenchShape) {
+  return {
     model_type: 'llama',
     vocab_size: shape.vocabulary,
     hidden_size: shape.hidden,
@@ -121,8 +130,7 @@ export function benchModel(shape: BenchShape): LanguageModel {
     rope_theta: 10_000,
     hidden_act: 'silu',
     tie_word_embeddings: true,
-  });
-  return createModel({ config, tokenizer: characterTokenizer('a'), seed: 'bench' });
+  };
 }
 
 /** One batch of a shape with advantages and the named columns of logprobs, which lie near those of an untrained model. */

@@ -1,0 +1,69 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { RandomStream } from '@rlp/core';
+import { createModel, loadTokenizer, parseModelConfig, saveModel } from '@rlp/models';
+import { configOf, shapes } from '../shapes.ts';
+
+const stories = resolve(import.meta.dirname, '../../../examples/models/stories260k');
+
+/** Work of an iteration: `prompts × groupSize` completions. */
+interface Work {
+  readonly model: 'stories260k' | 'S' | 'M' | 'L';
+  readonly prompts: number;
+  readonly groupSize: number;
+  readonly promptTokens: number;
+  readonly maxTokens: number;
+}
+
+const short = { promptTokens: 32, groupSize: 8 };
+const long = { promptTokens: 512, groupSize: 8, maxTokens: 64 };
+
+/** What a GRPO iteration is measured on. `-512` has prompts of 512 tokens. */
+export const iterationShapes = {
+  stories260k: { model: 'stories260k', prompts: 8, maxTokens: 96, ...short },
+  S: { model: 'S', prompts: 8, maxTokens: 64, ...short },
+  M: { model: 'M', prompts: 4, maxTokens: 64, ...short },
+  L: { model: 'L', prompts: 1, maxTokens: 32, ...short },
+  'stories260k-448': { model: 'stories260k', prompts: 4, ...long, promptTokens: 448 },
+  'S-512': { model: 'S', prompts: 4, ...long },
+  'M-512': { model: 'M', prompts: 2, ...long },
+} as const satisfies Record<string, Work>;
+
+/** Name of a shape. */
+export type IterationShape = keyof typeof iterationShapes;
+
+/** What both sides read as JSON. */
+export interface IterationJob extends Omit<Work, 'model'> {
+  /** Folder of the model. Both sides load it. */
+  readonly model: string;
+  /** Prompts of the tasks, different ones for every iteration. */
+  readonly texts: readonly string[];
+  readonly learningRate: number;
+}
+
+const words = 'the little dog saw a big red ball and wanted to play with it but mom said no'.split(' ');
+
+/** Writes the job, and a model with random weights where the repository has none. Returns the path of the job. */
+export async function writeJob(shape: IterationShape, iterations: number): Promise<string> {
+  const work: Work = iterationShapes[shape];
+  const folder = await mkdtemp(join(tmpdir(), 'rlp-iteration-'));
+  const { tokenizer } = await loadTokenizer(stories);
+  const model = work.model === 'stories260k' ? stories : join(folder, 'model');
+  if (work.model !== 'stories260k') {
+    const config = parseModelConfig({ ...configOf(shapes[work.model]), bos_token_id: 1, eos_token_id: 2 });
+    await saveModel(model, createModel({ config, tokenizer, seed: 'bench' }));
+  }
+  const random = RandomStream.named('bench', 'iteration', shape);
+  const draw = () => {
+    let text = 'Once';
+    while (tokenizer.encode(text).length < work.promptTokens)
+      text += ` ${words[random.integer(words.length)]}`;
+    return text;
+  };
+  const texts = Array.from({ length: work.prompts * iterations }, draw);
+  const job: IterationJob = { ...work, model, texts, learningRate: 1e-5 };
+  const path = join(folder, 'job.json');
+  await writeFile(path, JSON.stringify(job));
+  return path;
+}
