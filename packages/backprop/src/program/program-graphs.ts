@@ -20,6 +20,9 @@ export interface CompiledGraph {
   readonly session: EngineSession;
 }
 
+/** Operators that ONNX Runtime would merge make a training step slower and larger. Measured in `lab/notes/performance.md`. */
+const graphOptimization = 'basic';
+
 /** Graphs by key. The caller decides which to keep. */
 export class CompiledGraphs {
   readonly #host: EngineHost;
@@ -40,7 +43,8 @@ export class CompiledGraphs {
     for (const old of compile ? [...release, key] : release) await this.#release(old);
     if (compile) {
       const { model, ...plan } = this.#build(key, compile);
-      const session = await this.#host.createSession(model, { deviceOutputs: plan.deviceOutputs });
+      const { deviceOutputs } = plan;
+      const session = await this.#host.createSession(model, { deviceOutputs, graphOptimization });
       this.#graphs.set(key, { plan, session });
     }
     const graph = this.#graphs.get(key);
