@@ -2,7 +2,7 @@
  * `pnpm bench [NAME …]`: speed and memory, one JSON line for each measurement.
  *
  *     pnpm bench train-step generate iteration [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5] [--warmup 2] [--threads 2]
- *                [--weights shared|packed|int8] [--profiling runs|operators]
+ *                [--weights shared|packed|int8] [--profiling runs|operators] [--provider cpu|webgpu|cuda]
  *
  * These three are measured beside PyTorch, `iteration` beside TRL: as installed, at its strongest in float32 and in bfloat16.
  * Each measurement has a process of its own. Sides take turns, `rounds` times `runs` each, and the ratio is that of the medians.
@@ -62,6 +62,7 @@ const { values, positionals } = parseArgs({
     threads: { type: 'string', default: '2' },
     weights: { type: 'string', default: 'shared' },
     profiling: { type: 'string', default: 'runs' },
+    provider: { type: 'string', default: 'cpu' },
     // What `rewards` streams to see whether memory stays flat.
     episodes: { type: 'string', default: '1000000' },
     // The same for `monitor`.
@@ -104,6 +105,7 @@ const schema = z.object({
   batches: count,
   weights: z.enum(['shared', 'packed', 'int8']),
   profiling: z.enum(['runs', 'operators']),
+  provider: z.enum(['cpu', 'webgpu', 'cuda']),
 });
 /** What is measured without a peer. */
 const measurements: Readonly<Record<Alone, (options: Options) => AsyncGenerator<Line>>> = {

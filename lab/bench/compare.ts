@@ -99,7 +99,7 @@ export async function* compare(
 async function* measuredInTurn(
   what: Line,
   sides: readonly Side[],
-  { threads, rounds, runs }: CompareOptions,
+  { provider, threads, rounds, runs }: CompareOptions,
 ): AsyncGenerator<Line> {
   // Of the last minute, before the first run: what others did.
   const load = Number(loadavg()[0]!.toFixed(1));
@@ -107,7 +107,7 @@ async function* measuredInTurn(
   for (let round = 0; round < rounds; round++) {
     for (const [index, side] of sides.entries()) found[index]!.push(await side.measure());
   }
-  const base = { ...what, processor: processorName, threads, rounds, runs, load };
+  const base = { ...what, processor: processorName, provider, threads, rounds, runs, load };
   const [ours, ...theirs] = found.map(summarize);
   const peers = theirs.map((summary, index) => ({
     ...summary,
@@ -136,8 +136,8 @@ async function peerProblem(name: BenchName, shape: string, python: string): Prom
 
 async function ourProcess({ name, subject }: Work, options: CompareOptions): Promise<Measurement> {
   const script = fileURLToPath(new URL('../bench.ts', import.meta.url));
-  const { weights, profiling } = options;
-  const flags = ['--here', subject, '--weights', weights, '--profiling', profiling];
+  const { weights, profiling, provider } = options;
+  const flags = ['--here', subject, '--weights', weights, '--profiling', profiling, '--provider', provider];
   return measured(process.execPath, [
     ...['--conditions=@rlp/source', '--import', 'tsx', script, name],
     ...flags,
@@ -153,9 +153,10 @@ async function peerProcess(
   const script = name === 'iteration' ? 'iteration/trl_peer.py' : 'pytorch_peer.py';
   const work = name === 'iteration' ? [subject] : [name, JSON.stringify(allShapes[subject as AnyShapeName])];
   const path = fileURLToPath(new URL(script, import.meta.url));
+  const device = options.provider === 'cpu' || name === 'iteration' ? [] : ['--device', 'cuda'];
   const measurement = await measured(
     options.peer,
-    [path, ...work, ...counts(options), ...flags],
+    [path, ...work, ...counts(options), ...flags, ...device],
     environment,
   );
   return { ...measurement, extra: {} };

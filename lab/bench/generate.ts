@@ -7,7 +7,7 @@ import { type BenchShape, benchModel } from './shapes.ts';
 /** Sampling at temperature 1 with log-probabilities of the chosen tokens, all prompts at once, no two alike. */
 export async function measureGenerate(shape: BenchShape, options: MeasureOptions): Promise<Measurement> {
   const { conversations } = shape;
-  const engine = await createEngine({ threads: options.threads });
+  const engine = await createEngine({ threads: options.threads, executionProvider: options.provider });
   const backend = await createOnnxSampler({
     engine,
     model: benchModel(shape),

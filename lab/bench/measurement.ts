@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 
 /** How one measurement is taken. */
 export interface MeasureOptions {
+  /** Execution provider of the engine. The peer runs on a card unless it is `'cpu'`. */
+  readonly provider: 'cpu' | 'webgpu' | 'cuda';
   readonly threads: number;
   /** Runs before the clock starts. */
   readonly warmup: number;

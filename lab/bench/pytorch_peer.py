@@ -108,7 +108,7 @@ def train_step(shape, bf16):
     def step():
         for w in tensors:
             w.grad = None
-        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        with torch.autocast(tokens.device.type, torch.bfloat16, enabled=bf16):
             hidden = hidden_states(shape, weights, tokens, tables).view(rows * length, -1)
             logits = F.linear(hidden, weights["embedding"])
         logprobs = -F.cross_entropy(logits.float(), targets, reduction="none")
@@ -175,15 +175,19 @@ def main():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--warmup", type=int, required=True)
     parser.add_argument("--runs", type=int, required=True)
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--bf16", action="store_true", help="autocast for training, weights in bfloat16 for generation")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(options.threads)
+    torch.set_default_device(options.device)
+    finish = torch.cuda.synchronize if options.device == "cuda" else lambda: None
     run, tokens = {"train-step": train_step, "generate": generate}[options.name](options.shape, options.bf16)
     milliseconds, processor_milliseconds = [], []
     for index in range(options.warmup + options.runs):
         begin, processor_begin = time.perf_counter(), time.process_time()
         run()
+        finish()
         if index >= options.warmup:
             milliseconds.append((time.perf_counter() - begin) * 1000)
             processor_milliseconds.append((time.process_time() - processor_begin) * 1000)

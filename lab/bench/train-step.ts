@@ -12,8 +12,12 @@ const lagResolutionMs = 1;
  * own thread. Every token but each sequence's first is trained on, or the answers of groups.
  */
 export async function measureTrainStep(shape: BenchShape, options: MeasureOptions): Promise<Measurement> {
-  const { threads, profiling } = options;
-  const engine = await createEngine({ threads, profiling: profiling === 'operators' ? 'on' : 'runs' });
+  const { threads, profiling, provider: executionProvider } = options;
+  const engine = await createEngine({
+    threads,
+    executionProvider,
+    profiling: profiling === 'operators' ? 'on' : 'runs',
+  });
   const backend = await createOnnxBackend(backendOptions(engine, shape));
   const loss = policyLoss({ clipHigh: 0.2, proximal: 'behavior', correction: 'none' });
   const sequences = benchSequences(shape, ['behaviorLogprobs']);

@@ -22,7 +22,7 @@ const evenTokens: RewardFunction = ({ steps }) => {
 /** Whole iterations of GRPO as a user makes them: sampling, rewards, advantages, one update, publication. */
 export async function measureIteration(path: string, options: MeasureOptions): Promise<Measurement> {
   const job: IterationJob = JSON.parse(await readFile(path, 'utf8'));
-  const engine = await createEngine({ threads: options.threads });
+  const engine = await createEngine({ threads: options.threads, executionProvider: options.provider });
   const grpo = await algorithmOf(job, engine);
   const milliseconds: number[] = [];
   const processorMilliseconds: number[] = [];

@@ -1,0 +1,66 @@
+/**
+ * Sampling, logprobs and two updates of the repository's model on a provider, and the same on the processor. One JSON line.
+ *
+ *     node --conditions=@rlp/source --import tsx lab/gpu/agreement.ts PROVIDER [MODEL]
+ */
+import { resolve } from 'node:path';
+import { crossEntropy } from '@rlp/algorithms/loss';
+import { createOnnxBackend } from '@rlp/backprop';
+import type { TrainingSequence } from '@rlp/core';
+import { createOnnxSampler } from '@rlp/inference';
+import { loadModel } from '@rlp/models';
+import { createEngine } from '@rlp/onnx/runtime';
+
+const [provider = 'webgpu', folder = resolve(import.meta.dirname, '../../examples/models/stories260k')] =
+  process.argv.slice(2);
+
+const results = [];
+for (const executionProvider of ['cpu', provider as 'webgpu' | 'cuda'] as const) {
+  const engine = await createEngine({ thread: 'inline', executionProvider });
+  const model = await loadModel(folder);
+  const backend = await createOnnxBackend({ engine, model, learningRate: 1e-3 });
+  const prompt = model.tokenizer.encode('Once upon a time');
+  const sampler = await createOnnxSampler({ engine, model, maxSequences: 2, contextLength: 64 });
+  const sampled = await sampler.sample({ prompt, count: 2, maxTokens: 16, temperature: 0, seed: 'gpu' });
+  const sequences = sampled.map(({ tokens }) => sequenceOf([...prompt, ...tokens]));
+  const [scores] = await backend.logprobs(sequences.map(({ tokens }) => tokens));
+  const losses: number[] = [];
+  const norms: number[] = [];
+  for (let update = 0; update < 2; update++) {
+    losses.push((await backend.forwardBackward({ sequences }, crossEntropy)).loss);
+    norms.push((await backend.optimStep()).gradientNorm);
+  }
+  results.push({
+    tokens: sampled.flatMap(({ tokens }) => tokens),
+    logprobs: scores!.logprobs,
+    losses,
+    norms,
+  });
+  await backend.close();
+  await sampler.close();
+  await engine.close();
+}
+
+function sequenceOf(tokens: readonly number[]): TrainingSequence {
+  const weight = 1 / (2 * (tokens.length - 1));
+  return {
+    tokens,
+    mask: tokens.map((_, t) => Math.min(t, 1)),
+    weights: tokens.map(() => weight),
+    columns: {},
+  };
+}
+
+const [expected, found] = results as [(typeof results)[0], (typeof results)[0]];
+const largest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
+  Math.max(...Array.from(a, (value, index) => Math.abs(value - b[index]!)));
+const relative = (a: readonly number[], b: readonly number[]) =>
+  Math.max(...a.map((value, index) => Math.abs(value - b[index]!) / Math.abs(value)));
+console.log(
+  JSON.stringify({
+    sameTokens: expected.tokens.join() === found.tokens.join(),
+    logprobs: largest(expected.logprobs.slice(1), found.logprobs.slice(1)),
+    loss: relative(expected.losses, found.losses),
+    gradientNorm: relative(expected.norms, found.norms),
+  }),
+);
