@@ -1,5 +1,5 @@
 import type { NativeRuntime, NativeSession } from './native/native.ts';
-import type { OperatorTime } from './protocol.ts';
+import type { ExecutionProvider, OperatorTime } from './protocol.ts';
 
 /** Times of operators, from the profiles that sessions write. */
 export interface SessionProfiler {
@@ -19,6 +19,8 @@ export interface Platform {
   loadRuntime(): Promise<NativeRuntime>;
   /** Imports the module of a program. */
   importModule(url: URL): Promise<unknown>;
+  /** What to do so that a provider works here. Default: a general sentence. */
+  providerAdvice?(provider: ExecutionProvider): string | undefined;
   /** Measures operators. Absent where nothing can. */
   createProfiler?(): SessionProfiler;
 }

@@ -1,4 +1,5 @@
 import type { Platform } from '../platform.ts';
+import { cudaAdvice } from './cuda-files.ts';
 import { importModule } from './import-module.ts';
 import { loadNative } from './load-native.ts';
 import { guardedRuntime, type NativeGuard } from './native-guard.ts';
@@ -14,6 +15,7 @@ export function nodePlatform(guard?: NativeGuard): Platform {
     loadRuntime: async () =>
       guard ? guardedRuntime(await guard.during(loadNative), guard) : await loadNative(),
     importModule,
+    providerAdvice: (provider) => (provider === 'cuda' ? cudaAdvice() : undefined),
     createProfiler: () => new Profiler(),
   };
 }

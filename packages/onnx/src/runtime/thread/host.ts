@@ -33,6 +33,7 @@ export class Host implements EngineHost {
   readonly #transfer: DeviceTransfer;
   readonly #profiler: SessionProfiler | undefined;
   readonly #profiling: ResolvedEngineOptions['profiling'];
+  readonly #advice: string | undefined;
   readonly #runs = { count: 0, milliseconds: 0 };
   readonly #stores = new Map<string, OwnedStore>();
   readonly #sessions = new Set<OwnedSession>();
@@ -42,13 +43,14 @@ export class Host implements EngineHost {
   constructor(
     native: NativeRuntime,
     options: Pick<ResolvedEngineOptions, 'executionProvider' | 'threads' | 'profiling'>,
-    createProfiler: Platform['createProfiler'],
+    platform: Pick<Platform, 'createProfiler' | 'providerAdvice'>,
   ) {
     this.#native = native;
     this.executionProvider = options.executionProvider;
     this.threads = options.threads;
     this.#profiling = options.profiling;
-    this.#profiler = options.profiling === 'on' ? createProfiler?.() : undefined;
+    this.#profiler = options.profiling === 'on' ? platform.createProfiler?.() : undefined;
+    this.#advice = platform.providerAdvice?.(options.executionProvider);
     this.#transfer = new DeviceTransfer(native, { ...this.#sessionBase(), threads: 1 });
   }
 
@@ -60,7 +62,7 @@ export class Host implements EngineHost {
   async probe(): Promise<void> {
     const backends = this.#native.backends();
     const wanted = backends.find(({ name }) => name === this.executionProvider);
-    if (!wanted) throw unavailable(this.executionProvider, backends);
+    if (!wanted) throw this.#unavailable(backends);
     if (this.executionProvider === 'cpu') return;
     try {
       const session = await this.#native.createSession(identityModel(), {
@@ -70,7 +72,7 @@ export class Host implements EngineHost {
       await session.run({ x: this.#native.tensor('float32', Float32Array.of(1), [1]) }, ['y'], {});
       await session.release();
     } catch (cause) {
-      throw unavailable(this.executionProvider, backends, cause);
+      throw this.#unavailable(backends, cause);
     }
   }
 
@@ -182,25 +184,23 @@ export class Host implements EngineHost {
   #sessionBase(): Pick<NativeSessionOptions, 'executionProvider' | 'threads'> {
     return { executionProvider: this.executionProvider, threads: this.threads };
   }
+
+  #unavailable(backends: ReturnType<NativeRuntime['backends']>, cause?: unknown): EngineError {
+    const known = backends.map(({ name, bundled }) => (bundled ? name : `${name} (needs its own libraries)`));
+    const wanted = this.executionProvider;
+    const why = cause instanceof Error ? ` (${cause.message})` : '';
+    return new EngineError(
+      `execution provider "${wanted}" does not work here${why}; this build of ONNX Runtime has: ${known.join(', ')}. ` +
+        `For ${wanted}: ${this.#advice ?? advice[wanted]}`,
+      { cause },
+    );
+  }
 }
 
-function unavailable(
-  wanted: ExecutionProvider,
-  backends: ReturnType<NativeRuntime['backends']>,
-  cause?: unknown,
-): EngineError {
-  const known = backends.map(({ name, bundled }) => (bundled ? name : `${name} (needs its own libraries)`));
-  const advice: Record<ExecutionProvider, string> = {
-    cpu: 'install onnxruntime-node again',
-    webgpu: 'install a Vulkan driver, or name a software one in VK_ICD_FILENAMES',
-    cuda: 'it needs Linux or Windows on x64, CUDA 12 and the CUDA build of onnxruntime-node (its install script downloads it)',
-    coreml: 'it needs macOS',
-    dml: 'it needs Windows',
-  };
-  const why = cause instanceof Error ? ` (${cause.message})` : '';
-  return new EngineError(
-    `execution provider "${wanted}" does not work here${why}; this build of ONNX Runtime has: ${known.join(', ')}. ` +
-      `For ${wanted}: ${advice[wanted]}`,
-    { cause },
-  );
-}
+const advice: Readonly<Record<ExecutionProvider, string>> = {
+  cpu: 'install onnxruntime-node again',
+  webgpu: 'install a Vulkan driver, or name a software one in VK_ICD_FILENAMES',
+  cuda: 'it needs Node on Linux or Windows',
+  coreml: 'it needs macOS',
+  dml: 'it needs Windows',
+};

@@ -17,7 +17,7 @@ export async function serve(
 ): Promise<void> {
   try {
     const native = await platform.loadRuntime();
-    const host = new Host(native, options, platform.createProfiler);
+    const host = new Host(native, options, platform);
     await host.probe();
     const { importModule } = platform;
     new Server(channel, { host, importModule, stopMs: options.timeouts.closeMs / 2 });
