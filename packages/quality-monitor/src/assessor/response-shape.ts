@@ -27,17 +27,23 @@ export function shapeReader({
       `tags: expected names of letters, digits, "_" and "-", without brackets, got ${JSON.stringify(odd)}`,
     );
   }
+  const [ofReasoning, ofAnswer] = [pairOf(tags.reasoning), pairOf(tags.answer)];
   const hasTags = (text: string) =>
-    conventions === 'tunrex' && text.includes(`<${tags.reasoning}>`) && text.includes(`</${tags.reasoning}>`);
+    conventions === 'tunrex' && ofReasoning.every((tag) => text.includes(tag));
   return (response) => {
-    const reasoning = between(response, tags.reasoning);
+    const reasoning = between(response, ofReasoning);
     const hasReasoningTags = reasoning !== undefined || hasTags(response);
-    return { reasoning, answer: between(response, tags.answer), hasReasoningTags };
+    return { reasoning, answer: between(response, ofAnswer), hasReasoningTags };
   };
 }
 
-function between(text: string, tag: string): string | undefined {
-  const start = text.indexOf(`<${tag}>`) + tag.length + 2;
-  const end = start < tag.length + 2 ? -1 : text.indexOf(`</${tag}>`, start);
+function pairOf(tag: string): [opening: string, closing: string] {
+  return [`<${tag}>`, `</${tag}>`];
+}
+
+function between(text: string, [opening, closing]: [string, string]): string | undefined {
+  const found = text.indexOf(opening);
+  const start = found + opening.length;
+  const end = found < 0 ? -1 : text.indexOf(closing, start);
   return end < 0 ? undefined : trimmed(text.slice(start, end));
 }

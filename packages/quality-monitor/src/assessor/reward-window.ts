@@ -55,10 +55,12 @@ export class RewardWindow {
   #computed(): RewardStatistics {
     const values = this.#sorted.subarray(0, this.#count);
     const samples = values.length;
-    const mean = values.reduce((sum, value) => sum + value, 0) / samples;
-    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / samples;
+    let [sum, squares] = [0, 0];
+    for (let at = 0; at < samples; at++) sum += values[at]!;
+    const mean = sum / samples;
+    for (let at = 0; at < samples; at++) squares += (values[at]! - mean) ** 2;
     const [min, max] = [values[0]!, values[samples - 1]!];
-    return { mean, std: Math.sqrt(variance), min, max, median: middle(values), samples };
+    return { mean, std: Math.sqrt(squares / samples), min, max, median: middle(values), samples };
   }
 
   /** Share of values equal to the largest. */
@@ -77,13 +79,28 @@ export class RewardWindow {
   robustDeviation(): number {
     const values = this.#sorted.subarray(0, this.#count);
     const center = middle(values);
-    return 1.4826 * middle(values.map((value) => Math.abs(value - center)).sort());
+    // Distances grow on both sides of the center. Merging them yields them in order.
+    let above = this.#firstFrom(center);
+    let below = above - 1;
+    let [distance, before] = [0, 0];
+    for (let rank = 0; rank <= values.length >>> 1 && values.length > 0; rank++) {
+      before = distance;
+      const up = above < values.length ? values[above]! - center : Infinity;
+      const down = below >= 0 ? center - values[below]! : Infinity;
+      distance = Math.min(up, down);
+      if (up <= down) above += 1;
+      else below -= 1;
+    }
+    return 1.4826 * (values.length % 2 === 1 ? distance : (before + distance) / 2);
   }
 
   /** Values from the oldest to the newest. */
   values(): Float64Array {
-    const [oldest, count] = [this.#count < this.#recent.length ? 0 : this.#next, this.#count];
-    return Float64Array.from({ length: count }, (_, at) => this.#recent[(oldest + at) % count]!);
+    const oldest = this.#count < this.#recent.length ? 0 : this.#next;
+    const all = this.#recent.slice(0, this.#count);
+    all.copyWithin(0, oldest);
+    all.set(this.#recent.subarray(0, oldest), this.#count - oldest);
+    return all;
   }
 
   /** Place of the first value that is not below another one, or that is above it. */

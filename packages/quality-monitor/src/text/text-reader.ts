@@ -42,10 +42,12 @@ export class TextReader {
   readAll(texts: readonly string[]): readonly ReadText[] {
     const known = new Map<string, ReadText>();
     const all = texts.map((text) => {
-      const found = known.get(text) ?? this.read(text, this.#room[known.size]);
-      if (!known.has(text)) this.#room[known.size] = found;
-      known.set(text, found);
-      return found;
+      const found = known.get(text);
+      if (found !== undefined) return found;
+      const read = this.read(text, this.#room[known.size]);
+      this.#room[known.size] = read;
+      known.set(text, read);
+      return read;
     });
     this.#room.length = Math.min(this.#room.length, texts.length);
     return all;
