@@ -1,5 +1,5 @@
+import { trimmed } from '@rlp/answers/text';
 import { ArgumentError } from '@rlp/core';
-import { trimmed } from '../text/characters.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 
 /** Parts of a response. */

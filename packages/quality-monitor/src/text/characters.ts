@@ -1,37 +1,21 @@
-/** Whether a character is white space: that of Unicode, next line or one of the four information separators. */
-function isSpace(character: string): boolean {
-  const code = character.charCodeAt(0);
-  if (code === 0x85 || (code >= 28 && code <= 31)) return true;
-  return code !== 0xfeff && /\s/.test(character);
-}
-
-/** Controls, surrogates, private and replacement characters. */
-function isGarbled(code: number): boolean {
-  if (code < 160) return code < 9 || (code > 13 && code < 32) || code > 126;
-  return (code >= 0xd800 && code <= 0xf8ff) || code >= 0xfff0;
-}
-
-/** Trims white space, including the four information separators. */
-export function trimmed(text: string): string {
-  let [start, end] = [0, text.length];
-  while (start < end && isSpace(text[start]!)) start += 1;
-  while (end > start && isSpace(text[end - 1]!)) end -= 1;
-  return text.slice(start, end);
-}
+import { whiteSpaceTable } from '@rlp/answers/text';
 
 /** What a character is: part of a chunk, an ASCII letter, white space, or garbled. */
 export const characterKinds = { part: 0, letter: 1, space: 2, garbled: 3, garbledSpace: 4 } as const;
 
 let table: Uint8Array | undefined;
 
-/** Kind of each UTF-16 unit. Shape: `[65536]`. */
+/** Kind of each UTF-16 unit. Shape: `[65536]`. Built once. */
 export function kindTable(): Uint8Array {
-  const { part, letter, space, garbled, garbledSpace } = characterKinds;
-  table ??= Uint8Array.from({ length: 65_536 }, (_, code) => {
-    const character = String.fromCharCode(code);
-    if (isSpace(character)) return isGarbled(code) ? garbledSpace : space;
-    if (isGarbled(code)) return garbled;
-    return /[A-Za-z]/.test(character) ? letter : part;
-  });
+  if (table !== undefined) return table;
+  const { letter, space, garbled, garbledSpace } = characterKinds;
+  table = new Uint8Array(65_536);
+  table.fill(letter, 65, 91).fill(letter, 97, 123);
+  // Controls, surrogates, private and replacement characters.
+  table.fill(garbled, 0, 9).fill(garbled, 14, 32).fill(garbled, 127, 160);
+  table.fill(garbled, 0xd800, 0xf900).fill(garbled, 0xfff0);
+  for (const [code, isSpace] of whiteSpaceTable().entries()) {
+    if (isSpace === 1) table[code] = table[code] === garbled ? garbledSpace : space;
+  }
   return table;
 }
