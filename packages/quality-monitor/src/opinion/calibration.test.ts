@@ -61,28 +61,50 @@ describe('Calibration', () => {
   });
 });
 
+/** An opinion, and what it says of batches in which rewarded responses have a worth. */
+function asked() {
+  const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initialOpinion());
+  const observe = (worth: number) => {
+    const trajectories = Array.from({ length: 16 }, () => {
+      const isPaid = random.uniform() < 0.5;
+      const components = { judge: (isPaid ? worth : 0) + 0.3 * random.normal() };
+      return { trajectory: {} as never, reward: isPaid ? 1 : 0, components };
+    });
+    const at = trajectories.flatMap(({ reward }, index) => (reward === 1 ? [index] : []));
+    const judged = { at, weights: new Float32Array(16).fill(1), designEffect: 1 };
+    opinion.gather(opinion.read(trajectories, judged), judged, new Set(), []);
+    return opinion.verdict('none').says === 'guilty';
+  };
+  return {
+    opinion,
+    observe: (worth: number, batches: number) => Array.from({ length: batches }, () => observe(worth)),
+  };
+}
+
 describe('SecondOpinion', () => {
   it('convicts honest scores no more often than promised, and worthless ones at once', () => {
     let [alarms, found] = [0, 0];
     for (let run = 0; run < 20; run++) {
-      const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initialOpinion());
-      const observe = (worth: number) => {
-        const trajectories = Array.from({ length: 16 }, () => {
-          const isPaid = random.uniform() < 0.5;
-          const components = { judge: (isPaid ? worth : 0) + 0.3 * random.normal() };
-          return { trajectory: {} as never, reward: isPaid ? 1 : 0, components };
-        });
-        const at = trajectories.flatMap(({ reward }, index) => (reward === 1 ? [index] : []));
-        const judged = { at, weights: new Float32Array(16).fill(1), designEffect: 1 };
-        opinion.gather(opinion.read(trajectories, judged), judged, new Set(), []);
-        return opinion.verdict('none').says === 'guilty';
-      };
-      const honest = Array.from({ length: 30 }, () => observe(1));
-      if (honest.includes(true)) alarms += 1;
-      if ([observe(0), observe(0)].includes(true)) found += 1;
+      const { observe } = asked();
+      if (observe(1, 30).includes(true)) alarms += 1;
+      if (observe(0, 2).includes(true)) found += 1;
     }
     // The bound is 20 runs · 2 sums · 30 batches · exp(−8), which is 0.4 alarms.
     expect(alarms).toBeLessThanOrEqual(1);
     expect(found).toBe(20);
+  });
+
+  it('takes what is accepted for the new normal, and forgets what was rolled back', () => {
+    const accepting = asked();
+    accepting.observe(1, 12);
+    expect(accepting.observe(0.2, 4).at(-1)).toBe(true);
+    accepting.opinion.accept();
+    expect(accepting.observe(0.2, 12)).not.toContain(true);
+    const returning = asked();
+    returning.observe(1, 12);
+    returning.observe(0, 4);
+    returning.opinion.forget();
+    expect(returning.observe(1, 12)).not.toContain(true);
+    expect(returning.observe(0, 3)).toContain(true);
   });
 });

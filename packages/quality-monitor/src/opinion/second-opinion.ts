@@ -137,11 +137,11 @@ export class SecondOpinion {
     };
   }
 
-  /** Makes what the opinion says lately the new normal. */
+  /** Makes what the opinion said in the last four batches the new normal, at once. */
   accept(): void {
     const { pairs, batches } = this.#state;
     for (const [name, known] of Object.entries(pairs)) {
-      const late = known.filter(([, , added]) => added >= batches - 2 * delayBatches);
+      const late = known.filter(([, , added]) => added >= batches - delayBatches);
       pairs[name] = late.map(([promise, score, added]) => [promise, score, added - delayBatches]);
     }
     this.#state.evidence.sums = [0, 0];
