@@ -1,4 +1,5 @@
 import type { Message, ToolCall } from '@rlp/core';
+import { useState } from 'preact/hooks';
 import type { Body, ShownStep } from '../src/payload.ts';
 import { type ShadeName, shadeLimit } from '../src/shades.ts';
 import { counted, short, signed } from './numbers.ts';
@@ -64,11 +65,27 @@ function Words({
   const { content, tool_calls: calls = [] } = message;
   return (
     <>
-      {content !== '' && <pre>{content}</pre>}
+      {content !== '' && <Text text={content} />}
       {calls.map((call) => (
         <Call key={call.id} call={call} />
       ))}
       {content === '' && calls.length === 0 && <p class="empty">(no text)</p>}
+    </>
+  );
+}
+
+/** Characters of a text that are shown at first. A browser takes seconds to lay out megabytes. */
+const shownCharacters = 20_000;
+
+function Text({ text }: { readonly text: string }) {
+  const [opened, open] = useState('');
+  if (text.length <= shownCharacters || text === opened) return <pre>{text}</pre>;
+  return (
+    <>
+      <pre>{text.slice(0, shownCharacters)}…</pre>
+      <button type="button" onClick={() => open(text)}>
+        Show all {text.length} characters
+      </button>
     </>
   );
 }
@@ -79,7 +96,7 @@ function Call({ call }: { readonly call: ToolCall }) {
       <p>
         calls <b>{call.function.name}</b>
       </p>
-      <pre>{pretty(call.function.arguments)}</pre>
+      <Text text={pretty(call.function.arguments)} />
     </div>
   );
 }

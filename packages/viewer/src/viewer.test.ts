@@ -132,6 +132,19 @@ describe.skipIf(!existsSync(chromiumPath))('the page in Chromium', () => {
     await page.close();
   });
 
+  it('shows the beginning of a long text, and all of it when asked', async () => {
+    const [{ trajectory, ...rest }] = demoRecords(1) as [RecordedTrajectory];
+    const messages = trajectory.messages.map((message) => ({ ...message, content: 'word '.repeat(10_000) }));
+    const { page, problems } = await open([{ ...rest, trajectory: { ...trajectory, messages } }]);
+    await page.keyboard.press('j');
+    await page.waitForSelector('.said');
+    expect((await page.textContent('.said pre'))?.length).toBe(20_001);
+    await page.click('.said button:text("Show all 50000 characters")');
+    expect((await page.textContent('.said pre'))?.length).toBe(50_000);
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
   it('shows one thing at a time on a phone', async () => {
     const { page } = await open(records, { width: 390 });
     await page.click('.row');
