@@ -385,3 +385,16 @@ describe('withRetries', () => {
     await expect(endless.reset({ ...task, metadata: undefined }, 1, { signal })).rejects.toThrow('stopped');
   });
 });
+
+it.each<[string, Environment<State, Trip>, string]>([
+  [
+    'withVerification',
+    withVerification(withTools(dialogue(), [weather]), [weather], { budget: 1 }),
+    'weather',
+  ],
+  ['withTermination', withTermination(withTools(dialogue(), [weather]), { tool: 'weather' }), 'weather'],
+  ['withMemory', withMemory(withTermination(dialogue(), { tool: 'read_notes' })), 'read_notes'],
+])('%s refuses a tool whose name is taken', async (owner, environment, name) => {
+  const reset = async () => environment.reset(task, 1);
+  await expect(reset()).rejects.toThrow(`${owner}: the environment within has a tool "${name}" already`);
+});

@@ -12,6 +12,7 @@ import {
   type ToolSchema,
 } from '@rlp/core';
 import * as z from 'zod';
+import { requireOtherNames } from '../tools/tools-by-name.ts';
 import {
   exchanged,
   heardOf,
@@ -84,6 +85,8 @@ export function withTermination<S extends State, Metadata, Outcome>(
     }),
     reset: async (task, seed, context) => {
       const state = await environment.reset(task, seed, context);
+      if (settings.tool !== undefined)
+        requireOtherNames('withTermination', [settings.tool], environment, state);
       return opened('withTermination', state, 'termination', { ...nothingSaid(state), tokens: 0 });
     },
     updateState: (state, response, context) =>

@@ -136,6 +136,14 @@ describe('tools of an MCP server', () => {
     expect(await answer(tools, 'add', { a: 'two', b: 3 })).toMatch(/^Error: /);
   });
 
+  it('are refused from what is no client', async () => {
+    await expect(toolsFromMcp('http://localhost' as never)).rejects.toThrow(
+      'expected a client of @modelcontext',
+    );
+    expect(() => toolsFromAiSdk([{}] as never)).toThrow('expected an object of tools by name');
+    expect(() => toolsFromAiSdk({ weather: null } as never)).toThrow('expected an object of tools by name');
+  });
+
   it('tell the policy that their server died', async () => {
     const client = await connect('stdio');
     const tools = await toolsFromMcp(client, { timeoutMs: 2000 });

@@ -37,6 +37,11 @@ export function toolsFromAiSdk(
   options: ForeignToolOptions = {},
 ): readonly Tool[] {
   const limits = parseOptions('toolsFromAiSdk', schema, options, 'ForeignToolOptions');
+  if (!isRecord(tools) || !Object.values(tools).every(isRecord)) {
+    throw new ArgumentError(
+      'toolsFromAiSdk: expected an object of tools by name, such as { weather: tool({ … }) }',
+    );
+  }
   return Object.entries(tools).map(([name, given]) => {
     const input = readInput(name, given.inputSchema);
     const execute = boundTo(given, given.execute);
@@ -131,6 +136,11 @@ export async function toolsFromMcp(
   options: ForeignToolOptions = {},
 ): Promise<readonly Tool[]> {
   const limits = parseOptions('toolsFromMcp', schema, options, 'ForeignToolOptions');
+  if (typeof client?.listTools !== 'function') {
+    throw new ArgumentError(
+      'toolsFromMcp: expected a client of @modelcontextprotocol/sdk that you have connected',
+    );
+  }
   const tools: Tool[] = [];
   let cursor: string | undefined;
   do {

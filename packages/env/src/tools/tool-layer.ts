@@ -24,7 +24,7 @@ import { changedBy } from './changed-state.ts';
 import { type CallResult, runCall } from './run-call.ts';
 import type { Tool } from './tool.ts';
 import type { ToolUse } from './tool-use.ts';
-import { toolsByName } from './tools-by-name.ts';
+import { requireOtherNames, toolsByName } from './tools-by-name.ts';
 
 /** Schema of `WithToolsOptions`. */
 export const toolLayerSchema = z.strictObject({
@@ -89,6 +89,7 @@ export class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
       ...lifted,
       reset: async (task, seed, context) => {
         const state = await environment.reset(task, seed, context);
+        requireOtherNames(owner, [...this.#tools.keys()], environment, state);
         return opened(owner, state, key, { ...nothingSaid(state), calls: 0, errors: 0, spent: 0 });
       },
       updateState: (state, response, context) => this.update(state, response, context),

@@ -1,4 +1,4 @@
-import { isRecord, OptionsError, type State } from '@rlp/core';
+import { type Environment, EnvironmentError, isRecord, OptionsError, type State } from '@rlp/core';
 import type { Tool } from './tool.ts';
 
 /** The tools by name. Throws an `OptionsError` if there is none, or two have one name. */
@@ -26,4 +26,18 @@ function checkTools(owner: string, tools: unknown): asserts tools is readonly To
   throw new OptionsError(owner, [
     `tools.${strange}: expected a tool; tool({ … }) makes one, toolsFromAiSdk and toolsFromMcp make lists`,
   ]);
+}
+
+/** Throws an `EnvironmentError` if the environment within a layer has a tool with a name that the layer gives to one of its own. */
+export function requireOtherNames<S extends State>(
+  owner: string,
+  names: readonly string[],
+  environment: Environment<S, never>,
+  state: S,
+): void {
+  const taken = environment.tools?.(state).find((tool) => names.includes(tool.function.name));
+  if (taken === undefined) return;
+  throw new EnvironmentError(
+    `${owner}: the environment within has a tool "${taken.function.name}" already; rename one of the two`,
+  );
 }
