@@ -3,6 +3,7 @@ import {
   type CriticBackend,
   type ForwardBackwardResult,
   hasGroup,
+  having,
   type Loss,
   type OptimStepResult,
   parseOptions,
@@ -19,7 +20,6 @@ import { aggregationModes } from './aggregation.ts';
 import { criticLoss } from './loop/critic-loss.ts';
 import { criticSequences } from './loop/critic-update.ts';
 import type { Experience } from './loop/experience.ts';
-import { having } from './loop/having.ts';
 import { type ResolvedRlOptions, resolveRlOptions } from './loop/options.ts';
 import { policyLossOf, policySequences } from './loop/policy-update.ts';
 import { type Score, scoreSequences } from './loop/scores.ts';

@@ -20,6 +20,7 @@ export * from './monitor.ts';
 export * from './next-turn.ts';
 export * from './node-builtin.ts';
 export * from './optional-peer.ts';
+export { having } from './options/having.ts';
 export { nearNames } from './options/near-names.ts';
 export * from './options/parse-options.ts';
 export { inWords } from './options/wording.ts';

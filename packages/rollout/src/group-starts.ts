@@ -41,8 +41,13 @@ export function startsOfStates<S extends State, Metadata, Outcome>(
 ): GroupStart<S, Metadata, Outcome>[] {
   requireList('continueFrom', states, '{ task, state }');
   const repetitions = new Map<string, number>();
-  return states.map(({ task, state }) => {
-    const groupId = nameOf(`${task.id}~${state.stepCount}`, at, repetitions);
+  return states.map(({ task, state }, index) => {
+    if (typeof task?.id !== 'string') {
+      throw new ArgumentError(
+        `continueFrom: expected { task, state } with the task that the state belongs to, got none at place ${index}`,
+      );
+    }
+    const groupId = nameOf(`${task.id}~${state?.stepCount}`, at, repetitions);
     return { task, groupId, state };
   });
 }

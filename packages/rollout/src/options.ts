@@ -1,4 +1,11 @@
-import { OptionsError, parseOptions } from '@rlp/core';
+import {
+  type Environment,
+  having,
+  OptionsError,
+  parseOptions,
+  type Sampler,
+  type Tokenizer,
+} from '@rlp/core';
 import * as z from 'zod';
 
 const defaultMaxTokens = 256;
@@ -84,6 +91,20 @@ export type ResolvedRolloutOptions = z.output<typeof rolloutSchema>;
  */
 export function resolveRolloutOptions(options: RolloutOptions = {}): ResolvedRolloutOptions {
   return parseOptions('RolloutManager', rolloutSchema, options, 'RolloutOptions');
+}
+
+const dependencySchema = z.object({
+  environment: having<Environment>(
+    'reset',
+    'an environment, such as new ConversationEnvironment() of @rlp/env',
+  ),
+  sampler: having<Sampler>('sample', 'a sampler'),
+  tokenizer: having<Tokenizer>('encode', 'a tokenizer'),
+});
+
+/** @throws `OptionsError` naming everything that a rollout lacks. */
+export function requireDependencies(owner: string, given: object): void {
+  parseOptions(owner, dependencySchema, given, 'RolloutDependencies');
 }
 
 /**

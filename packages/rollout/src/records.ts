@@ -28,10 +28,10 @@ export const expected = 'one JSON object per line';
 /**
  * Reads what {@link trajectoryToLine} wrote.
  *
- * @param place - Names file and line in errors.
+ * @param place - Names file and line in errors. Default `'line'`.
  * @throws `FormatError` naming place and fields of a malformed record.
  */
-export function trajectoryFromLine(line: string, place: string): Trajectory {
+export function trajectoryFromLine(line: string, place = 'line'): Trajectory {
   let value: unknown;
   try {
     value = JSON.parse(line.trim());

@@ -25,6 +25,7 @@ import {
   type ResolvedRolloutOptions,
   type RolloutOptions,
   requireAnswerRoom,
+  requireDependencies,
   resolveRolloutOptions,
 } from './options.ts';
 import { Pace } from './pace.ts';
@@ -65,6 +66,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
 
   /** @throws `OptionsError` naming every problem at once. */
   constructor(dependencies: RolloutDependencies<S, Metadata, Outcome>, options: RolloutOptions = {}) {
+    requireDependencies('RolloutManager', dependencies);
     const { onEvent = [], clock } = dependencies;
     this.#dependencies = dependencies;
     this.#worlds = new WorldCounts(dependencies.environment.pools);

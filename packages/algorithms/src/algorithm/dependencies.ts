@@ -2,6 +2,7 @@ import {
   ArgumentError,
   choosePublication,
   type Environment,
+  having,
   type InferenceEngine,
   type Loss,
   type MetricsLogger,
@@ -17,7 +18,6 @@ import {
 import type { Encoding, RolloutOptions } from '@rlp/rollout';
 import * as z from 'zod';
 import { rlDependencySchema, sharedShape } from '../loop/dependencies.ts';
-import { having } from '../loop/having.ts';
 import type { GroupCollector, InterventionHandlers } from '../loop/protocol.ts';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
 

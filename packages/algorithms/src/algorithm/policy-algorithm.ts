@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type CriticBackend,
+  having,
   type Metrics,
   type MetricsLogger,
   parseOptions,
@@ -8,7 +9,6 @@ import {
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import * as z from 'zod';
-import { having, signalSchema } from '../loop/having.ts';
 import { NoteTally } from '../loop/notes.ts';
 import { rlSchema } from '../loop/options.ts';
 import type {
@@ -19,6 +19,7 @@ import type {
   RlState,
 } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
+import { signalSchema } from '../loop/signal-schema.ts';
 import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 import {
   type AlgorithmDependencies,

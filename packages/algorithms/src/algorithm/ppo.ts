@@ -1,8 +1,7 @@
-import type { CriticBackend, State } from '@rlp/core';
+import { type CriticBackend, having, type State } from '@rlp/core';
 import type * as z from 'zod';
 import { gaeEstimator, gaeEstimatorSchema } from '../estimator/critic-estimators.ts';
 import { estimatorSchema } from '../loop/dependencies.ts';
-import { having } from '../loop/having.ts';
 import type { TokenEstimator } from '../loop/protocol.ts';
 import {
   type AlgorithmDependencies,

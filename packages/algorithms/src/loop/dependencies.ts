@@ -1,8 +1,17 @@
-import type { CriticBackend, InferenceEngine, Loss, Monitor, RewardsFor } from '@rlp/core';
-import { type MetricsLogger, parseOptions, type TaskSource, type TrainingBackend } from '@rlp/core';
+import {
+  type CriticBackend,
+  having,
+  type InferenceEngine,
+  type Loss,
+  type MetricsLogger,
+  type Monitor,
+  parseOptions,
+  type RewardsFor,
+  type TaskSource,
+  type TrainingBackend,
+} from '@rlp/core';
 import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
-import { having, signalSchema } from './having.ts';
 import type {
   AdvantageEstimator,
   GroupCollector,
@@ -10,6 +19,7 @@ import type {
   InterventionHandlers,
   RlDependencies,
 } from './protocol.ts';
+import { signalSchema } from './signal-schema.ts';
 
 /** Schema of a function. */
 export function callback<Type extends (...given: never) => unknown>() {

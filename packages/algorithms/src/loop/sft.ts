@@ -1,4 +1,5 @@
 import {
+  having,
   isRecord,
   type MetricsLogger,
   parseOptions,
@@ -10,12 +11,12 @@ import {
 import * as z from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
 import { sftLosses } from '../loss/cross-entropy.ts';
-import { having, signalSchema } from './having.ts';
 import { withinLength } from './max-length.ts';
 import type { ResumeOptions } from './rl.ts';
 import { runUpdates, type UpdateDependencies, type UpdateReport, type UpdateState } from './run-updates.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
 import { checkBeforeSft } from './sft-preflight.ts';
+import { signalSchema } from './signal-schema.ts';
 
 /** What `runSftTraining` works with. */
 export interface SftDependencies extends UpdateDependencies {

@@ -97,6 +97,10 @@ const recordSchema = z.strictObject({
   on: z.enum(['episode-ended', 'reward-given', 'trajectory-learned']).default('episode-ended'),
 });
 
+const withWrite = recordSchema.extend({
+  write: z.custom((value) => typeof value === 'function', 'must be a function of a line of text'),
+});
+
 /** Options of {@link recordTrajectories}. */
 export interface RecordTrajectoriesOptions extends z.input<typeof recordSchema> {
   /** Which of them to record. `score` is there unless episodes are recorded as they end. Default: all. */
@@ -114,13 +118,9 @@ export interface RecordTrajectoriesOptions extends z.input<typeof recordSchema> 
  *
  * @throws `OptionsError` naming every problem at once.
  */
-export function recordTrajectories({
-  when,
-  write,
-  tokenTexts,
-  ...options
-}: RecordTrajectoriesOptions): RolloutSink {
-  const { every, on } = parseOptions('recordTrajectories', recordSchema, options);
+export function recordTrajectories({ when, tokenTexts, ...options }: RecordTrajectoriesOptions): RolloutSink {
+  const { every, on } = parseOptions('recordTrajectories', withWrite, options, 'RecordTrajectoriesOptions');
+  const { write } = options;
   let seen = 0;
   return (event) => {
     if (event.type !== on) return undefined;

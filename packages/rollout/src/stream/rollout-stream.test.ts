@@ -231,6 +231,13 @@ describe('rolloutStream', () => {
     await expect(stream.next()).rejects.toThrow('no world');
   });
 
+  it('refuses tasks, a worth and a state that it cannot use, all at once', () => {
+    const wrong = { tasks: [], keep: 'best', resume: {} };
+    expect(() => rolloutStream(manage().manager, wrong as never)).toThrow(
+      /tasks: must be a task source[\s\S]*keep: must be a function[\s\S]*resume\.begun: expected a number/,
+    );
+  });
+
   it('refuses a manager that runs fewer groups', () => {
     const { manager } = manage();
     expect(() => rolloutStream(manager, { tasks: endless(), inFlight: 33 })).toThrow(

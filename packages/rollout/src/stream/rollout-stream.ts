@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  having,
   onAbort,
   parseOptions,
   type TaskSource,
@@ -44,6 +45,15 @@ export const rolloutStreamStateSchema = z.strictObject({
   startBatches: z.record(z.string(), z.int().nonnegative()).optional(),
 });
 
+const withSource = schema.extend({
+  tasks: having<TaskSource<never>>(
+    'take',
+    'a task source; taskSource(tasks) of @rlp/env makes one of an array',
+  ),
+  keep: z.custom((value) => typeof value === 'function', 'must be a function of a group').optional(),
+  resume: rolloutStreamStateSchema.optional(),
+});
+
 /** Options of {@link rolloutStream}. */
 export interface RolloutStreamOptions<Metadata = unknown, Outcome = unknown> extends z.input<typeof schema> {
   /** Where tasks come from. */
@@ -82,8 +92,9 @@ export function rolloutStream<Metadata, Outcome>(
   rollouts: StreamedRollouts<Metadata, Outcome>,
   given: RolloutStreamOptions<Metadata, Outcome>,
 ): RolloutStream<Metadata, Outcome> {
-  const { tasks, keep, signal, onNote, onEnded, resume, ...options } = given;
-  const resolved = parseOptions('rolloutStream', schema, options, 'RolloutStreamOptions');
+  const { signal, onNote, onEnded, ...options } = given;
+  const { tasks, keep, resume } = given;
+  const resolved = parseOptions('rolloutStream', withSource, options, 'RolloutStreamOptions');
   const inFlight = resolved.inFlight ?? Math.ceil(resolved.batch * resolved.overSampling);
   if (rollouts.options.concurrency < inFlight) {
     throw new ArgumentError(

@@ -1,13 +1,11 @@
-import type { Environment, State } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { RolloutManager, type RolloutOptions } from './index.ts';
-import { characters } from './testing.ts';
+import { characters, mockEnvironment, mockPolicy } from './testing.ts';
 
 /** A manager over a sampler whose context holds 32 tokens. */
 function manage(options?: RolloutOptions) {
-  const environment = {} as Environment<State>;
   const sampler = { policyVersion: 0, contextLength: 32, sample: async () => [] };
-  return new RolloutManager({ environment, sampler, tokenizer: characters }, options);
+  return new RolloutManager({ environment: mockEnvironment(), sampler, tokenizer: characters }, options);
 }
 
 describe('answers longer than the context', () => {
@@ -31,4 +29,18 @@ describe('answers longer than the context', () => {
     expect(() => manage()).not.toThrow();
     expect(() => manage({ contextLength: 16 })).not.toThrow();
   });
+});
+
+it('names everything that a rollout lacks', () => {
+  const lacking = { ...mockPolicy(), environment: class Climb {}, sampler: undefined };
+  expect(() => new RolloutManager(lacking as never)).toThrow(
+    /environment: must be an environment[\s\S]*sampler: must be a sampler/,
+  );
+});
+
+it('refuses to continue from a state without its task', () => {
+  const manager = new RolloutManager({ environment: mockEnvironment(), ...mockPolicy() });
+  const states = [{ state: { prompt: '', response: '', stepCount: 0 } }];
+  const begin = async () => manager.continueFrom(states as never).next();
+  return expect(begin()).rejects.toThrow('continueFrom: expected { task, state }');
 });
