@@ -206,7 +206,9 @@ export class StreamPool<Metadata, Outcome> {
     // Losers that compete once more are not counted: those who wait for new groups would wait forever.
     const ahead = this.#running.size + this.#fresh;
     if (ahead >= inFlight + batch + extra) return false;
-    return this.given + this.#held.length < batch * (this.#batch + 1 + maxStaleness) + extra;
+    return (
+      this.given + this.#running.size + this.ready.length < batch * (this.#batch + 1 + maxStaleness) + extra
+    );
   }
 
   #fill(): void {
