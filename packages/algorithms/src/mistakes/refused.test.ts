@@ -76,7 +76,7 @@ describe('what cannot be right is refused before a run', () => {
     [
       'a judge without a rubric',
       () => pointwiseJudge({ generator: async () => '' } as never),
-      /pointwiseJudge: rubric must say in words what counts.*got undefined/,
+      /pointwiseJudge: invalid options\s+- rubric: must say in words what counts/,
     ],
     [
       'episodes that are no list',
