@@ -123,6 +123,11 @@ describe("vLLM's routes", () => {
     ['/v1/completions', { prompt: 'a', n: 2, best_of: 5 }, 400, /best_of/],
     ['/v1/completions', { prompt: ['a', 'b'.repeat(100)] }, 400, /shorten/],
     ['/v1/completions', { prompt: 'a', logit_bias: { 5: 1 } }, 400, /not supported/],
+    ['/v1/completions', { prompt: 'a', structured_outputs: { regex: 'a+' } }, 400, /not constrained/],
+    ['/v1/completions', { prompt: 'a', response_format: { type: 'json_object' } }, 400, /not constrained/],
+    ['/generate', { text: 'a', sampling_params: { ebnf: 'root ::= "a"' } }, 400, /not constrained/],
+    ['/v1/completions', [], 400, /expected an object, got an empty list.*"param":null/],
+    ['/v1/responses', { input: 'a', background: true }, 400, /background: .*"param":"background"/],
   ])('refuse %s with %j', async (path, body, status, message) => {
     const answer = await ask(tiny, path, body);
     expect([answer.status, answer.text]).toEqual([status, expect.stringMatching(message)]);

@@ -69,7 +69,7 @@ export async function readJson<Schema extends z.ZodType>(
     return parseOptions('request', schema, value);
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
-    const param = /^`?([\w.[\]]+)/.exec(error.issues[0] ?? '')?.[1];
+    const param = /^`?([\w.[\]]+)`?:/.exec(error.issues[0] ?? '')?.[1];
     throw new ApiError(400, `the request is not valid: ${error.issues.slice(0, 8).join('; ')}`, { param });
   }
 }

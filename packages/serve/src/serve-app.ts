@@ -19,7 +19,7 @@ export interface ServeAppOptions {
   /** Counts what is answered, and answers `/metrics`. Default nobody. */
   readonly metrics?: ServeMetrics | undefined;
   /** Told of each error that is answered. Default nobody. */
-  readonly onError?: ((error: unknown, status: number) => void) | undefined;
+  readonly onError?: ((error: unknown, status: number, request: Request) => void) | undefined;
 }
 
 /** The routes of all families. `app.fetch` answers requests without a socket. */
@@ -49,7 +49,7 @@ function failed(error: unknown, context: ServeContext, onError: ServeAppOptions[
   const known = apiErrorOf(error);
   const { retryAfterSeconds } = known.facts;
   // Nobody reads the answer after the client has left.
-  if (!signalOf(context).aborted) onError?.(error, known.status);
+  if (!signalOf(context).aborted) onError?.(error, known.status, context.req.raw);
   const headers = {
     'content-type': 'application/json',
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),

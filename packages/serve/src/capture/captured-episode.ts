@@ -68,6 +68,7 @@ export class CapturedEpisode {
   #unanswered = 0;
   #limit: ReachedLimit | undefined;
   #samplerError: SamplerError | undefined;
+  #refusal: string | undefined;
 
   constructor(setting: EpisodeSetting, place: EpisodePlace) {
     const path = [place.group, place.member];
@@ -110,6 +111,16 @@ export class CapturedEpisode {
   /** Failure of the sampler, if it failed after the last answer. */
   get samplerError(): SamplerError | undefined {
     return this.#samplerError;
+  }
+
+  /** Why the last request that got an error got it. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
+  /** Notes that a request got an error. */
+  refused(message: string): void {
+    this.#refusal = message;
   }
 
   /** Tells that the episode begins or, with its trajectory, that it ended. */

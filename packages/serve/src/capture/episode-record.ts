@@ -85,23 +85,25 @@ function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Ver
     return { status: 'truncated', termination: { reason: 'budget', detail } };
   }
   if (end.kind === 'threw') {
-    if (limit === 'tokens') return { status: 'truncated', termination: { reason: 'tokens' } };
+    if (limit === 'tokens') return tooLong;
     if (samplerError !== undefined) return failed(samplerError);
     const message = messageOf(end.error).replaceAll(apiKey, '[key]');
     return failed(new EnvironmentError(`the agent threw: ${message}`, { cause: end.error }));
   }
   const last = answers.at(-1);
-  if (last === undefined) {
-    const { all } = episode.requests;
-    const asked = all === 0 ? 'asked the policy nothing' : `got no answer to ${all} requests`;
-    return failed(
-      new EnvironmentError(`the agent ended and ${asked}; give its client baseURL, apiKey and model`),
-    );
-  }
-  if (last.completion.stopReason === 'length') {
-    return { status: 'truncated', termination: { reason: 'tokens' } };
-  }
+  if (limit === 'tokens' && last === undefined) return tooLong;
+  if (last === undefined) return failed(samplerError ?? unanswered(episode));
+  if (last.completion.stopReason === 'length') return tooLong;
   return { status: 'completed', termination: { reason: 'environment' } };
+}
+
+const tooLong: Verdict = { status: 'truncated', termination: { reason: 'tokens' } };
+
+/** Error of an agent that ended without an answer. */
+function unanswered({ requests, refusal }: CapturedEpisode): EnvironmentError {
+  if (refusal !== undefined) return new EnvironmentError(`the agent ended without an answer: ${refusal}`);
+  const asked = requests.all === 0 ? 'asked the policy nothing' : `got no answer to ${requests.all} requests`;
+  return new EnvironmentError(`the agent ended and ${asked}; give its client baseURL, apiKey and model`);
 }
 
 function failed(error: RlpError): Verdict {

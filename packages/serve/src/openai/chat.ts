@@ -6,7 +6,7 @@ import { eventStream, type StreamEvent } from '../event-stream.ts';
 import { answerJson, readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from '../routes.ts';
 import { openaiFailure } from './errors.ts';
 import { chatMessageSchema, chatToolChoiceSchema, chatToolSchema } from './messages.ts';
-import { drawOf, samplingFields, samplingOf, unmetFormat } from './sampling.ts';
+import { drawOf, samplingFields, samplingOf } from './sampling.ts';
 import { wordsOf } from './token-text.ts';
 import { usageOf } from './usage.ts';
 
@@ -23,7 +23,7 @@ const bodySchema = z.looseObject({
   top_logprobs: z.int().min(0).max(20).nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
+  modalities: z.array(z.literal('text', 'expected "text", nothing else is made here')).nullish(),
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
   return_token_ids: z.boolean().nullish(),
 });
@@ -45,7 +45,6 @@ export function addChatRoutes(app: ServeApp): void {
 
 function requestOf(body: Body): AnswerRequest {
   const { messages, tools, tool_choice: toolChoice, chat_template_kwargs: templateVariables } = body;
-  const draw = drawOf(body);
   return {
     model: body.model ?? undefined,
     prompt: {
@@ -55,8 +54,7 @@ function requestOf(body: Body): AnswerRequest {
       ...(templateVariables != null && { templateVariables }),
     },
     sampling: samplingOf(body, body.max_completion_tokens ?? body.max_tokens),
-    ...draw,
-    unmet: [...draw.unmet, ...unmetFormat(body.response_format?.type, 'response_format')],
+    ...drawOf(body),
     topLogprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : 0,
     ...(body.parallel_tool_calls === false && { maxCalls: 1 }),
   };

@@ -19,7 +19,14 @@ export const samplingFields = {
   ignore_eos: z.boolean().nullish(),
   include_stop_str_in_output: z.literal(false, 'is not supported; leave it out').nullish(),
   min_tokens: z.int().nonnegative().nullish(),
+  response_format: z.looseObject({ type: z.string() }).nullish(),
 };
+
+/** Fields of vLLM and SGLang that limit which tokens are sampled. */
+const constraints = [
+  ...['structured_outputs', 'guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'],
+  ...['json_schema', 'regex', 'ebnf', 'structural_tag', 'bad_words', 'allowed_token_ids'],
+];
 
 /** What {@link samplingFields} read. */
 export type SamplingBody = z.output<z.ZodObject<typeof samplingFields>>;
@@ -60,14 +67,20 @@ function unmetSampling(body: SamplingBody): Unmet[] {
     logit_bias: Object.keys(body.logit_bias ?? {}).length > 0,
     min_tokens: (body.min_tokens ?? 0) !== 0,
   };
-  return Object.entries(asked).flatMap(([param, isAsked]) =>
+  const others = Object.entries(asked).flatMap(([param, isAsked]) =>
     isAsked ? [{ param, problem: 'is not supported; leave it out' }] : [],
   );
+  const given: Readonly<Record<string, unknown>> = body;
+  const limited = constraints
+    .filter((param) => given[param] != null && String(given[param]) !== '')
+    .map((param) => ({ param, problem: `is not supported, ${unconstrained}` }));
+  return [...others, ...limited, ...unmetFormat(body.response_format?.type, 'response_format')];
 }
+
+const unconstrained = 'because decoding is not constrained here; ask for the form in the prompt';
 
 /** A form of the answer that no constrained decoding enforces here. */
 export function unmetFormat(type: string | undefined, param: string): Unmet[] {
   if (type === undefined || type === 'text') return [];
-  const problem = `"${type}" is not supported, because decoding is not constrained here; ask for the form in the prompt`;
-  return [{ param, problem }];
+  return [{ param, problem: `"${type}" is not supported, ${unconstrained}` }];
 }

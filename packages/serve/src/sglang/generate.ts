@@ -16,8 +16,6 @@ const samplingSchema = z.looseObject({
   ...samplingFields,
   max_new_tokens: z.int().min(0).nullish(),
   sampling_seed: z.int().nullish(),
-  regex: z.null('is not supported; leave it out').optional(),
-  json_schema: z.null('is not supported; leave it out').optional(),
 });
 
 const bodySchema = z.looseObject({

@@ -71,10 +71,12 @@ export const wantsLogprobs = ({ include, top_logprobs: top }: ResponsesBody) =>
 
 /** The request in the words of the answerer. @throws `ApiError` for what needs stored responses. */
 export function requestOf(body: ResponsesBody): AnswerRequest {
-  if (body.previous_response_id != null || body.conversation != null || body.background === true) {
-    throw new ApiError(400, 'this server stores no responses; send the whole conversation as input', {
-      param: 'previous_response_id',
-    });
+  const { previous_response_id, conversation, background } = body;
+  const stored = { previous_response_id, conversation, background: background === true ? true : null };
+  const param = Object.entries(stored).find(([, value]) => value != null)?.[0];
+  if (param !== undefined) {
+    const remedy = 'this server stores no responses; send the whole conversation as input';
+    throw new ApiError(400, `${param}: ${remedy}`, { param });
   }
   const { instructions, tools, tool_choice: choice } = body;
   const opening: Message[] = instructions ? [{ role: 'system', content: instructions }] : [];
