@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createOnnxBackend } from '@rlp/backprop';
@@ -15,7 +15,9 @@ import { createEngine } from '@rlp/onnx/runtime';
 import { type Line, median } from './report.ts';
 
 const inFlight = 256;
-const requests = 8192;
+/** Measured one after the other, so that the median hides what else the machine does in some of them. */
+const windows = 15;
+const requestsOfWindow = 1024;
 const warmUp = 1024;
 const servers = 2;
 const promptTokens = 128;
@@ -34,15 +36,18 @@ export async function* remoteLines(): AsyncGenerator<Line> {
 async function* fleetLines(): AsyncGenerator<Line> {
   const stubs = await Promise.all(Array.from({ length: servers }, startStub));
   const urls = stubs.map(({ url }) => url);
-  const shape = { inFlight, servers, promptTokens, requests };
+  const shape = { inFlight, servers, promptTokens, windows, requestsOfWindow };
   const bare = await measured((index) => bareRequest(urls[index % servers]!, index), stubs);
   const fleet = await fleetOf(urls, undefined);
   const whole = await measured((index) => fleet.sample(requestOf(index)), stubs);
   const { perSecond, processorMs, stubMs } = whole;
   yield {
-    ...{ name: 'remote/requests', shape, value: perSecond, unit: 'requests/s', bareFetch: bare.perSecond },
-    // What this process and the stubs could do with all processors of the machine.
-    cores: availableParallelism(),
+    ...{ name: 'remote/requests', shape, value: median(perSecond), unit: 'requests/s' },
+    ...{
+      range: rangeOf(perSecond),
+      bareFetch: median(bare.perSecond),
+      rangeOfBareFetch: rangeOf(bare.perSecond),
+    },
   };
   yield {
     ...{ name: 'remote/processor', shape, value: processorMs, unit: 'ms per request', stubs: stubMs },
@@ -86,12 +91,20 @@ async function measured(ask: (index: number) => Promise<unknown>, stubs: readonl
   await askAll(ask, warmUp);
   const stubsBefore = await processorOf(stubs);
   const before = process.cpuUsage();
-  const begun = performance.now();
-  await askAll(ask, requests);
-  const seconds = (performance.now() - begun) / 1000;
+  const perSecond: number[] = [];
+  for (let window = 0; window < windows; window++) {
+    const begun = performance.now();
+    await askAll(ask, requestsOfWindow);
+    perSecond.push((1000 * requestsOfWindow) / (performance.now() - begun));
+  }
   const { user, system } = process.cpuUsage(before);
+  const requests = windows * requestsOfWindow;
   const stubMs = ((await processorOf(stubs)) - stubsBefore) / requests;
-  return { perSecond: requests / seconds, processorMs: (user + system) / 1000 / requests, stubMs };
+  return { perSecond, processorMs: (user + system) / 1000 / requests, stubMs };
+}
+
+function rangeOf(values: readonly number[]): readonly number[] {
+  return [Math.min(...values), Math.max(...values)].map(Math.round);
 }
 
 /** Milliseconds of processor time that the stubs took so far. */

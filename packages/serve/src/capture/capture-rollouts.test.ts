@@ -328,25 +328,6 @@ describe('agents that misbehave', () => {
     expect(trajectories[0]!.failure!.message).toContain('asked the policy nothing');
   });
 
-  it.each([
-    ['asked with another key', { apiKey: 'none' }, /without an answer: expected the key of this episode/],
-    ['asked for what is not done', {}, /without an answer: .*n: expected a number of at least 1, got 0/],
-  ])('says why one got no answer that %s', async (_, change, message) => {
-    const { trajectories } = await collect(['hi'], async (_, connection) => {
-      const client = clientOf({ ...connection, ...change });
-      await client.chat.completions.create({ model: 'x', messages: go, n: 0 }).catch(() => undefined);
-    });
-    expect(trajectories[0]).toMatchObject({ status: 'failed', failure: { boundary: 'environment' } });
-    expect(trajectories[0]!.failure!.message).toMatch(message);
-  });
-
-  it('ends one whose first prompt is too long, also if it goes on', async () => {
-    const { trajectories } = await collect(['hi'], async (_, connection) => {
-      await ask(connection, [{ role: 'user', content: 'x'.repeat(5000) }]).catch(() => undefined);
-    });
-    expect(trajectories[0]).toMatchObject({ status: 'truncated', termination: { reason: 'tokens' } });
-  });
-
   it('ends one whose conversation is too long', async () => {
     const { trajectories } = await collect(['hi'], async (_, connection) => {
       await ask(connection, go);
