@@ -184,6 +184,30 @@ describe.skipIf(!existsSync(chromiumPath))('the page in Chromium', () => {
   it('fits a phone', async () => {
     const { page } = await open(pathToFileURL(join(root, 'page.html')).href, 390);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    // The evaluations of these runs have no reward, and a label alone says nothing.
+    const rewards = page.locator('table:has(caption:text-is("Evaluations")) td[data-label=Reward]');
+    expect([await rewards.count(), await rewards.filter({ visible: true }).count()]).toEqual([3, 0]);
+    await page.close();
+  });
+
+  it('draws a run of one iteration as a point', async () => {
+    const folder = join(root, 'short');
+    cpSync(join(root, 'one'), join(folder, 'one'), { recursive: true });
+    writeFileSync(join(folder, 'one', 'metrics.jsonl'), row(0, 0.5));
+    const path = join(root, 'short.html');
+    writeFileSync(path, await runsFolderPage({ directory: folder }));
+    const { page } = await open(pathToFileURL(path).href);
+    // Grid and labels are grey. The line of a run is not.
+    const coloured = await page.evaluate(`{
+      const canvas = document.querySelector('.plot canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at + 3] > 200 && Math.abs(data[at] - data[at + 2]) > 100) count += 1;
+      count;
+    }`);
+    expect(coloured).toBeGreaterThan(5);
+    rmSync(folder, { recursive: true });
     await page.close();
   });
 });

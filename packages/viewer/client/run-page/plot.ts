@@ -74,7 +74,7 @@ function options(
     series.push(drawn(line));
   }
   return {
-    ...{ width: widthOf(box), height, series, bands, padding: [8, 8, 0, 0] },
+    ...{ width: widthOf(box), height, series, bands, padding: [8, 16, 0, 0] },
     legend: { show: false },
     cursor: {
       sync: { key: sync.key, setSeries: false },
@@ -99,9 +99,11 @@ function axisOf(more: uPlot.Axis): uPlot.Axis {
   };
 }
 
-function drawn({ name, colour, dash }: Line): uPlot.Series {
+function drawn({ name, values, colour, dash }: Line): uPlot.Series {
+  // A run of one iteration has no line.
+  const isPoint = values.filter((value) => value !== null).length === 1;
   return {
-    ...{ label: name, width: 2, spanGaps: true, points: { show: false } },
+    ...{ label: name, width: 2, spanGaps: true, points: { show: isPoint, size: 7 } },
     stroke: () => colourOf(`--s${colour}`),
     ...(dash > 0 && { dash: [6 * dash, 4] }),
   };
