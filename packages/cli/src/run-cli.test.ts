@@ -34,6 +34,23 @@ describe('rlp', () => {
     expect(said).not.toContain('\u001b');
   });
 
+  it('says what to do about a full disk', async () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+      ...{ code: 'ENOSPC', syscall: 'write' },
+    });
+    const complaints: string[] = [];
+    const context = {
+      print: () => {
+        throw full;
+      },
+      printError: (line: string) => complaints.push(line),
+    };
+    expect(await runCli(['completion', 'bash'], context)).toBe(1);
+    expect(complaints).toEqual([
+      'rlp completion: no space is left on the disk; free some and give the same command again',
+    ]);
+  });
+
   it('refuses commands it does not know and arguments that are missing', async () => {
     expect(await rlp('trian')).toMatchObject({
       code: 2,

@@ -89,6 +89,10 @@ async function described(title: string, error: unknown, isDebug: boolean): Promi
 
 /** What the system could not do, with a remedy for the usual mistakes. */
 function systemProblem({ code, path, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    const disk = path === undefined ? 'the disk' : `the disk of ${path}`;
+    return `no space is left on ${disk}; free some and give the same command again`;
+  }
   if (path === undefined) return message;
   if (code === 'ENOENT') return `${path} does not exist; correct the path`;
   if (code === 'ENOTDIR') return `${path}: expected a folder, got a file`;

@@ -41,6 +41,7 @@ describe('a configuration', () => {
   it.each([
     [{ mode: 'eval', algorithm: {} }, /algorithm: mode 'eval' does not use it/],
     [{ mode: 'eval', evaluation: 'none' }, /evaluation: mode 'eval' does nothing else/],
+    [{ mode: 'distill' }, /distill: is missing; mode 'distill' learns from a teacher/],
     [{ mode: 'evall' }, /mode: .*did you mean 'eval'/],
     [{ data: undefined }, /data: is missing/],
     [

@@ -39,6 +39,11 @@ function modeProblems(config: Given): string[] {
   return [
     ...needless.map((key) => `${key}: mode '${mode}' does not use it; leave it out or choose another mode`),
     ...(mode === 'eval' && config.evaluation === 'none' ? ["evaluation: mode 'eval' does nothing else"] : []),
+    ...(stages.includes('distill') && config.distill === undefined
+      ? [
+          `distill: is missing; mode '${mode}' learns from a teacher, as in distill: { teacher: 'models/large' }`,
+        ]
+      : []),
     ...(stages.length === 0 ? trainingOptions(config, mode) : []),
   ];
 }
