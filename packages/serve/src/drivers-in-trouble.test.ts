@@ -34,7 +34,7 @@ const sglang = await createSglangSampler(at);
 const chat = chatAgentPolicy({ ...limits, url: `${front.url}/v1`, token, model: 'tiny', maxTokens: 2 });
 const backend = await createTinkerBackend({
   ...{ ...limits, url: trainingFront.url, apiKey: key, vocabularySize: letters.vocabularySize, rank: 2 },
-  ...{ deadlineMs: 2 * timeoutMs, reduction: 'sum', heartbeatMs: 60_000 },
+  ...{ deadlineMs: 4 * timeoutMs, reduction: 'sum', heartbeatMs: 60_000 },
 });
 await backend.publish({ as: 'shared' });
 const tinkerSampler = createTinkerSampler({ backend, tokenizer: letters, contextLength: 32 });
