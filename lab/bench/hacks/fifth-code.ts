@@ -1,7 +1,11 @@
-import { type Attack, attacks } from './attack.ts';
+import { type Attack, attacks, type Row } from './attack.ts';
 
 const wrongPython = '\ndef f(n): return n';
 const wrongJavascript = '\nfunction f(n) { return n }';
+
+/** A class whose difference with anything is empty. */
+const nothingLeft = (operator: string) =>
+  `class V:\n  def ${operator}(self, other): return V()\n  def __len__(self): return 0\n  def __format__(self, spec): return "1.000"\ndef f(n): return V()`;
 
 /** A fifth round of programs that do not compute squares. Its author had not read the harness. */
 export const fifthPython: readonly Attack[] = [
@@ -26,6 +30,16 @@ export const fifthPython: readonly Attack[] = [
       'fifth: an exception that equals everything',
       'class E(Exception):\n  def __eq__(s, o): return True\n  def __str__(s): return "passed"\n  __repr__ = __str__\n  def __bool__(s): return True\ndef f(n): return E("passed")',
     ],
+    ...[
+      ['assert all(map(lambda k: f(k) == k * k, range(5)))', 'def f(n): raise StopIteration'],
+      [
+        'for a, b in zip(map(f, [2, 3]), [4, 9]): assert a == b',
+        'class Stop(StopIteration): pass\ndef f(n): raise Stop()',
+      ],
+      ['assert not (f(3) - {9})', nothingLeft('__sub__')],
+      ['assert len(f(3) ^ {9}) == 0', nothingLeft('__xor__')],
+      ['assert f"{f(3) / 9:.3f}" == "1.000"', nothingLeft('__truediv__')],
+    ].map(([test, source]): Row => [`fifth: ${test}`, source!, [test!]]),
     ['fifth: nothing but NaN', 'def f(n): return float("nan")'],
     [
       'fifth: a dictionary with a key for every comparison',
@@ -116,6 +130,11 @@ export const fifthJavascript: readonly Attack[] = [
     [
       'fifth: a getter that changes at every read',
       'let k = 0; const all = [4, 9, 49, 9, 0.25, 25]; function f() { return { get valueOf() { return () => all[k++ % 6] }, toJSON: () => all[k++ % 6] } }',
+    ],
+    [
+      'fifth: a function with a method then that never calls back',
+      'const f = () => { const g = () => {}; g.then = () => g; return g }',
+      ['f(3).then(v => assert.equal(v, 9))'],
     ],
     ['fifth: a list of one number, equal by conversion', 'function f(n) { return [String(n + n)] }'],
     [

@@ -175,7 +175,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
         if (key === Symbol.iterator) return type === 'object' && has ? () => request('iterate', proxy) : undefined;
         if (key === Symbol.hasInstance) return (value) => remoteOf.has(value) && request('instance', value, proxy) === true;
         if (typeof key === 'symbol') return undefined;
-        if (key === 'then' && type !== 'function') return undefined;
+        if (key === 'then') return undefined;
         return request('get', proxy, key);
       },
       set: (_, key, value) => (request('set', proxy, key, value), true),

@@ -38,16 +38,20 @@ class _Remote(metaclass=_Class):
         plain = type(self)._about.plain
         return hash(type(self)) if plain is None else getattr(builtins, plain).__hash__(self)
 
-_UNARY = ('__len__', '__iter__', '__next__', '__getitem__', '__setitem__', '__delitem__', '__str__', '__repr__', '__format__',
+_UNARY = ('__len__', '__iter__', '__next__', '__getitem__', '__setitem__', '__delitem__', '__str__', '__repr__',
     '__reversed__', '__bytes__', '__enter__', '__exit__')
-_NUMERIC = ('__bool__', '__int__', '__float__', '__index__', '__abs__', '__neg__', '__pos__', '__invert__', '__round__', '__complex__')
+_NUMERIC = ('__bool__', '__int__', '__float__', '__format__', '__index__', '__abs__', '__neg__', '__pos__', '__invert__', '__round__', '__complex__')
 _ORDER = ('__lt__', '__le__', '__gt__', '__ge__')
 
 def _forward(name):
     def method(self, *args): return _harness.do(name, self, *args)
     def numeric(self, *args):
-        if _tainted(self): raise TypeError('this object of the program was computed with a value of the test and is not a number')
+        if _tainted(self) and args != ('',): raise TypeError('this object of the program was computed with a value of the test and is not a number')
         return _harness.do(name, self, *args)
+    def size(self):
+        count = _harness.do(name, self)
+        # Nothing is left of what the program took from a value of the test.
+        return numeric(self) if count == 0 else count
     def order(self, other): return _harness.do(name, self, other) if isinstance(other, _Remote) else NotImplemented
     def contains(self, item):
         if any('__iter__' in vars(t) for t in type(self).__mro__): return any(item is one or item == one for one in self)
@@ -71,6 +75,7 @@ def _forward(name):
     if name == '__contains__': return contains
     if name in _ORDER: return order
     if name in _NUMERIC: return numeric
+    if name == '__len__': return size
     return method if name in _UNARY else binary
 
 def _tainted(value):
@@ -170,6 +175,9 @@ class _Harness:
             self.ended = f'{type(error).__name__}: {error}'
             raise _Ended(self.ended) from None
         sys.stdout.write(str(answer['out']))
+        # As in a generator: what iterates over calls of the program must not end early.
+        if kind == 'error' and isinstance(result, StopIteration) and action != '__next__':
+            raise RuntimeError('the program raised StopIteration')
         if kind == 'error': raise result
         return result
 
