@@ -316,6 +316,12 @@ describe('tools of a row', () => {
     ]);
   });
 
+  it('keep the arguments of a call that are text already', async () => {
+    const written = { role: 'assistant', tool_calls: [call] };
+    const dataset = datasetOf([{ messages: [user('On!'), written], tools }]);
+    expect(await first(demonstrationsFrom(dataset))).toEqual({ messages: [user('On!'), said], tools });
+  });
+
   it('make a conversation of a prompt and an answer, and belong to preferences', async () => {
     const pair = datasetOf([{ prompt: 'a', completion: 'b', tools }]);
     expect(await first(demonstrationsFrom(pair))).toEqual({ messages: [user('a'), assistant('b')], tools });

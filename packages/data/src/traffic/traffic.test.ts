@@ -147,6 +147,28 @@ describe('OpenTelemetry', () => {
     expect(messagesOf(span)).toEqual([[{ role: 'system', content: 'Be short.' }, ...conversation]]);
   });
 
+  it('reads what has no parts, no ids and no arguments', () => {
+    const calls = [{ type: 'tool_call', name: 'weather' }, { type: 'text', text: 'So: ' }, { type: 'image' }];
+    const span = otlp({
+      'gen_ai.system_instructions': { stringValue: 'Be short.' },
+      'gen_ai.input.messages': stringValue([
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', parts: calls },
+        { role: 'tool', parts: [{ type: 'tool_call_response', id: 7, result: { sky: 'blue' } }] },
+      ]),
+    });
+    const weather = { id: 'call_0', type: 'function', function: { name: 'weather', arguments: '{}' } };
+    expect(messagesOf(span)).toEqual([
+      [
+        { role: 'system', content: 'Be short.' },
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: 'So: ', tool_calls: [weather] },
+        { role: 'tool', content: '{"sky":"blue"}', tool_call_id: '7' },
+      ],
+    ]);
+    expect(read(span)[0]!.task.metadata).toStrictEqual({ format: 'opentelemetry', conversation: 't1' });
+  });
+
   it('reads attributes of the AI SDK and attributes with numbers', () => {
     const prompt = [{ role: 'user', content: [{ type: 'text', text: asked.content }] }];
     const toolCalls = [{ toolCallId: 'c1', toolName: 'weather', input: '{"city":"Rome"}' }];
