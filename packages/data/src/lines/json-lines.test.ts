@@ -76,7 +76,9 @@ describe('parseJsonLines and readJsonLines', () => {
     const options = { tornLine: 'skip' } as const;
     expect(valuesOf('1\n{"a', options)).toEqual([1]);
     expect(await streamed(['1\n{"a'], options)).toHaveLength(1);
-    expect(() => valuesOf('1\n{"a\n', options)).toThrow('line 2');
+    expect(() => valuesOf('1\n{"a\n', options)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('line 2'), cause: expect.any(SyntaxError) }),
+    );
     expect(() => valuesOf('{"a\n1', options)).toThrow('line 1');
     expect(() => valuesOf('{"a":1}', { ...options, schema: z.number() })).toThrow('line 1');
     // Cut in the middle of a character.

@@ -1,0 +1,33 @@
+import { RandomStream } from '@rlp/core';
+import { expect, it } from 'vitest';
+import { SimulatedDisk } from '../testing/index.ts';
+import { removeTree, writeNewFile } from './file-system.ts';
+
+async function tree() {
+  const disk = new SimulatedDisk(RandomStream.named('trees'));
+  const { files } = disk.startProcess();
+  for (const path of ['/a', '/a/b']) await files.mkdir(path);
+  for (const path of ['/a/x', '/a/b/y', '/z']) await writeNewFile(files, path, 'text');
+  return { disk, files };
+}
+
+it('removeTree removes a file or a directory with its content, and nothing else', async () => {
+  const { disk, files } = await tree();
+  await removeTree(files, '/a');
+  await removeTree(files, '/a');
+  expect(disk.paths()).toEqual(['/z']);
+  await removeTree(files, '/z');
+  expect(disk.paths()).toEqual([]);
+});
+
+it('removeTree rejects if the disk fails, and passes if another process was faster', async () => {
+  const { disk, files } = await tree();
+  disk.fault = { at: disk.log.length + 1, kind: 'io-error' };
+  await expect(removeTree(files, '/z')).rejects.toThrow('EIO');
+  const twice = async (path: string) => {
+    await files.unlink(path);
+    await files.unlink(path);
+  };
+  await removeTree({ ...files, unlink: twice }, '/z');
+  expect(disk.paths()).not.toContain('/z');
+});
