@@ -9,7 +9,7 @@ import { growthLines, measureGrowth } from './growth/lines.ts';
 import { type IterationShape, iterationShapes, writeJob } from './iteration/job.ts';
 import { measureIteration } from './iteration/measure.ts';
 import type { Measurement, MeasureOptions } from './measurement.ts';
-import { type PeerSide, peerSides, processorName } from './peer-sides.ts';
+import { bfloat16Problem, type PeerSide, peerSides, processorName } from './peer-sides.ts';
 import { type Line, reportLine, summarize } from './report.ts';
 import { type AnyShapeName, allShapes, isShapeOf, shapes } from './shapes.ts';
 import { measureTrainStep } from './train-step.ts';
@@ -82,7 +82,10 @@ export async function* compare(
   const work = { name, subject };
   const ways = await peerSides();
   const ours: Side = { peer: undefined, measure: () => ourProcess(work, options) };
-  const peers = (reason === undefined ? ways.sides : []).map((side) => ({
+  const noHalf = options.provider === 'cpu' ? bfloat16Problem() : undefined;
+  if (reason === undefined && noHalf) yield { name, shape, peer: `${library}-bf16`, skipped: noHalf };
+  const able = ways.sides.filter(({ suffix }) => suffix !== '-bf16' || noHalf === undefined);
+  const peers = (reason === undefined ? able : []).map((side) => ({
     peer: `${library}${side.suffix}`,
     kernels: side.kernels,
     measure: () => peerProcess(work, options, side),

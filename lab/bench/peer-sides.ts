@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +26,17 @@ const keptBuffers = {
 
 /** Model name of the processor. */
 export const processorName = cpus()[0]?.model.trim() ?? 'unknown';
+
+/** Why bfloat16 is not worth measuring on a processor. `undefined` where it may be. */
+export function bfloat16Problem(): string | undefined {
+  try {
+    const flags = readFileSync('/proc/cpuinfo', 'utf8');
+    return /\b(avx512_bf16|amx_bf16|bf16)\b/.test(flags) ? undefined : 'this processor has no bfloat16';
+  } catch {
+    // Only Linux has this file.
+    return undefined;
+  }
+}
 
 /**
  * PyTorch as installed, PyTorch at its strongest in float32, and the same in bfloat16.
