@@ -157,6 +157,14 @@ describe('withUser', () => {
     });
   });
 
+  it('answers what is no call in the format of the tools within', async () => {
+    const within = withTools(dialogue(), [weather], { format: 'hermes' });
+    const environment = withUser(within, async () => 'And then?', { instructions, format: 'hermes' });
+    const state = await play(environment, ['[weather(city="Bern")]']);
+    expect([environment.isTerminal(state), state.user.turns]).toEqual([false, 1]);
+    expect(shown(environment as never, state).at(-1)).toEqual({ role: 'user', content: 'And then?' });
+  });
+
   it('ends after the last answer of the user', async () => {
     const environment = withUser(dialogue(), async () => 'More.', { instructions, maxTurns: 2 });
     const state = await play(environment, ['a', 'b', 'c']);

@@ -52,9 +52,3 @@ function turnedRound(
   if (role !== 'assistant' || calls.length > 0) return undefined;
   return { role: 'user', content: show(content).trim() || '(says nothing)' };
 }
-
-/** A response without what the policy thought before it. */
-export function withoutThinking(response: string): string {
-  const end = response.lastIndexOf('</think>');
-  return end < 0 ? response : response.slice(end + '</think>'.length);
-}

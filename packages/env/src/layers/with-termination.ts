@@ -4,7 +4,6 @@ import {
   EnvironmentError,
   type Message,
   parseOptions,
-  parseToolCalls,
   patternSchema,
   patternTermination,
   type State,
@@ -12,6 +11,7 @@ import {
   type ToolSchema,
 } from '@rlp/core';
 import * as z from 'zod';
+import { calledTools, callFormatSchema } from '../tools/called-tools.ts';
 import { requireOtherNames } from '../tools/tools-by-name.ts';
 import {
   exchanged,
@@ -36,6 +36,8 @@ const schema = z
       .optional(),
     /** What the policy is told about that tool. Default `'Ends the task. Call it alone, once you are done.'`. */
     toolDescription: z.string().min(1).default('Ends the task. Call it alone, once you are done.'),
+    /** How the policy writes calls, as the option `format` of `withTools`. Default `'any'`. */
+    format: callFormatSchema,
     /** Sampled tokens after which the episode ends with the reason `tokens`. Default no limit. */
     maxTokens: z.int().min(1).optional(),
     /** Counts the tokens of a response. Default: the rollout's count, which is exact. */
@@ -122,7 +124,7 @@ async function answered<S extends State, Metadata, Outcome>(
   const tokens = state.termination.tokens + tokensOf(settings, response, context);
   const use: TerminationUse = { ...state.termination, tokens };
   const all = [...offered, ...(environment.tools?.(inner) ?? [])];
-  const call = finishingCall(settings.tool, response, all);
+  const call = finishingCall(settings, response, all);
   if (call !== undefined) {
     const exchange = exchanged(environment, inner, use, [call.message]);
     const ended: Termination = { reason: 'terminate', detail: call.detail };
@@ -173,12 +175,12 @@ interface FinishingCall {
 
 /** The call that ends the episode, if a response makes it and no other. */
 function finishingCall(
-  tool: string | undefined,
+  { tool, format }: z.output<typeof schema>,
   response: string,
   offered: readonly ToolSchema[],
 ): FinishingCall | undefined {
   if (tool === undefined) return undefined;
-  const { text, calls } = parseToolCalls(response, offered, { format: 'any', unknown: 'call' });
+  const { text, calls } = calledTools(response, offered, format);
   const [call] = calls;
   if (calls.length !== 1 || call?.function.name !== tool) return undefined;
   const message = { role: 'assistant', content: text, tool_calls: [call] } as const;

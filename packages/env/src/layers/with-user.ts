@@ -6,7 +6,6 @@ import {
   messageOf,
   OptionsError,
   parseOptions,
-  parseToolCalls,
   promptMessages,
   type State,
   settleWithin,
@@ -15,6 +14,7 @@ import {
   type TextGenerator,
 } from '@rlp/core';
 import * as z from 'zod';
+import { type CallFormat, calledTools, callFormatSchema, withoutThinking } from '../tools/called-tools.ts';
 import {
   exchanged,
   heardOf,
@@ -27,7 +27,7 @@ import {
   outerState,
   withExchanges,
 } from './layer.ts';
-import { userPrompt, userSide, withoutThinking } from './user-side.ts';
+import { userPrompt, userSide } from './user-side.ts';
 
 const schema = z.strictObject({
   /** Text of the user that ends the conversation. Default `'###STOP###'`. */
@@ -47,6 +47,8 @@ const schema = z.strictObject({
   retries: z.int().nonnegative().default(1),
   /** Characters of an answer that the policy reads. A longer one is cut. Default 20000. */
   maxCharacters: z.int().min(1).default(20_000),
+  /** How the policy writes calls of the tools within, as the option `format` of `withTools`. Default `'any'`. */
+  format: callFormatSchema,
   /** What the user reads of a response. Default: all after `</think>`. */
   show: z
     .custom<(response: string) => string>((value) => typeof value === 'function', 'must be a function')
@@ -181,7 +183,7 @@ class UserLayer<S extends State, Metadata, Outcome> {
       const next = await environment.updateState(inner, response, context);
       return outerState(next, 'user', { ...use, ...change, ...heardOf(next) }, said);
     };
-    if (callsTools(environment, inner, response)) return tell({});
+    if (callsTools(environment, inner, response, this.#settings.format)) return tell({});
     if (use.turns >= this.#settings.maxTurns) return tell({ over: 'turns' });
     const spoken: Message = { role: 'assistant', content: response };
     const shown = [...withExchanges(environment.buildPrompt(inner), use.exchanges), spoken];
@@ -204,10 +206,10 @@ function callsTools<S extends State>(
   environment: Environment<S, never>,
   state: S,
   response: string,
+  format: CallFormat,
 ): boolean {
   const offered = environment.tools?.(state) ?? [];
-  if (offered.length === 0) return false;
-  return parseToolCalls(response, offered, { format: 'any', unknown: 'call' }).calls.length > 0;
+  return offered.length > 0 && calledTools(response, offered, format).calls.length > 0;
 }
 
 /** What the user says next, or no text if the user ends the conversation. */

@@ -3,11 +3,9 @@ import {
   type EnvironmentContext,
   EnvironmentError,
   type Message,
-  parseToolCalls,
   type State,
   type ToolCall,
   type ToolSchema,
-  toolCallFormatNames,
 } from '@rlp/core';
 import * as z from 'zod';
 import {
@@ -20,6 +18,7 @@ import {
   opened,
   outerState,
 } from '../layers/layer.ts';
+import { calledTools, callFormatSchema } from './called-tools.ts';
 import { changedBy } from './changed-state.ts';
 import { type CallResult, runCall } from './run-call.ts';
 import type { Tool } from './tool.ts';
@@ -42,7 +41,7 @@ export const toolLayerSchema = z.strictObject({
   /** What happens if a call fails. `'tell'` lets the policy read the error. `'fail'` fails the episode. Default `'tell'`. */
   onError: z.enum(['tell', 'fail']).default('tell'),
   /** How the policy writes calls. Default `'any'`, which goes by the marks in the response. See `parseToolCalls` of `@rlp/core`. */
-  format: z.enum(['any', ...toolCallFormatNames]).default('any'),
+  format: callFormatSchema,
   /** Characters of a result that the policy reads. A longer one is cut. Default 20000. */
   maxResultCharacters: z.int().min(1).default(20_000),
 });
@@ -140,10 +139,7 @@ export class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
   }
 
   #calls(inner: S, response: string) {
-    return parseToolCalls(response, this.#offered(inner), {
-      format: this.#settings.format,
-      unknown: 'call',
-    });
+    return calledTools(response, this.#offered(inner), this.#settings.format);
   }
 
   /** Whether these calls are answered here. Calls of no tool that exists are answered by the innermost tools. */

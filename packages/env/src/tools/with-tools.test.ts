@@ -115,6 +115,19 @@ describe('withTools', () => {
     expect(environment.metrics?.(state)).toEqual({ 'tools/calls': 1, 'tools/errors': 0, 'tools/spent': 1 });
   });
 
+  it('runs no call that is drafted in a thought, and keeps the thought', async () => {
+    const environment = withTools(new ConversationEnvironment(), [weather]);
+    const thought = `<think>Perhaps ${call('weather', { city: 'Rome' })}?</think>`;
+    const silent = await play(environment, [`${thought} I do not know.`]);
+    expect([silent.tools.calls, environment.isTerminal(silent)]).toEqual([0, true]);
+    const state = await play(environment, [`${thought}Look: ${call('weather', { city: 'Bern' })}`]);
+    expect(state.tools.calls).toBe(1);
+    expect(said(environment as never, state).at(-2)).toMatchObject({
+      content: `${thought}Look:`,
+      tool_calls: [{ function: { arguments: '{"city":"Bern"}' } }],
+    });
+  });
+
   it('keeps exchanges where they happened when the dialogue goes on', async () => {
     const inner = new ConversationEnvironment({ maxTurns: 2, nextUserTurn: () => 'And in Rome?' });
     const environment = withTools(inner, [weather]);
