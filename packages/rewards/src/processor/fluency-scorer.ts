@@ -1,5 +1,5 @@
 import type { Tokenizer, TokenScorer } from '@rlp/core';
-import { Batcher } from '../shared/batcher.ts';
+import type { Batcher } from '../shared/batcher.ts';
 import { perplexityReward } from '../stock/text/text-components.ts';
 
 /** A prompt and the response to judge. */
@@ -54,7 +54,17 @@ export function batchedFluency(
   scorer: FluencyScorer,
   batchSize: number,
 ): (request: FluencyRequest, signal: AbortSignal) => Promise<number | null> {
-  const batcher = new Batcher<FluencyRequest, number | null>({
+  let batcher: Promise<Batcher<FluencyRequest, number | null>> | undefined;
+  return async (request, signal) => {
+    batcher ??= fluencyBatcher(scorer, batchSize);
+    return (await batcher).ask(request, signal);
+  };
+}
+
+/** Loaded once it is needed, so that a page without a scorer does not load it. */
+async function fluencyBatcher(scorer: FluencyScorer, batchSize: number) {
+  const { Batcher } = await import('../shared/batcher.ts');
+  return new Batcher<FluencyRequest, number | null>({
     ...{ batchSize, concurrency: 1, isOfOne: () => true },
     async ask(requests, signal) {
       const answers = await scorer.perplexities(requests, { signal });
@@ -66,5 +76,4 @@ export function batchedFluency(
       );
     },
   });
-  return (request, signal) => batcher.ask(request, signal);
 }

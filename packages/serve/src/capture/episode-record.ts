@@ -101,7 +101,10 @@ const tooLong: Verdict = { status: 'truncated', termination: { reason: 'tokens' 
 
 /** Error of an agent that ended without an answer. */
 function unanswered({ requests, refusal }: CapturedEpisode): EnvironmentError {
-  if (refusal !== undefined) return new EnvironmentError(`the agent ended without an answer: ${refusal}`);
+  if (refusal !== undefined)
+    return new EnvironmentError(
+      `expected the agent to get an answer, but its requests were refused: ${refusal}`,
+    );
   const asked = requests.all === 0 ? 'asked the policy nothing' : `got no answer to ${requests.all} requests`;
   return new EnvironmentError(`the agent ended and ${asked}; give its client baseURL, apiKey and model`);
 }

@@ -7,8 +7,16 @@ const task = { id: 'a', prompt: 'Hi', metadata: undefined };
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 
 it.each([
-  ['with another key', { apiKey: 'none' }, 'error: the agent ended without an answer: expected the key of'],
-  ['for no answers', { n: 0 }, 'error: the agent ended without an answer: the request is not valid: n: exp'],
+  [
+    'with another key',
+    { apiKey: 'none' },
+    'error: expected the agent to get an answer, but its requests were refused: expected the key of',
+  ],
+  [
+    'for no answers',
+    { n: 0 },
+    'error: expected the agent to get an answer, but its requests were refused: the request is not valid: n: exp',
+  ],
   ['what is too long', { messages: [{ role: 'user' as const, content: 'x'.repeat(5000) }] }, 'tokens: '],
 ])('says why an agent got no answer that asked %s', async (_, change, ending) => {
   const { apiKey: key, ...asked } = { apiKey: undefined, messages, ...change };
