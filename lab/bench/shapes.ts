@@ -125,7 +125,7 @@ export function configOf(shape: BenchShape) {
     num_hidden_layers: shape.layers,
     num_attention_heads: shape.heads,
     num_key_value_heads: shape.keyValueHeads,
-    max_position_embeddings: 2048,
+    max_position_embeddings: 8192,
     rms_norm_eps: 1e-5,
     rope_theta: 10_000,
     hidden_act: 'silu',
