@@ -22,7 +22,11 @@ export default defineConfig({
       'lab/**/*.test.ts',
     ],
     globalSetup: './scripts/thread-bundles.ts',
-    setupFiles: ['./scripts/numbers-equal.ts', './packages/onnx/scripts/kept-sessions.ts'],
+    // At night every engine compiles its own graphs.
+    setupFiles: [
+      './scripts/numbers-equal.ts',
+      ...(process.env.RLP_SLOW_TESTS ? [] : ['./packages/onnx/scripts/kept-sessions.ts']),
+    ],
     testTimeout: 30_000,
     // The files of a worker share its modules: to load them for each file anew takes longer than most files' tests.
     isolate: false,

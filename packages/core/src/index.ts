@@ -43,6 +43,7 @@ export * from './task.ts';
 export * from './task-definition.ts';
 export * from './tensor-ops.ts';
 export * from './text-generator.ts';
+export * from './thoughts.ts';
 export * from './token-sequence.ts';
 export * from './tokenizer.ts';
 export { isSilentToken, withCallMarks } from './tool-calls/call-marks.ts';

@@ -49,7 +49,7 @@ const schema = z.strictObject({
   maxCharacters: z.int().min(1).default(20_000),
   /** How the policy writes calls of the tools within, as the option `format` of `withTools`. Default `'any'`. */
   format: callFormatSchema,
-  /** What the user reads of a response. Default: all after `</think>`. */
+  /** What the user reads of a response. Default: all but closed thoughts (`<think>…</think>`). */
   show: z
     .custom<(response: string) => string>((value) => typeof value === 'function', 'must be a function')
     .default(() => withoutThinking),

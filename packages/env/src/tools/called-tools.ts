@@ -1,4 +1,4 @@
-import { parseToolCalls, type ToolSchema, toolCallFormatNames } from '@rlp/core';
+import { parseToolCalls, passagesOf, type ToolSchema, toolCallFormatNames } from '@rlp/core';
 import * as z from 'zod';
 
 /** How the policy writes calls. `'any'` goes by the marks in the response. */
@@ -7,20 +7,19 @@ export const callFormatSchema = z.enum(['any', ...toolCallFormatNames]).default(
 /** A format of calls, or `'any'`. */
 export type CallFormat = z.output<typeof callFormatSchema>;
 
-/** Calls of a response, also of tools that are not offered. A call that is drafted in a thought, before `</think>`, is text. */
+/**
+ * Calls of a response, also of tools that are not offered. A call that is drafted in a closed thought is text. One in an open thought is
+ * made, because a policy may wait for the result while it thinks.
+ */
 export function calledTools(response: string, offered: readonly ToolSchema[], format: CallFormat) {
-  const end = thoughtLength(response);
-  const { text, calls } = parseToolCalls(response.slice(end), offered, { format, unknown: 'call' });
-  return { text: response.slice(0, end) + text, calls };
+  const parts = passagesOf(response).map(({ kind, text }) =>
+    kind === 'thought' ? { text, calls: [] } : parseToolCalls(text, offered, { format, unknown: 'call' }),
+  );
+  return { text: parts.map(({ text }) => text).join(''), calls: parts.flatMap(({ calls }) => calls) };
 }
 
-/** What follows the last thought of a response. */
+/** What a response says besides its closed thoughts. */
 export function withoutThinking(response: string): string {
-  return response.slice(thoughtLength(response));
-}
-
-function thoughtLength(response: string): number {
-  const mark = '</think>';
-  const at = response.lastIndexOf(mark);
-  return at < 0 ? 0 : at + mark.length;
+  const said = passagesOf(response).filter(({ kind }) => kind !== 'thought');
+  return said.map(({ text }) => text).join('');
 }

@@ -115,11 +115,14 @@ describe('withTools', () => {
     expect(environment.metrics?.(state)).toEqual({ 'tools/calls': 1, 'tools/errors': 0, 'tools/spent': 1 });
   });
 
-  it('runs no call that is drafted in a thought, and keeps the thought', async () => {
+  it('runs no call that is drafted in a closed thought, and keeps the thought', async () => {
     const environment = withTools(new ConversationEnvironment(), [weather]);
     const thought = `<think>Perhaps ${call('weather', { city: 'Rome' })}?</think>`;
     const silent = await play(environment, [`${thought} I do not know.`]);
     expect([silent.tools.calls, environment.isTerminal(silent)]).toEqual([0, true]);
+    const before = await play(environment, [`${call('weather', { city: 'Bern' })}<think>Good.</think>`]);
+    const open = await play(environment, [`<think>I ask: ${call('weather', { city: 'Bern' })}`]);
+    expect([before.tools.calls, open.tools.calls]).toEqual([1, 1]);
     const state = await play(environment, [`${thought}Look: ${call('weather', { city: 'Bern' })}`]);
     expect(state.tools.calls).toBe(1);
     expect(said(environment as never, state).at(-2)).toMatchObject({

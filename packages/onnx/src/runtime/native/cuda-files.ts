@@ -27,7 +27,8 @@ const driver = 'libcuda.so.1';
 
 /** What to do so that the provider `cuda` loads: the files that are missing, and who has them. */
 export function cudaAdvice({ platform, folder, version, searched, exists }: CudaPlace = here()): string {
-  if (platform === 'win32-x64') return 'install CUDA 13, cuDNN 9 and the CUDA build of onnxruntime-node';
+  if (platform === 'win32-x64')
+    return 'install CUDA and the CUDA build of onnxruntime-node (its install script downloads it)';
   if (platform !== 'linux-x64') return 'it needs Linux or Windows on x64';
   const found = (name: string) => searched.some((place) => exists(join(place, name)));
   const absent = providerFiles.filter((name) => !exists(join(folder, name)));

@@ -3,6 +3,7 @@ import {
   type Message,
   parseOptions,
   parseToolCalls,
+  passagesOf,
   type RewardFunction,
   type ToolCall,
   type Trajectory,
@@ -36,16 +37,9 @@ function callsOf({
   if (role !== 'assistant') return [];
   if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
   if (function_call !== undefined) return [function_call];
-  return parseToolCalls(withoutThoughts(content)).calls.map((call) => call.function);
-}
-
-/** A text without its thoughts: no call in them was made. */
-function withoutThoughts(text: string): string {
-  const [before, ...parts] = text.split('<think>');
-  const said = parts.map((part) =>
-    part.slice(part.includes('</think>') ? part.indexOf('</think>') : part.length),
-  );
-  return [before, ...said].join('');
+  // No call in a thought was made.
+  const said = passagesOf(content).filter(({ kind }) => kind === 'said');
+  return parseToolCalls(said.map(({ text }) => text).join('')).calls.map((call) => call.function);
 }
 
 /** JSON text's value. Tools without parameters may be called with nothing. */
