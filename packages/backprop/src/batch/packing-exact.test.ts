@@ -93,7 +93,7 @@ it.each(variants)('packs without changing loss, scores and gradients: %s', async
     const alone = apart[row]!.result.logprobs[0]!;
     expect(largest(logprobs.map((x, t) => x - alone[t]!))).toBeLessThan(1e-6);
   }
-  // A batch without a token to learn from computes nothing, so there is no gradient to read.
+  // A batch without a token to learn from computes nothing, so it has no gradient.
   const learned = apart.filter((_, row) => Array.from(sequences[row]!.mask).includes(1));
   for (const [parameter, { data }] of together.gradient) {
     // Gradients of sequences cancel, so the sum is taken in float64 and its error is relative to what is summed.

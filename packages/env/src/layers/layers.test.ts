@@ -157,7 +157,7 @@ describe('withUser', () => {
     });
   });
 
-  it('answers what is no call in the format of the tools within', async () => {
+  it('answers a response that does not call in the format of the tools within', async () => {
     const within = withTools(dialogue(), [weather], { format: 'hermes' });
     const environment = withUser(within, async () => 'And then?', { instructions, format: 'hermes' });
     const state = await play(environment, ['[weather(city="Bern")]']);

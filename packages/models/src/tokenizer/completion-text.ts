@@ -91,7 +91,7 @@ export function completionText(tokens: readonly TokenId[], options: TextOptions)
   return textAtOnce(tokens, options) ?? textInPieces(tokens, options);
 }
 
-/** The text without stop strings, decoded at once. Undefined for bytes that are no character, whose text comes in pieces. */
+/** The text without stop strings, decoded at once. Undefined for bytes that are not a character, whose text comes in pieces. */
 function textAtOnce(
   tokens: readonly TokenId[],
   { tokenizer, prompt, endTokens, stopStrings }: TextOptions,

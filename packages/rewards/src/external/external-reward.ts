@@ -168,7 +168,7 @@ class RewardModelClient {
       throw new RequestError('malformed', `${place}: expected ${wanted}, got ${came}`);
     } catch (error) {
       if (error instanceof RequestError) throw error;
-      // Given up by everyone who asked, so that nobody reads what is thrown. Or a custom shape does not know the body.
+      // Either all who asked gave up, so nobody reads this error. Or a custom shape does not know the body.
       const reason = signal.aborted ? 'given up' : messageOf(error);
       throw new RequestError('malformed', `${place}: ${reason}`, { cause: error });
     }

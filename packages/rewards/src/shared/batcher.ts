@@ -38,7 +38,7 @@ export class Batcher<Question, Answer> {
   ask(question: Question, signal: AbortSignal | undefined): Promise<Answer> {
     const answer = new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({ question, signal, resolve, reject });
-      // A turn for every full batch. Whoever has it takes along what waits.
+      // One turn for every full batch. A turn takes the questions that wait by then.
       if (this.#turns * this.#options.batchSize >= this.#waiting.length) return;
       this.#turns += 1;
       void this.#limit(() => this.#takeTurn());
