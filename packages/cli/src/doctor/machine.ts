@@ -5,6 +5,9 @@ import { messageOf } from '@rlp/core';
 import { createEngine } from '@rlp/onnx/runtime';
 import { bytes, type Finding } from './finding.ts';
 
+/** Milliseconds that all probes of providers may take. */
+const probeMs = 60_000;
+
 const optional = ['webgpu', 'cuda', 'coreml', 'dml'] as const;
 
 /** Node, threads, memory and what ONNX Runtime can compute on. */
@@ -47,7 +50,7 @@ async function optionalProviders(): Promise<ReadonlyMap<string, string>> {
       console.log(JSON.stringify([executionProvider, text]));
     }`;
   const options = [...process.execArgv, '--input-type=module', '--eval', program];
-  const { stdout } = await promisify(execFile)(process.execPath, options).catch(
+  const { stdout } = await promisify(execFile)(process.execPath, options, { timeout: probeMs }).catch(
     (error: { readonly stdout?: string }) => ({ stdout: error.stdout ?? '' }),
   );
   return new Map(
@@ -69,6 +72,8 @@ async function providerFindings(): Promise<Finding[]> {
   };
   return [
     finding('cpu', own, 'problem'),
-    ...optional.map((name) => finding(name, others.get(name) ?? 'ends the process that asks for it', 'note')),
+    ...optional.map((name) =>
+      finding(name, others.get(name) ?? 'ends or stops the process that asks for it', 'note'),
+    ),
   ];
 }
