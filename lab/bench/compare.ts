@@ -9,7 +9,7 @@ import { growthLines, measureGrowth } from './growth/lines.ts';
 import { type IterationShape, iterationShapes, writeJob } from './iteration/job.ts';
 import { measureIteration } from './iteration/measure.ts';
 import type { Measurement, MeasureOptions } from './measurement.ts';
-import { bfloat16Problem, type PeerSide, peerSides, processorName } from './peer-sides.ts';
+import { type PeerSide, type PeerSides, peerSides, processorName } from './peer-sides.ts';
 import { type Line, reportLine, summarize } from './report.ts';
 import { type AnyShapeName, allShapes, isShapeOf, shapes } from './shapes.ts';
 import { measureTrainStep } from './train-step.ts';
@@ -75,17 +75,14 @@ export async function* compare(
   options: CompareOptions,
 ): AsyncGenerator<Line> {
   const library = name === 'iteration' ? 'trl' : 'pytorch';
-  const reason = await peerProblem(name, shape, options.peer);
-  if (reason !== undefined) yield { name, shape, peer: library, skipped: reason };
   const iterations = options.warmup + options.runs;
   const subject = name === 'iteration' ? await writeJob(shape as IterationShape, iterations) : shape;
   const work = { name, subject };
-  const ways = await peerSides();
+  const { sides, skipped, close } = await peersOf(name, shape, options);
+  for (const { suffix, reason } of skipped)
+    yield { name, shape, peer: `${library}${suffix}`, skipped: reason };
   const ours: Side = { peer: undefined, measure: () => ourProcess(work, options) };
-  const noHalf = options.provider === 'cpu' ? bfloat16Problem() : undefined;
-  if (reason === undefined && noHalf) yield { name, shape, peer: `${library}-bf16`, skipped: noHalf };
-  const able = ways.sides.filter(({ suffix }) => suffix !== '-bf16' || noHalf === undefined);
-  const peers = (reason === undefined ? able : []).map((side) => ({
+  const peers = sides.map((side) => ({
     peer: `${library}${side.suffix}`,
     kernels: side.kernels,
     measure: () => peerProcess(work, options, side),
@@ -93,9 +90,19 @@ export async function* compare(
   try {
     yield* measuredInTurn({ name, shape }, [ours, ...peers], options);
   } finally {
-    await ways.close();
+    await close();
     if (name === 'iteration') await rm(dirname(subject), { recursive: true, force: true });
   }
+}
+
+async function peersOf(
+  name: BenchName,
+  shape: string,
+  { peer, provider }: CompareOptions,
+): Promise<PeerSides> {
+  const reason = await peerProblem(name, shape, peer);
+  if (reason === undefined) return peerSides(provider);
+  return { sides: [], skipped: [{ suffix: '', reason }], close: async () => undefined };
 }
 
 /** The first side is ours. */
@@ -153,7 +160,7 @@ async function peerProcess(
   options: CompareOptions,
   { environment, flags }: PeerSide,
 ): Promise<Measurement> {
-  const script = name === 'iteration' ? 'iteration/trl_peer.py' : 'pytorch_peer.py';
+  const script = name === 'iteration' ? 'trl_peer.py' : 'pytorch_peer.py';
   const work = name === 'iteration' ? [subject] : [name, JSON.stringify(allShapes[subject as AnyShapeName])];
   const path = fileURLToPath(new URL(script, import.meta.url));
   const device = options.provider === 'cpu' || name === 'iteration' ? [] : ['--device', 'cuda'];

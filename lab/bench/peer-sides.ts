@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { MeasureOptions } from './measurement.ts';
 
 const run = promisify(execFile);
 
@@ -27,15 +28,20 @@ const keptBuffers = {
 /** Model name of the processor. */
 export const processorName = cpus()[0]?.model.trim() ?? 'unknown';
 
-/** Why bfloat16 is not worth measuring on a processor. `undefined` where it may be. */
-export function bfloat16Problem(): string | undefined {
+/** Whether this processor has bfloat16. Only Linux tells; elsewhere it may. */
+function mayHaveBfloat16(): boolean {
   try {
-    const flags = readFileSync('/proc/cpuinfo', 'utf8');
-    return /\b(avx512_bf16|amx_bf16|bf16)\b/.test(flags) ? undefined : 'this processor has no bfloat16';
+    return /\b(avx512_bf16|amx_bf16|bf16)\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
   } catch {
-    // Only Linux has this file.
-    return undefined;
+    return true;
   }
+}
+
+/** Ways to run the peer, and what is left out. */
+export interface PeerSides {
+  readonly sides: readonly PeerSide[];
+  readonly skipped: readonly { readonly suffix: PeerSide['suffix']; readonly reason: string }[];
+  close(): Promise<void>;
 }
 
 /**
@@ -44,17 +50,20 @@ export function bfloat16Problem(): string | undefined {
  * PyTorch's matrix library takes a slow path on processors that are not Intel's. A preloaded function of one line switches its
  * fast kernels on. It is compiled here, so it needs `cc`.
  */
-export async function peerSides(): Promise<{ sides: PeerSide[]; close(): Promise<void> }> {
+export async function peerSides(provider: MeasureOptions['provider']): Promise<PeerSides> {
   const folder = await mkdtemp(join(tmpdir(), 'rlp-bench-'));
   const preloaded = /intel/i.test(processorName) ? undefined : await fastKernels(folder);
   const environment = { ...keptBuffers, ...(preloaded?.library && { LD_PRELOAD: preloaded.library }) };
   const kernels = preloaded?.kernels ?? 'MKL as installed';
+  const isAble = provider !== 'cpu' || mayHaveBfloat16();
+  const half: PeerSide = { suffix: '-bf16', environment, flags: ['--bf16'], kernels };
   return {
     sides: [
       { suffix: '', environment: {}, flags: [], kernels: 'MKL as installed' },
       { suffix: '-strongest', environment, flags: [], kernels },
-      { suffix: '-bf16', environment, flags: ['--bf16'], kernels },
+      ...(isAble ? [half] : []),
     ],
+    skipped: isAble ? [] : [{ suffix: '-bf16', reason: 'this processor has no bfloat16' }],
     close: () => rm(folder, { recursive: true, force: true }),
   };
 }

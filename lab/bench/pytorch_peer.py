@@ -11,11 +11,12 @@ inverse CDF (faster than torch.multinomial on large vocabularies). Weights are r
 import argparse
 import json
 import math
-import resource
 import time
 
 import torch
 from torch.nn import functional as F
+
+from peak_memory import peak_mebibytes
 
 EPSILON = 1e-5
 
@@ -157,15 +158,6 @@ def generate(shape, bf16):
         return torch.cat(logprobs, dim=1)
 
     return run, batch * new_tokens
-
-
-def peak_mebibytes():
-    try:
-        with open("/proc/self/status") as status:
-            line = next(line for line in status if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main():

@@ -89,9 +89,11 @@ async function speeds(provider: string): Promise<void> {
     values.peer,
   ];
   for (const line of await lines('../bench.ts', 'train-step', 'generate', ...flags)) {
-    const side = line.provider === undefined || line.kernels ? line.peer : provider;
+    const isOurs = line.skipped === undefined && line.kernels === undefined;
     const { name, shape, value, ratio, ratioBf16, skipped } = line;
-    print(`| ${[name, shape, side, skipped ?? value, ratio ?? '', ratioBf16 ?? ''].join(' | ')} |`);
+    print(
+      `| ${[name, shape, isOurs ? provider : line.peer, skipped ?? value, ratio ?? '', ratioBf16 ?? ''].join(' | ')} |`,
+    );
   }
 }
 

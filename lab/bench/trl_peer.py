@@ -2,7 +2,7 @@
 
     python trl_peer.py JOB.json --threads 2 --warmup 2 --runs 5 [--bf16]
 
-JOB.json is written by job.ts. Prints one JSON line like pytorch_peer.py. Written for TRL 1.16: no gradient checkpointing, all
+JOB.json is written by iteration/job.ts. Prints one JSON line like pytorch_peer.py. Written for TRL 1.16: no gradient checkpointing, all
 completions in one batch, one update per iteration, no reference model, fused AdamW, transformers' generation with its cache.
 """
 
@@ -10,7 +10,6 @@ import argparse
 import json
 import logging
 import os
-import resource
 import tempfile
 import time
 import warnings
@@ -24,6 +23,8 @@ import transformers
 import trl
 from datasets import Dataset
 from transformers import AutoTokenizer, TrainerCallback
+
+from peak_memory import peak_mebibytes
 
 transformers.logging.set_verbosity_error()
 logging.disable(logging.WARNING)
@@ -54,15 +55,6 @@ class Clock(TrainerCallback):
     def on_step_end(self, *_, **__):
         milliseconds.append((time.perf_counter() - self.begin) * 1000)
         processor_milliseconds.append((time.process_time() - self.processor) * 1000)
-
-
-def peak_mebibytes():
-    try:
-        with open("/proc/self/status") as status:
-            line = next(line for line in status if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 with tempfile.TemporaryDirectory() as folder:
