@@ -20,9 +20,6 @@ export interface CompiledGraph {
   readonly session: EngineSession;
 }
 
-/** Operators that ONNX Runtime would merge make a training step slower and larger. Measured in `lab/notes/performance.md`. */
-const graphOptimization = 'basic';
-
 /** Graphs by key. The caller decides which to keep. */
 export class CompiledGraphs {
   readonly #host: EngineHost;
@@ -43,8 +40,7 @@ export class CompiledGraphs {
     for (const old of compile ? [...release, key] : release) await this.#release(old);
     if (compile) {
       const { model, ...plan } = this.#build(key, compile);
-      const { deviceOutputs } = plan;
-      const session = await this.#host.createSession(model, { deviceOutputs, graphOptimization });
+      const session = await this.#host.createSession(model, { deviceOutputs: plan.deviceOutputs });
       this.#graphs.set(key, { plan, session });
     }
     const graph = this.#graphs.get(key);

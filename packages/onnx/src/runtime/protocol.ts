@@ -174,11 +174,8 @@ export interface EngineHost {
 
 /** Options of a session. */
 export interface SessionOptions {
-  /**
-   * `'none'` keeps the graph exactly as built. `'basic'` folds constants and removes what is computed twice or for nothing. `'all'`
-   * also merges operators. Default `'all'`.
-   */
-  readonly graphOptimization?: 'all' | 'basic' | 'none';
+  /** `'none'` keeps the graph exactly as built. Default `'all'`. */
+  readonly graphOptimization?: 'all' | 'none';
   /** Folder that file paths of external initializers are relative to. Default: no folder. */
   readonly externalDataFolder?: string;
   /** Outputs that stay on the device, if the provider has one. Default none. */

@@ -18,15 +18,6 @@ it('gives ONNX Runtime its settings by their names', () => {
   expect(asleep.extra).toEqual({ session: { intra_op: { allow_spinning: '0' } } });
 });
 
-it.each([
-  [undefined, 'all'],
-  ['basic', 'basic'],
-  ['none', 'disabled'],
-] as const)('optimises a graph as asked: %s is %s', (graphOptimization, level) => {
-  const options = { ...base, ...(graphOptimization && { graphOptimization }) };
-  expect(sessionOptions(options).graphOptimizationLevel).toBe(level);
-});
-
 it.each([undefined, 0, 20])('opens sessions whose threads spin for %s microseconds', async (spin) => {
   const runtime = await loadNative();
   const options = spin === undefined ? base : { ...base, spinMicroseconds: spin };

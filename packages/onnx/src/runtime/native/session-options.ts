@@ -19,7 +19,7 @@ export function sessionOptions(options: NativeSessionOptions): InferenceSession.
     executionMode: 'sequential',
     enableMemPattern: false,
     enableCpuMemArena: true,
-    graphOptimizationLevel: levels[options.graphOptimization ?? 'all'],
+    graphOptimizationLevel: options.graphOptimization === 'none' ? 'disabled' : 'all',
     logSeverityLevel: 3,
     ...(executionProvider === 'webgpu' && deviceOutputs.length > 0
       ? { preferredOutputLocation: locations }
@@ -28,8 +28,6 @@ export function sessionOptions(options: NativeSessionOptions): InferenceSession.
     extra: { session: configEntries(options) },
   };
 }
-
-const levels = { all: 'all', basic: 'basic', none: 'disabled' } as const;
 
 /** Settings that ONNX Runtime takes as text, by their dotted names. */
 function configEntries({ externalDataFolder, spinMicroseconds }: NativeSessionOptions) {
