@@ -119,7 +119,7 @@ class RewardModelClient {
     };
   }
 
-  /** The reward of an episode. Rejects with an `RequestError`, or with the signal's reason. */
+  /** The reward of an episode. Rejects with a `RequestError`, or with the signal's reason. */
   async ask(episode: ReadEpisode, signal: AbortSignal): Promise<number | null> {
     signal.throwIfAborted();
     this.#counts.episodes += 1;
@@ -154,7 +154,7 @@ class RewardModelClient {
     );
   }
 
-  /** One answer for each episode. Rejects with an `RequestError`. */
+  /** One answer for each episode. Rejects with a `RequestError`. */
   async #exchange(
     episodes: readonly ReadEpisode[],
     signal: AbortSignal,

@@ -26,6 +26,8 @@ export class Batcher<Question, Answer> {
   readonly #options: BatcherOptions<Question, Answer>;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #waiting: Waiting<Question, Answer>[] = [];
+  /** Place of the first that waits. */
+  #next = 0;
   /** Turns asked for and not yet had. */
   #turns = 0;
 
@@ -39,7 +41,7 @@ export class Batcher<Question, Answer> {
     const answer = new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({ question, signal, resolve, reject });
       // One turn for every full batch. A turn takes the questions that wait by then.
-      if (this.#turns * this.#options.batchSize >= this.#waiting.length) return;
+      if (this.#turns * this.#options.batchSize >= this.#waiting.length - this.#next) return;
       this.#turns += 1;
       void this.#limit(() => this.#takeTurn());
     });
@@ -49,9 +51,14 @@ export class Batcher<Question, Answer> {
   async #takeTurn(): Promise<void> {
     this.#turns -= 1;
     const batch: Waiting<Question, Answer>[] = [];
-    while (this.#waiting.length > 0 && batch.length < this.#options.batchSize) {
-      const next = this.#waiting.shift()!;
+    while (this.#next < this.#waiting.length && batch.length < this.#options.batchSize) {
+      const next = this.#waiting[this.#next++]!;
       if (!next.signal?.aborted) batch.push(next);
+    }
+    // Now and then, because taking one off the front moves all others.
+    if (this.#next > 1024 || this.#next === this.#waiting.length) {
+      this.#waiting.splice(0, this.#next);
+      this.#next = 0;
     }
     if (batch.length > 0) await this.#settle(batch);
   }
