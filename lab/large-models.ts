@@ -25,6 +25,7 @@ import {
 } from '@rlp/models';
 import { type DecoderParameter, parameterSpecs } from '@rlp/models/decoder';
 import { createEngine } from '@rlp/onnx/runtime';
+import { letters } from './letters.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -47,16 +48,7 @@ const shapes = {
   '1.5': { hidden_size: 1536, intermediate_size: 8960, num_hidden_layers: 28, num_attention_heads: 12 },
 } as const;
 
-/** More than half as many characters as the model has tokens, so that the loop takes the tokenizer for the model's. */
-const letters = [
-  [0x20, 95],
-  [0x3400, 6_592],
-  [0x4e00, 20_992],
-  [0xac00, 11_172],
-  [0x20000, 42_720],
-]
-  .flatMap(([first, count]) => Array.from({ length: count! }, (_, at) => String.fromCodePoint(first! + at)))
-  .join('');
+const vocabularyTokens = 81_571;
 
 const chatTemplate = '{% for message in messages %}{{ message.content }}{% endfor %}';
 
@@ -95,7 +87,8 @@ async function make(folder: string): Promise<void> {
   const model = {
     config,
     weights,
-    tokenizer: characterTokenizer(letters, {}, { chatTemplate }),
+    // More than half as many characters as the model has tokens, so that the loop takes the tokenizer for the model's.
+    tokenizer: characterTokenizer(letters(vocabularyTokens), {}, { chatTemplate }),
     chat: undefined,
     files: new Map(),
   };

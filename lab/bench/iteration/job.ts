@@ -2,7 +2,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { RandomStream } from '@rlp/core';
-import { createModel, loadTokenizer, parseModelConfig, saveModel } from '@rlp/models';
+import { characterTokenizer, createModel, loadTokenizer, parseModelConfig, saveModel } from '@rlp/models';
+import { letters } from '../../letters.ts';
 import { configOf, shapes } from '../shapes.ts';
 
 const stories = resolve(import.meta.dirname, '../../../examples/models/stories260k');
@@ -44,14 +45,21 @@ export interface IterationJob extends Omit<Work, 'model'> {
 
 const words = 'the little dog saw a big red ball and wanted to play with it but mom said no'.split(' ');
 
+/** That of the stories where it is as large as the model's vocabulary, else one of as many characters. */
+async function tokenizerOf(model: Work['model']) {
+  if (model === 'stories260k' || model === 'S') return (await loadTokenizer(stories)).tokenizer;
+  const specials = { begin: '<s>', end: '</s>', padding: '<pad>' };
+  return characterTokenizer(letters(shapes[model].vocabulary - 3), specials);
+}
+
 /** Writes the job, and a model with random weights where the repository has none. Returns the path of the job. */
 export async function writeJob(shape: IterationShape, iterations: number): Promise<string> {
   const work: Work = iterationShapes[shape];
   const folder = await mkdtemp(join(tmpdir(), 'rlp-iteration-'));
-  const { tokenizer } = await loadTokenizer(stories);
+  const tokenizer = await tokenizerOf(work.model);
   const model = work.model === 'stories260k' ? stories : join(folder, 'model');
   if (work.model !== 'stories260k') {
-    const config = parseModelConfig({ ...configOf(shapes[work.model]), bos_token_id: 1, eos_token_id: 2 });
+    const config = parseModelConfig(configOf(shapes[work.model]));
     await saveModel(model, createModel({ config, tokenizer, seed: 'bench' }));
   }
   const random = RandomStream.named('bench', 'iteration', shape);
