@@ -56,7 +56,7 @@ export function knowsShape(name: BenchName, shape: string): boolean {
 export const usualShapes: Readonly<Record<BenchName, readonly string[]>> = {
   'train-step': ['S', 'M', 'L'],
   generate: ['S', 'M', 'L'],
-  iteration: ['stories260k', 'S', 'M', 'stories260k-448', 'S-512', 'M-512'],
+  iteration: ['stories260k', 'S', 'M', 'stories260k-400', 'S-512', 'M-512'],
 };
 
 interface Side {

@@ -26,7 +26,7 @@ export const iterationShapes = {
   S: { model: 'S', prompts: 8, maxTokens: 64, ...short },
   M: { model: 'M', prompts: 4, maxTokens: 64, ...short },
   L: { model: 'L', prompts: 1, maxTokens: 32, ...short },
-  'stories260k-448': { model: 'stories260k', prompts: 4, ...long, promptTokens: 448 },
+  'stories260k-400': { model: 'stories260k', prompts: 4, ...long, promptTokens: 400 },
   'S-512': { model: 'S', prompts: 4, ...long },
   'M-512': { model: 'M', prompts: 2, ...long },
 } as const satisfies Record<string, Work>;
