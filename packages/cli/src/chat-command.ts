@@ -24,7 +24,7 @@ export const chatCommand = defineCommand({
     const threads = countOf('threads', args.threads);
     await using policy = await startPolicy(loaded, {
       ...{ threads, engine: context.engine, sequences: 1 },
-      earlier: 'kept',
+      earlier: 'used',
     });
     const opening: Message[] = args.system === undefined ? [] : [{ role: 'system', content: args.system }];
     let messages = opening;

@@ -59,15 +59,15 @@ export async function startPolicy(
     readonly engine?: EngineOptions | undefined;
     readonly threads?: number | undefined;
     readonly sequences?: number | undefined;
-    /** What earlier requests computed: `'kept'` for conversations, `'dropped'` if results have to repeat. Default `'dropped'`. */
-    readonly earlier?: 'kept' | 'dropped';
+    /** What was computed or said before: `'used'` for conversations, `'unused'` if results have to repeat. Default `'unused'`. */
+    readonly earlier?: 'used' | 'unused';
   },
 ): Promise<OpenPolicy> {
-  const { threads, sequences = 32, earlier = 'dropped' } = options;
+  const { threads, sequences = 32, earlier = 'unused' } = options;
   const engine = await createEngine({ ...options.engine, ...(threads !== undefined && { threads }) });
   try {
-    const prefixCacheBytes = earlier === 'kept' ? 512 * 2 ** 20 : 0;
-    const backend = createOnnxSampler({ engine, model, maxSequences: sequences, prefixCacheBytes });
+    const reuse = earlier === 'used' ? { prefixCacheBytes: 512 * 2 ** 20, promptLookup: 15 } : {};
+    const backend = createOnnxSampler({ engine, model, maxSequences: sequences, ...reuse });
     const inference = await InferenceModule.create({ backend });
     const close = async () => {
       await inference.close();

@@ -62,7 +62,7 @@ export const serveCommand = defineCommand({
     const threads = countOf('threads', args.threads);
     const { folder } = loaded;
     const name = args.name ?? basename(resolve(args.model));
-    await using policy = await startPolicy(loaded, { threads, engine, earlier: 'kept' });
+    await using policy = await startPolicy(loaded, { threads, engine, earlier: 'used' });
     await using server = await serveModel({
       ...options,
       ...{ policy: policy.inference.backend, name, folder, host: args.host, adapters },

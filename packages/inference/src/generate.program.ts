@@ -14,6 +14,7 @@ import { Scorer } from './scoring/scorer.ts';
 /** What the program is started with. */
 export interface GenerationProgramOptions extends DecoderOptions {
   readonly prefillTokens: number;
+  readonly promptLookup: number;
   readonly prefixCacheBytes: number;
   readonly scoreTokens: number;
   readonly policyVersion: number;
@@ -70,6 +71,7 @@ export default async function startGeneration(
   const loop = new GenerationLoop(decoder, {
     yield: () => host.yield(),
     prefillTokens: options.prefillTokens,
+    promptLookup: options.promptLookup,
     prefixes: new PrefixCache(decoder, { bytes: options.prefixCacheBytes }),
     weightsChanged: () => watch.changed(),
     policyVersion: options.policyVersion,

@@ -51,6 +51,12 @@ export const onnxSamplerSchema = z.strictObject({
    * repeat byte for byte. Default 0, which keeps none.
    */
   prefixCacheBytes: z.int().nonnegative().default(0),
+  /**
+   * Maximum tokens that are guessed at once for a sequence that runs alone, because its text said the same before. Guesses are
+   * computed together and kept as far as the sampler draws the same tokens, so a completion differs by rounding at most. Faster for
+   * text that repeats its prompt, such as edited code. Default 0, which guesses none.
+   */
+  promptLookup: z.int().min(0).max(64).default(0),
   /** Maximum tokens scored at once, padding included. A single longer sequence still runs. Default 2048. */
   scoreTokens: z.int().positive().default(2048),
   /** Renderer that turns messages into prompts. Defaults to the model's chat template. */

@@ -51,6 +51,7 @@ export interface CachedDecoder {
    * Appends tokens to one row.
    *
    * @param length - Tokens that the row holds already.
+   * @param last - How many of the tokens to return a distribution for: the last ones.
    */
   extend(
     row: number,
@@ -58,6 +59,7 @@ export interface CachedDecoder {
     tokens: readonly TokenId[],
     temperature: number,
     logits: LogitsNeed,
+    last: number,
   ): Promise<NextTokenDistributions>;
   /** Copies the first `length` positions of a row over another row. */
   copyRow(from: number, to: number, length: number): void;

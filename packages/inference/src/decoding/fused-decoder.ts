@@ -1,7 +1,7 @@
 import type { TokenId } from '@rlp/core';
-import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import { type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { LinearOrder } from './blocks.ts';
-import type { DecoderOptions, LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import type { LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
 import { cacheNames, firstOutput, fusedGraph } from './fused-graph.ts';
 import { HostDecoder, inverseTemperatures, type Step } from './host-decoder.ts';
 
@@ -15,6 +15,7 @@ interface StepInputs {
   readonly firstPositions: readonly number[];
   /** Position of each row's last token. */
   readonly lastPositions: readonly number[];
+  /** Of the tokens whose distributions are wanted. */
   readonly temperatures: readonly number[];
 }
 
@@ -32,15 +33,10 @@ const CACHED_VIEWS = 256;
  * the kernel extends in place.
  */
 export class FusedDecoder extends HostDecoder implements ManagedDecoder {
-  readonly #probabilities: Float32Array;
-  #logits: Float32Array | undefined;
+  #probabilities = new Float32Array(0);
+  #logits = new Float32Array(0);
   readonly #steps = new Map<string, Promise<Step>>();
   readonly #cacheTensors = new Map<string, { readonly feeds: Tensors; readonly into: Tensors }>();
-
-  constructor(host: EngineHost, options: DecoderOptions) {
-    super(host, options);
-    this.#probabilities = new Float32Array(options.maxSequences * options.config.vocabularySize);
-  }
 
   async prepare(): Promise<void> {
     await this.#step('prompts', 1);
@@ -91,6 +87,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     tokens: readonly TokenId[],
     temperature: number,
     logits: LogitsNeed,
+    last: number,
   ): Promise<NextTokenDistributions> {
     const inputs = {
       firstRow: row,
@@ -98,10 +95,10 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
       tokens: BigInt64Array.from(tokens, BigInt),
       firstPositions: [length],
       lastPositions: [length + tokens.length - 1],
-      temperatures: [temperature],
+      temperatures: new Array<number>(last).fill(temperature),
     };
-    const rows = new Tensor('int64', BigInt64Array.of(BigInt(tokens.length - 1)), [1]);
-    return this.#run('prompts', inputs, logits, { rows });
+    const rows = BigInt64Array.from({ length: last }, (_, index) => BigInt(tokens.length - last + index));
+    return this.#run('prompts', inputs, logits, { rows: new Tensor('int64', rows, [last]) });
   }
 
   async close(): Promise<void> {
@@ -116,16 +113,17 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     need: LogitsNeed,
     extra: Tensors,
   ): Promise<NextTokenDistributions> {
-    const { firstRow, count } = inputs;
+    const { firstRow, count, temperatures } = inputs;
     const { session, parameters } = await this.#step(kind, count);
     const cache = this.#cacheOf(firstRow, count);
-    const size = count * this.vocabularySize;
-    const shape = [count, this.vocabularySize];
+    const shape = [temperatures.length, this.vocabularySize];
+    const size = temperatures.length * this.vocabularySize;
+    if (this.#probabilities.length < size) this.#probabilities = new Float32Array(size);
     const probabilities = this.#probabilities.subarray(0, size);
     const into: Record<string, Tensor> = { probabilities: new Tensor('float32', probabilities, shape) };
     let logits: Float32Array | undefined;
     if (need === 'needed') {
-      this.#logits ??= new Float32Array(this.#probabilities.length);
+      if (this.#logits.length < size) this.#logits = new Float32Array(size);
       logits = this.#logits.subarray(0, size);
       into.logits = new Tensor('float32', logits, shape);
     }

@@ -44,11 +44,11 @@ const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'c
  * cache in place and attends over the length of each row.
  *
  * Inputs: `tokens` int64 `[batch, time]`, `last_positions` int32 `[batch]` (tokens of each row after this step, less
- * one), `total` int32 `[1]` (the most tokens of any row after it), `rows` int64 `[batch]` (where each row's last token
- * is among `batch · time`. Prompts only), `positions` int64 `[batch, time]` (learned positions, and heads that the kernel
- * cannot rotate), `inverse_temperature` `[batch, 1]`, the cache, and the parameters unless they are initialisers.
+ * one), `total` int32 `[1]` (the most tokens of any row after it), `rows` int64 `[outputs]` (where the tokens whose
+ * distributions are wanted are among `batch · time`. Prompts only), `positions` int64 `[batch, time]` (learned positions, and heads that the kernel
+ * cannot rotate), `inverse_temperature` `[outputs, 1]`, the cache, and the parameters unless they are initialisers.
  *
- * Outputs: {@link firstOutput}, to be fetched with every run, `probabilities` and `logits` `[batch, V]`, and the cache, which
+ * Outputs: {@link firstOutput}, to be fetched with every run, `probabilities` and `logits` `[outputs, V]`, and the cache, which
  * must be the same memory as the input.
  */
 export function fusedGraph(options: FusedGraphOptions): Graph {
@@ -76,11 +76,12 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
     attend: cachedAttention(graph, options, { time, total, positions }),
   });
   const hidden = decoderHidden(config, tokens, blocks);
+  const outputs = step === 'tokens' ? 'batch' : 'outputs';
   const last =
     step === 'tokens'
       ? hidden
-      : embedding(hidden, graph.input('rows', 'int64', ['batch']), { gradient: 'rows' });
-  const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['batch', 1]));
+      : embedding(hidden, graph.input('rows', 'int64', [outputs]), { gradient: 'rows' });
+  const cooled = mul(last, graph.input('inverse_temperature', 'float32', [outputs, 1]));
   const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), linear);
   graph.output('probabilities', softmax(logits));
   graph.output('logits', logits);

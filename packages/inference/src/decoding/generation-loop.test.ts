@@ -2,7 +2,7 @@ import { RandomStream, SamplerError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { CachedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import type { CachedDecoder, LogitsNeed, NextTokenDistributions } from './cached-decoder.ts';
 import { GenerationLoop } from './generation-loop.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import type { SequenceRequest } from './sequence.ts';
@@ -25,6 +25,14 @@ function distribution(context: readonly number[], temperature: number) {
   const weights = logits.map((logit) => Math.exp(logit));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return { logits, probabilities: weights.map((weight) => weight / total) };
+}
+
+function joined(each: readonly ReturnType<typeof distribution>[]): NextTokenDistributions {
+  const join = (arrays: Float32Array[]) => Float32Array.from(arrays.flatMap((array) => [...array]));
+  return {
+    probabilities: join(each.map(({ probabilities }) => probabilities)),
+    logits: join(each.map(({ logits }) => logits)),
+  };
 }
 
 /** A cache of token lists instead of keys and values: a row that is copied wrongly changes what is generated. */
@@ -73,12 +81,16 @@ class FakeDecoder implements CachedDecoder {
     length: number,
     tokens: readonly number[],
     temperature: number,
+    _logits: LogitsNeed,
+    last: number,
   ): Promise<NextTokenDistributions> {
     if (row >= this.maxSequences) throw new RangeError('rows exhausted');
-    this.rows[row] = [...this.rows[row]!.slice(0, length), ...tokens];
-    expect(this.rows[row]).toHaveLength(length + tokens.length);
+    const whole = [...this.rows[row]!.slice(0, length), ...tokens];
+    expect(whole).toHaveLength(length + tokens.length);
+    this.rows[row] = whole;
     this.extended.push(tokens.length);
-    return this.#distributions(row, 1, [temperature]);
+    const ends = Array.from({ length: last }, (_, index) => whole.length - last + 1 + index);
+    return joined(ends.map((end) => this.distribution(whole.slice(0, end), temperature)));
   }
 
   copyRow(from: number, to: number, length: number) {
@@ -96,16 +108,26 @@ class FakeDecoder implements CachedDecoder {
     expect(this.rows[row]).toHaveLength(position + from.length);
   }
 
+  protected distribution(context: readonly number[], temperature: number) {
+    return distribution(context, temperature);
+  }
+
   #distributions(firstRow: number, count: number, temperatures: readonly number[]): NextTokenDistributions {
     const each = temperatures.map((temperature, index) =>
-      distribution(this.rows[firstRow + index]!, temperature),
+      this.distribution(this.rows[firstRow + index]!, temperature),
     );
-    const join = (arrays: Float32Array[]) => Float32Array.from(arrays.flatMap((array) => [...array]));
     expect(each).toHaveLength(count);
-    return {
-      probabilities: join(each.map(({ probabilities }) => probabilities)),
-      logits: join(each.map(({ logits }) => logits)),
-    };
+    return joined(each);
+  }
+}
+
+/** Goes on counting 1, 2, 3, 4, 1, … */
+class ParrotDecoder extends FakeDecoder {
+  protected override distribution(context: readonly number[]) {
+    const next = (context.at(-1)! % 4) + 1;
+    const probabilities = new Float32Array(vocabularySize);
+    probabilities[next] = 1;
+    return { probabilities, logits: probabilities };
   }
 }
 
@@ -129,14 +151,17 @@ interface Start {
   /** Blocks of two tokens that are kept. Default none. */
   readonly blocks?: number;
   readonly weightsChanged?: () => boolean;
+  readonly promptLookup?: number;
 }
 
-function start(decoder: CachedDecoder, { blocks = 0, weightsChanged = () => false }: Start = {}) {
+function start(decoder: CachedDecoder, options: Start = {}) {
+  const { blocks = 0, weightsChanged = () => false, promptLookup = 0 } = options;
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   const prefixes = new PrefixCache(decoder, { bytes: 8 * blocks, blockTokens: 2 });
   return new GenerationLoop(decoder, {
     yield: turn,
     prefillTokens: 16,
+    promptLookup,
     prefixes,
     weightsChanged,
     policyVersion: 0,
@@ -166,8 +191,9 @@ describe('GenerationLoop', () => {
         fc.array(requests, { minLength: 1, maxLength: 8 }),
         fc.integer({ min: 1, max: 6 }),
         fc.integer({ min: 0, max: 12 }),
-        async (changes, maxSequences, blocks) => {
-          const loop = start(new FakeDecoder(maxSequences), { blocks });
+        fc.integer({ min: 0, max: 5 }),
+        async (changes, maxSequences, blocks, promptLookup) => {
+          const loop = start(new FakeDecoder(maxSequences), { blocks, promptLookup });
           const all = await Promise.all(changes.map((change) => loop.submit(request(change), untroubled())));
           const each = await Promise.all(changes.map((change) => alone(request(change))));
           expect(all).toEqual(each);
@@ -235,6 +261,17 @@ describe('GenerationLoop', () => {
     const prompt = Array.from({ length: 101 }, (_, at) => at % 7);
     for (const seed of ['a', 'b']) await loop.submit(request({ prompt, seed }), untroubled());
     expect(decoder.extended).toEqual([101, 1]);
+  });
+
+  it('computes at once what a sequence that runs alone said before', async () => {
+    const parrot = { prompt: [1, 2, 3, 4, 1, 2], maxTokens: 8, temperature: 0, stopTokens: [] };
+    const decoder = new ParrotDecoder(2);
+    const { sequences } = await start(decoder, { promptLookup: 3 }).submit(request(parrot), untroubled());
+    expect(sequences[0]!.tokens).toEqual([3, 4, 1, 2, 3, 4, 1, 2]);
+    expect([decoder.steps, decoder.extended]).toEqual([0, [4, 3]]);
+    const two = new ParrotDecoder(2);
+    await start(two, { promptLookup: 3 }).submit(request({ ...parrot, count: 2 }), untroubled());
+    expect([two.steps, two.extended]).toEqual([7, []]);
   });
 
   it('forgets what it kept when the weights change, published or not', async () => {

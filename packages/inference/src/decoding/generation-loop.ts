@@ -1,4 +1,4 @@
-import { SamplerError } from '@rlp/core';
+import { SamplerError, type TokenId } from '@rlp/core';
 import type { CachedDecoder, NextTokenDistributions } from './cached-decoder.ts';
 import {
   type GeneratedGroup,
@@ -19,6 +19,8 @@ export interface GenerationLoopOptions {
   readonly yield: () => Promise<void>;
   /** Prompt tokens, padding included, that are computed between two steps. */
   readonly prefillTokens: number;
+  /** Maximum tokens that are guessed at once for a sequence that runs alone. 0 guesses none. */
+  readonly promptLookup: number;
   /** What is known of prompts. Belongs to the loop. */
   readonly prefixes: PrefixCache;
   /** Whether weights have changed since the last call, published or not. */
@@ -281,6 +283,8 @@ export class GenerationLoop {
   }
 
   async #step(): Promise<void> {
+    const guess = this.#rows.length === 1 ? this.#rows[0]!.sequence.guess(this.#options.promptLookup) : [];
+    if (guess.length > 0) return this.#check(this.#rows[0]!, guess);
     const distributions = await this.#decoder.decode(
       this.#rows.map(({ sequence }) => sequence.lastToken),
       this.#rows.map(({ sequence }) => sequence.cachedLength),
@@ -292,6 +296,24 @@ export class GenerationLoop {
       const { probabilities, logits } = this.#distribution(distributions, index);
       this.#draw(row, probabilities, logits);
     }
+  }
+
+  /** Computes a guess at once and draws as long as the draws agree with it. Every draw is the one of a single step. */
+  async #check(row: Row, guess: readonly TokenId[]): Promise<void> {
+    const { sequence } = row;
+    const tokens = [sequence.lastToken, ...guess];
+    const temperature = reportingTemperature(sequence.request.temperature);
+    const { length } = tokens;
+    const { cachedLength } = sequence;
+    const need = logitsNeed([row]);
+    const distributions = await this.#decoder.extend(0, cachedLength, tokens, temperature, need, length);
+    let right = 0;
+    for (let index = 0; index === right && sequence.stopReason === undefined; index++) {
+      const { probabilities, logits } = this.#distribution(distributions, index);
+      this.#draw(row, probabilities, logits);
+      if (!row.group.settled && sequence.lastToken === guess[index]) right++;
+    }
+    sequence.learn({ guessed: guess.length, right });
   }
 
   #distribution({ probabilities, logits }: NextTokenDistributions, index: number) {

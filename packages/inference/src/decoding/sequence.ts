@@ -2,6 +2,7 @@ import { RandomStream, SamplerError, type StopReason, type TokenId } from '@rlp/
 import { drawToken, mostLikely } from '../sampling/draw.ts';
 import { penalizeRepetition } from '../sampling/filters.ts';
 import type { ResolvedSampleRequest } from '../sampling/options.ts';
+import { lookUp } from './prompt-lookup.ts';
 
 /** What a sequence needs to know of its request. */
 export interface SequenceRequest extends Omit<ResolvedSampleRequest, 'stopStrings'> {
@@ -31,6 +32,8 @@ export class Sequence {
   readonly #stopTokens: ReadonlySet<number>;
   readonly #seen: Set<number> | undefined;
   readonly #budget: number;
+  /** Maximum length of the next guess. */
+  #trust = Number.POSITIVE_INFINITY;
 
   readonly request: SequenceRequest;
   readonly member: number;
@@ -52,6 +55,17 @@ export class Sequence {
   /** The token to compute next. */
   get lastToken(): TokenId {
     return this.tokens[this.tokens.length - 1]!;
+  }
+
+  /** What may follow {@link lastToken}, at most `most` tokens and one less than the budget has left. */
+  guess(most: number): readonly TokenId[] {
+    const count = Math.min(most, this.#trust, this.#budget - this.tokens.length - 1);
+    return count < 1 ? [] : lookUp([...this.request.prompt, ...this.tokens], count);
+  }
+
+  /** Lets the next guess be twice as long after one that was right, and as long as what was right of others. */
+  learn({ guessed, right }: { readonly guessed: number; readonly right: number }): void {
+    this.#trust = right === guessed ? 2 * guessed : Math.max(1, right);
   }
 
   /**

@@ -17,6 +17,7 @@ interface StepInputs {
   readonly tokens: readonly (readonly TokenId[])[];
   /** Tokens each row holds already. */
   readonly lengths: readonly number[];
+  /** Of the last tokens of each row whose distributions are wanted. */
   readonly temperatures: readonly number[];
 }
 
@@ -56,8 +57,10 @@ export class StandardDecoder extends HostDecoder implements ManagedDecoder {
     tokens: readonly TokenId[],
     temperature: number,
     logits: LogitsNeed,
+    last: number,
   ): Promise<NextTokenDistributions> {
-    const inputs = { firstRow: row, tokens: [tokens], lengths: [length], temperatures: [temperature] };
+    const temperatures = new Array<number>(last).fill(temperature);
+    const inputs = { firstRow: row, tokens: [tokens], lengths: [length], temperatures };
     return this.#run(inputs, logits);
   }
 
@@ -132,11 +135,14 @@ function stepFeeds({ tokens, lengths, temperatures }: StepInputs, contextLength:
       mask.fill(0, start + contextLength, start + contextLength + offset + 1);
     }
   }
-  const rows = BigInt64Array.from(tokens, (added, row) => BigInt(row * time + added.length - 1));
+  const each = temperatures.length / count;
+  const rows = tokens.flatMap((added, row) =>
+    Array.from({ length: each }, (_, index) => BigInt(row * time + added.length - each + index)),
+  );
   return {
     tokens: new Tensor('int64', ids, [count, time]),
     positions: new Tensor('int64', positions, [count, time]),
-    rows: new Tensor('int64', rows, [count]),
+    rows: new Tensor('int64', BigInt64Array.from(rows), [rows.length]),
     mask: new Tensor('float32', mask, [count, 1, time, keys]),
     inverse_temperature: inverseTemperatures(temperatures),
   };

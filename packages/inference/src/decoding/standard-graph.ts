@@ -20,11 +20,11 @@ export interface StandardGraphOptions {
  * A step of any length after any cache, from operators of the ONNX standard only. Every execution provider runs it, and
  * the fused graphs are compared with it.
  *
- * Inputs: `tokens` and `positions` int64 `[batch, time]`, `rows` int64 `[batch]` (where each row's last token is among
+ * Inputs: `tokens` and `positions` int64 `[batch, time]`, `rows` int64 `[outputs]` (where the tokens whose distributions are wanted are among
  * `batch · time`), `mask` `[batch, 1, time, contextLength + time]` (added to attention scores), `inverse_temperature`
- * `[batch, 1]`, the cache `[batch, keyValueHeads, contextLength, headDimension]`, and the parameters.
+ * `[outputs, 1]`, the cache `[batch, keyValueHeads, contextLength, headDimension]`, and the parameters.
  *
- * Outputs: `probabilities` and `logits` `[batch, V]`, and the new keys and values `[batch, keyValueHeads, time,
+ * Outputs: `probabilities` and `logits` `[outputs, V]`, and the new keys and values `[batch, keyValueHeads, time,
  * headDimension]`. The caller writes them into the cache.
  */
 export function standardGraph(options: StandardGraphOptions): Graph {
@@ -44,8 +44,8 @@ export function standardGraph(options: StandardGraphOptions): Graph {
     attend: concatenatedAttention(graph, options, positions),
   });
   const hidden = decoderHidden(config, tokens, blocks);
-  const last = embedding(hidden, graph.input('rows', 'int64', ['batch']), { gradient: 'rows' });
-  const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['batch', 1]));
+  const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']), { gradient: 'rows' });
+  const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['outputs', 1]));
   const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), 'plain');
   graph.output('probabilities', softmax(logits));
   graph.output('logits', logits);
