@@ -1,9 +1,9 @@
 import { ArgumentError, type Finding, type Severity } from '@rlp/core';
-import { textOf } from '../state/packed.ts';
+import { restored, saved } from '../state/saved.ts';
 import { DuplicateWindow } from '../text/duplicate-window.ts';
 import { countAlert, noAlerts, totalOf } from './alert-counts.ts';
 import { Learning } from './learning.ts';
-import { QualitySums, type RewardQualityMetrics } from './metrics.ts';
+import { BatchQuality, type RewardQualityMetrics } from './metrics.ts';
 import { type AssessorOptions, type ResolvedAssessorOptions, resolveAssessorOptions } from './options.ts';
 import {
   type BatchFinding,
@@ -15,7 +15,7 @@ import {
 } from './pathologies.ts';
 import { ResponseJudge } from './response-judge.ts';
 import { type RewardStatistics, RewardWindow } from './reward-window.ts';
-import { parseAssessorState } from './state.ts';
+import { assessorSchema, type SavedAssessor } from './state.ts';
 
 /** Responses and rewards to assess. */
 export interface AssessedBatch {
@@ -99,23 +99,23 @@ export class RewardQualityAssessor {
   assessBatch(batch: AssessedBatch): Assessment {
     const { responses, rewards } = batch;
     checkLengths(responses, rewards);
-    const sums = new QualitySums(this.#judge, responses, this.#responses);
+    const quality = new BatchQuality(this.#judge, responses, this.#responses);
     this.#samples += responses.length;
     const { windowSize } = this.options;
     const isAnalysed =
       responses.length > 0 && this.#isEnough(Math.min(this.#samples, windowSize), windowSize);
     const spikes = this.#addRewards(rewards);
-    const metrics = this.#metrics(sums, new Set(responses).size);
-    const found = isAnalysed ? this.#pathologies(sums, Object.keys(rewards), spikes) : [];
+    const metrics = this.#metrics(quality, new Set(responses).size);
+    const found = isAnalysed ? this.#pathologies(quality, Object.keys(rewards), spikes) : [];
     const { explainedByLearning, conventions } = this.options;
     const asks = explainedByLearning === 'lower' && conventions === 'rlp';
     const tasks = batch.tasks ?? responses.map((_, at) => `${this.#batches}/${at}`);
     const told = asks
-      ? this.#learning.lowered(found, { ...batch, tasks, sums, windows: this.#rewards })
+      ? this.#learning.lowered(found, { ...batch, tasks, quality, windows: this.#rewards })
       : found;
     const findings = told.map((one) => this.#finding(one, batch));
     this.#batches += 1;
-    return { metrics, findings, faults: sums.faults };
+    return { metrics, findings, faults: quality.faults };
   }
 
   /** The last findings, newest last. */
@@ -148,23 +148,18 @@ export class RewardQualityAssessor {
     };
   }
 
-  /** State as JSON data, without the recent findings. Long parts are converted when they are read. */
-  saveState(): unknown {
-    const signatures = this.#responses.signatures();
-    const rewards = [...this.#rewards].map(([name, window]) => [name, window.values()] as const);
-    return {
+  /** State without the recent findings. */
+  saveState(): SavedAssessor {
+    const rewards = [...this.#rewards].map(([name, window]) => [name, Array.from(window.values())]);
+    return saved(assessorSchema, {
       samples: this.#samples,
       batches: this.#batches,
-      ...structuredClone(this.#counts),
+      ...this.#counts,
       invalid: Object.fromEntries(this.#invalid),
-      learning: this.#learning.saveState(),
-      get rewards() {
-        return Object.fromEntries(rewards.map(([name, values]) => [name, [...values]]));
-      },
-      get signatures() {
-        return textOf(signatures);
-      },
-    };
+      learning: this.#learning.state,
+      rewards: Object.fromEntries(rewards) as Record<string, number[]>,
+      signatures: this.#responses.signatures(),
+    });
   }
 
   /**
@@ -173,20 +168,20 @@ export class RewardQualityAssessor {
    * @throws FormatError for anything else. Nothing is changed then.
    */
   loadState(state: unknown): void {
-    const saved = parseAssessorState(state);
+    const given = restored('RewardQualityAssessor', assessorSchema, state);
     this.resetAlerts();
     this.clearHistory();
-    for (const [name, values] of Object.entries(saved.rewards)) {
+    for (const [name, values] of Object.entries(given.rewards)) {
       const window = this.#windowOf(name);
       for (const value of values) window.add(value);
     }
-    this.#responses.addAll(saved.signatures);
-    this.#counts = { bySeverity: saved.bySeverity, byRule: saved.byRule };
-    this.#learning.loadState(saved.learning);
+    this.#responses.addAll(given.signatures);
+    this.#counts = { bySeverity: given.bySeverity, byRule: given.byRule };
+    this.#learning.state = given.learning;
     this.#invalid.clear();
-    for (const [name, count] of Object.entries(saved.invalid)) this.#invalid.set(name, count);
-    this.#samples = saved.samples;
-    this.#batches = saved.batches;
+    for (const [name, count] of Object.entries(given.invalid)) this.#invalid.set(name, count);
+    this.#samples = given.samples;
+    this.#batches = given.batches;
   }
 
   #newWindow(): DuplicateWindow {
@@ -235,33 +230,37 @@ export class RewardQualityAssessor {
     return Object.fromEntries(known);
   }
 
-  #metrics(sums: QualitySums, unique: number): RewardQualityMetrics {
+  #metrics(quality: BatchQuality, unique: number): RewardQualityMetrics {
     const { different, count } = this.#responses;
-    const hasFormatted = sums.formatted.length > 0;
+    const hasFormatted = quality.formatted.length > 0;
     return {
-      ...sums.metrics(),
-      uniqueResponsesRatio: sums.share(unique),
+      ...quality.metrics(),
+      uniqueResponsesRatio: quality.share(unique),
       windowDiversity: count === 0 ? 0 : different / count,
       // TunRex counts every short response, formatted or not, as soon as one is formatted.
       suspectedFormatGaming:
         this.options.conventions === 'rlp'
-          ? sums.shareOfFormatted(sums.gaming.length)
-          : sums.share(hasFormatted ? sums.short : 0),
+          ? quality.shareOfFormatted(quality.gaming.length)
+          : quality.share(hasFormatted ? quality.where(({ isShort }) => isShort).length : 0),
       suspectedRewardHacking: 0,
       rewards: this.#statistics(),
     };
   }
 
-  #pathologies(sums: QualitySums, names: readonly string[], spikes: readonly BatchFinding[]): BatchFinding[] {
+  #pathologies(
+    quality: BatchQuality,
+    names: readonly string[],
+    spikes: readonly BatchFinding[],
+  ): BatchFinding[] {
     const { windowSize, diversityWindow } = this.options;
     const windows = names.map((name) => [name, this.#windowOf(name)] as const);
     const judged = windows.filter(([, { count }]) => this.#isEnough(count, windowSize));
     const isEnough = this.#isEnough(this.#responses.count, Math.min(windowSize, diversityWindow));
     return [
       ...rewardPathologies(judged, this.options),
-      ...contentPathologies(sums, isEnough ? this.#responses : undefined, this.options),
+      ...contentPathologies(quality, isEnough ? this.#responses : undefined, this.options),
       ...spikes,
-      ...degenerateOutputs(sums, this.options),
+      ...degenerateOutputs(quality, this.options),
     ];
   }
 

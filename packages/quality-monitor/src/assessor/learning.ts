@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { QualitySums } from './metrics.ts';
+import type { BatchQuality } from './metrics.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import type { BatchFinding } from './pathologies.ts';
 import { hasWord } from './response-judge.ts';
-import type { RewardStatistics, RewardWindow } from './reward-window.ts';
+import { meanOf, medianOf, type RewardStatistics, type RewardWindow } from './reward-window.ts';
 
 /** What a reward did before. */
 const pastSchema = z.strictObject({
@@ -44,7 +44,7 @@ interface MeasuredBatch {
   readonly rewards: Readonly<Record<string, readonly (number | null)[]>>;
   /** Task of each response. */
   readonly tasks: readonly string[];
-  readonly sums: QualitySums;
+  readonly quality: BatchQuality;
   readonly windows: ReadonlyMap<string, RewardWindow>;
 }
 
@@ -75,19 +75,11 @@ const top = 0.9;
  * Learning raises rewards and loses nothing. So it explains no finding while another reward, the format or the content is lost.
  */
 export class Learning {
-  #state: State = { rewards: {}, formatted: 0, usual: null, content: 0, tasks: [] };
+  state: State = { rewards: {}, formatted: 0, usual: null, content: 0, tasks: [] };
   readonly #options: Options;
 
   constructor(options: Options) {
     this.#options = options;
-  }
-
-  saveState(): State {
-    return structuredClone(this.#state);
-  }
-
-  loadState(state: State): void {
-    this.#state = structuredClone(state);
   }
 
   /** The findings, those that are explained with severity `low`. */
@@ -99,15 +91,15 @@ export class Learning {
   }
 
   #observe(
-    { sums, rewards, windows, tasks }: MeasuredBatch,
+    { quality, rewards, windows, tasks }: MeasuredBatch,
     suspicious: ReadonlySet<unknown>,
   ): Map<string, Course> {
     const courses = new Map<string, Course>();
-    const state = this.#state;
-    const formatted = sums.share(sums.formatted.length);
-    const error = Math.sqrt((formatted * (1 - formatted)) / Math.max(1, sums.count));
+    const state = this.state;
+    const formatted = quality.share(quality.formatted.length);
+    const error = Math.sqrt((formatted * (1 - formatted)) / Math.max(1, quality.all.length));
     state.formatted = Math.max(state.formatted, formatted - 2 * error);
-    const median = medianOf(sums.content);
+    const median = medianOf(quality.all.map(({ contentLength }) => contentLength));
     state.usual = state.usual === null ? median : state.usual + smoothing * (median - state.usual);
     state.content = Math.max(state.content, state.usual);
     state.tasks = [...state.tasks, ...tasks].slice(
@@ -128,8 +120,8 @@ export class Learning {
       past.hasJumped = jumped(window, past) ?? past.hasJumped;
       past.hasDiffered ||= std > 0 && !suspicious.has(name);
       const pays = (at: readonly number[]) => differ(valuesOf(rewards[name], at), (min + max) / 2);
-      past.paysContent ||= pays(sums.formatted.length > 0 ? sums.formatted : [...sums.content.keys()]);
-      past.paysShort ||= pays(sums.gaming);
+      past.paysContent ||= pays(quality.formatted.length > 0 ? quality.formatted : [...quality.all.keys()]);
+      past.paysShort ||= pays(quality.gaming);
       state.rewards[name] = past;
       courses.set(name, { ...statistics, past, isSuspicious: suspicious.has(name) });
     }
@@ -137,27 +129,30 @@ export class Learning {
   }
 
   #isExplained(finding: BatchFinding, batch: MeasuredBatch, courses: ReadonlyMap<string, Course>): boolean {
-    const { sums } = batch;
+    const { quality } = batch;
     if (isOfReward(finding)) return this.#isCourseExplained(finding, courses);
     switch (finding.rule) {
       case 'format_gaming':
-        if (sums.share(sums.gaming.length) < leastGaming) return true;
+        if (quality.share(quality.gaming.length) < leastGaming) return true;
         return (
-          sums.shareOfFormatted(sums.worthless) <= this.#options.alertThresholds.formatGaming &&
-          !this.#isShrunk(sums, sums.gaming) &&
+          quality.shareOfFormatted(quality.where(({ isWorthless }) => isWorthless).length) <=
+            this.#options.alertThresholds.formatGaming &&
+          !this.#isShrunk(quality, quality.gaming) &&
           ownShare(batch) >= leastOwn &&
           this.#earnsAsUsual(batch, courses)
         );
       case 'degenerate_outputs': {
-        const withTags = new Set(sums.formatted);
-        const empty = sums.empty.filter(
+        const withTags = new Set(quality.formatted);
+        const empty = quality.empty.filter(
           (at) => withTags.has(at) || !hasWord(batch.responses[at]!.replaceAll(/<[^<>]*>/g, '')),
         );
-        const isLost = sums.share(sums.formatted.length) < this.#state.formatted - mostLost;
-        return !isLost && sums.share(empty.length) < leastGaming && !this.#isShrunk(sums, sums.empty);
+        const isLost = quality.share(quality.formatted.length) < this.state.formatted - mostLost;
+        return (
+          !isLost && quality.share(empty.length) < leastGaming && !this.#isShrunk(quality, quality.empty)
+        );
       }
       case 'diversity_collapse': {
-        const { tasks } = this.#state;
+        const { tasks } = this.state;
         return (finding.evidence.unique_ratio ?? 0) >= new Set(tasks).size / tasks.length / 2;
       }
       default:
@@ -182,15 +177,15 @@ export class Learning {
   }
 
   /** Whether these responses say much less than responses once did. */
-  #isShrunk({ content }: QualitySums, at: readonly number[]): boolean {
-    return medianOf(at.map((index) => content[index]!)) < leastContent * this.#state.content;
+  #isShrunk({ all }: BatchQuality, at: readonly number[]): boolean {
+    return medianOf(at.map((index) => all[index]!.contentLength)) < leastContent * this.state.content;
   }
 
   /** Whether some reward pays for short work, and short responses earn at least half of what each such reward paid at best. */
-  #earnsAsUsual({ sums, rewards }: MeasuredBatch, courses: ReadonlyMap<string, Course>): boolean {
+  #earnsAsUsual({ quality, rewards }: MeasuredBatch, courses: ReadonlyMap<string, Course>): boolean {
     const paying = [...courses].filter(([, { past }]) => past.paysShort);
     const earned = paying.map(([name, { past, min }]) => {
-      const mean = meanOf(valuesOf(rewards[name], sums.gaming));
+      const mean = meanOf(valuesOf(rewards[name], quality.gaming));
       return mean - min >= (past.best - min) / 2;
     });
     return earned.length > 0 && earned.every(Boolean);
@@ -230,7 +225,7 @@ function jumped(window: RewardWindow, { least, most }: Past): boolean | undefine
   while (at > 0 && values[at - 1] === values.at(-1)) at -= 1;
   const before = values.subarray(Math.max(0, at - jumpValues), at);
   if (before.length < jumpValues / 2) return undefined;
-  return values.length - at >= jumpValues && meanOf([...before]) < (least + most) / 2;
+  return values.length - at >= jumpValues && meanOf(before) < (least + most) / 2;
 }
 
 /** Whether a finding is about the whole window of a reward. */
@@ -239,27 +234,20 @@ function isOfReward({ rule }: BatchFinding): boolean {
 }
 
 /** Share of the short thoughts that occur for one task only. */
-function ownShare({ sums, tasks }: MeasuredBatch): number {
+function ownShare({ quality, tasks }: MeasuredBatch): number {
   const tasksOf = new Map<string, Set<string>>();
-  for (const [place, at] of sums.gaming.entries()) {
-    const thought = sums.thoughts[place]!;
+  const thoughts = quality.gaming.map((at) => quality.all[at]!.reasoning);
+  for (const [place, at] of quality.gaming.entries()) {
+    const thought = thoughts[place]!;
     tasksOf.set(thought, (tasksOf.get(thought) ?? new Set()).add(tasks[at]!));
   }
-  return meanOf(sums.thoughts.map((thought) => (tasksOf.get(thought)!.size === 1 ? 1 : 0)));
+  return meanOf(thoughts.map((thought) => (tasksOf.get(thought)!.size === 1 ? 1 : 0)));
 }
 
 /** Whether enough values lie on both sides of the middle. */
 function differ(values: readonly number[], middle: number): boolean {
   const paid = values.filter((value) => value > middle).length / values.length;
   return paid >= leastPaid && paid <= 1 - leastPaid;
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 function valuesOf(values: readonly (number | null)[] | undefined, at: readonly number[]): number[] {

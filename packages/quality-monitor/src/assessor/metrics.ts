@@ -2,7 +2,7 @@ import type { Metrics } from '@rlp/core';
 import type { DuplicateWindow } from '../text/duplicate-window.ts';
 import type { ReadText } from '../text/text-reader.ts';
 import type { ResponseJudge, ResponseQuality } from './response-judge.ts';
-import type { RewardStatistics } from './reward-window.ts';
+import { meanOf, type RewardStatistics } from './reward-window.ts';
 
 /** Quality of one batch. Shares, scores and ratios lie in 0–1. They are 0 for an empty batch. */
 export interface RewardQualityMetrics {
@@ -34,32 +34,16 @@ export interface RewardQualityMetrics {
   readonly rewards: Readonly<Record<string, RewardStatistics>>;
 }
 
-/** Sums over the responses of a batch. */
-export class QualitySums {
-  count = 0;
-  short = 0;
+/** Quality of each response of a batch. */
+export class BatchQuality {
+  readonly all: readonly ResponseQuality[];
   /** Indices of the responses. */
-  readonly formatted: number[] = [];
-  readonly gaming: number[] = [];
-  readonly empty: number[] = [];
-  /** Reasoning of the responses in `gaming`. */
-  readonly thoughts: string[] = [];
-  /** Responses in `gaming` that are trivial, repetitive or without a word. */
-  worthless = 0;
-  /** Length of each response's reasoning, or of its text if it is not formatted. */
-  readonly content: number[] = [];
-  readonly highlyRepetitive: number[] = [];
-  repetition = 0;
-  coherence = 0;
-  /** Responses with a coherence. */
-  judged = 0;
-  words = 0;
-  differentWords = 0;
+  readonly formatted: readonly number[];
+  readonly gaming: readonly number[];
+  readonly empty: readonly number[];
   /** Errors of the option `coherence`. */
-  faults: readonly string[] = [];
-  withReasoning = 0;
-  reasoningLength = 0;
-  answerLength = 0;
+  readonly faults: readonly string[];
+  readonly #differentWords: number;
 
   /**
    * Judges a batch. Equal responses are judged once.
@@ -68,62 +52,55 @@ export class QualitySums {
    */
   constructor(judge: ResponseJudge, responses: readonly string[], recent: DuplicateWindow) {
     const judged = new Map<ReadText, ResponseQuality>();
-    for (const [at, text] of judge.begin(responses).entries()) {
+    this.all = judge.begin(responses).map((text, at) => {
       const quality = judged.get(text) ?? judge.quality(responses[at]!, text);
       judged.set(text, quality);
-      this.#add(quality);
       recent.add(quality.signature);
-    }
-    Object.assign(this, judge.findings);
+      return quality;
+    });
+    this.formatted = this.where(({ isFormatted }) => isFormatted);
+    this.gaming = this.where(({ isGaming }) => isGaming);
+    this.empty = this.where(({ isEmpty }) => isEmpty);
+    this.#differentWords = judge.differentWords;
+    this.faults = judge.faults;
   }
 
-  #add(quality: ResponseQuality): void {
-    const index = this.count;
-    this.count += 1;
-    this.words += quality.words;
-    this.content.push(quality.contentLength);
-    this.repetition += quality.repetition;
-    if (quality.coherence !== undefined) {
-      this.coherence += quality.coherence;
-      this.judged += 1;
-    }
-    if (quality.hasReasoningTags) this.withReasoning += 1;
-    if (quality.isShort) this.short += 1;
-    if (quality.isEmpty) this.empty.push(index);
-    if (quality.isGaming) {
-      this.gaming.push(index);
-      this.thoughts.push(quality.reasoning);
-      if (quality.isWorthless) this.worthless += 1;
-    }
-    if (quality.repetition > 0.7) this.highlyRepetitive.push(index);
-    if (!quality.isFormatted) return;
-    this.formatted.push(index);
-    this.reasoningLength += quality.reasoningLength;
-    this.answerLength += quality.answerLength;
-  }
-
-  /** The metrics that are shares and means of these sums. */
+  /** The metrics that are shares and means over the responses. */
   metrics() {
+    const ofFormatted = (of: 'reasoningLength' | 'answerLength') =>
+      this.mean((quality) => (quality.isFormatted ? quality[of] : 0));
+    const words = this.all.reduce((sum, quality) => sum + quality.words, 0);
+    const coherent = this.all.flatMap(({ coherence }) => coherence ?? []);
     return {
       formatComplianceRate: this.share(this.formatted.length),
-      tagCorrectnessRate: this.share(this.withReasoning),
-      avgReasoningLength: this.share(this.reasoningLength),
-      avgAnswerLength: this.share(this.answerLength),
-      repetitionRate: this.share(this.repetition),
+      tagCorrectnessRate: this.mean(({ hasReasoningTags }) => (hasReasoningTags ? 1 : 0)),
+      avgReasoningLength: ofFormatted('reasoningLength'),
+      avgAnswerLength: ofFormatted('answerLength'),
+      repetitionRate: this.mean(({ repetition }) => repetition),
       emptyContentRate: this.share(this.empty.length),
-      lexicalDiversity: this.words === 0 ? 0 : this.differentWords / this.words,
-      coherence: this.judged === 0 ? 0 : this.coherence / this.judged,
+      lexicalDiversity: words === 0 ? 0 : this.#differentWords / words,
+      coherence: meanOf(coherent),
     };
   }
 
+  /** Indices of the responses that have a quality. */
+  where(has: (quality: ResponseQuality) => boolean): number[] {
+    return this.all.flatMap((quality, at) => (has(quality) ? [at] : []));
+  }
+
+  /** Mean over all responses. 0 for none. */
+  mean(of: (quality: ResponseQuality) => number): number {
+    return meanOf(this.all.map(of));
+  }
+
   /** Share of all responses. */
-  share(sum: number): number {
-    return this.count === 0 ? 0 : sum / this.count;
+  share(count: number): number {
+    return count / Math.max(1, this.all.length);
   }
 
   /** Share of the formatted responses. */
-  shareOfFormatted(sum: number): number {
-    return this.formatted.length === 0 ? 0 : sum / this.formatted.length;
+  shareOfFormatted(count: number): number {
+    return count / Math.max(1, this.formatted.length);
   }
 }
 

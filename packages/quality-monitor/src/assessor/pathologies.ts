@@ -1,5 +1,5 @@
 import type { Finding } from '@rlp/core';
-import type { QualitySums } from './metrics.ts';
+import type { BatchQuality } from './metrics.ts';
 import { fixed, percent, pythonNumber } from './number-format.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import { type Pathology, pathologyNotes } from './pathology.ts';
@@ -34,7 +34,7 @@ export function rewardPathologies(
   });
   const saturated = known.flatMap(({ name, window, statistics: { max, min } }) => {
     if (max === min) return [];
-    const [high, low] = [window.shareAtMaximum(), window.shareAtMinimum()];
+    const [high, low] = [window.shareAt(max), window.shareAt(min)];
     return [
       ...(high > rewardSaturationHigh ? [saturation(name, 'maximum', high, max)] : []),
       ...(low > rewardSaturationLow ? [saturation(name, 'minimum', low, min)] : []),
@@ -76,25 +76,25 @@ function varianceCollapse(
 
 /** Format gaming, repetition and loss of diversity. Omit `recent` if there are too few responses to judge diversity. */
 export function contentPathologies(
-  sums: QualitySums,
+  quality: BatchQuality,
   recent: { readonly different: number; readonly count: number } | undefined,
   { alertThresholds }: ResolvedAssessorOptions,
 ): BatchFinding[] {
   const found: BatchFinding[] = [];
-  const gaming = sums.shareOfFormatted(sums.gaming.length);
+  const gaming = quality.shareOfFormatted(quality.gaming.length);
   if (gaming > alertThresholds.formatGaming) {
     const message = `Suspected format gaming: ${percent(gaming)} of formatted responses have low-quality content`;
     const evidence = {
       gaming_rate: gaming,
-      gaming_count: sums.gaming.length,
-      total_formatted: sums.formatted.length,
+      gaming_count: quality.gaming.length,
+      total_formatted: quality.formatted.length,
     };
-    found.push(batchFinding('format_gaming', 'critical', message, evidence, { responses: sums.gaming }));
+    found.push(batchFinding('format_gaming', 'critical', message, evidence, { responses: quality.gaming }));
   }
-  const repetition = sums.share(sums.repetition);
+  const repetition = quality.mean((one) => one.repetition);
   if (repetition > alertThresholds.repetition) {
-    const responses = sums.highlyRepetitive;
-    const message = `Excessive repetition detected: avg=${percent(repetition)}, ${responses.length}/${sums.count} responses highly repetitive`;
+    const responses = quality.where((one) => one.repetition > 0.7);
+    const message = `Excessive repetition detected: avg=${percent(repetition)}, ${responses.length}/${quality.all.length} responses highly repetitive`;
     const evidence = { avg_repetition: repetition, high_repetition_count: responses.length };
     found.push(batchFinding('excessive_repetition', 'high', message, evidence, { responses }));
   }
@@ -110,18 +110,18 @@ export function contentPathologies(
 
 /** Empty or malformed responses. */
 export function degenerateOutputs(
-  sums: QualitySums,
+  quality: BatchQuality,
   { alertThresholds, tags, conventions }: ResolvedAssessorOptions,
 ): BatchFinding[] {
-  const empty = sums.share(sums.empty.length);
+  const empty = quality.share(quality.empty.length);
   if (empty <= alertThresholds.emptyContent) return [];
-  const hasNoTags = conventions === 'rlp' && tags !== 'none' && sums.formatted.length === 0;
+  const hasNoTags = conventions === 'rlp' && tags !== 'none' && quality.formatted.length === 0;
   const advice = hasNoTags
     ? `. None has <${tags.reasoning}> and <${tags.answer}>. For plain text set the option tags (flag --tags) to "none"`
     : '';
   const message = `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed${advice}`;
-  const evidence = { empty_rate: empty, empty_count: sums.empty.length, total: sums.count };
-  return [batchFinding('degenerate_outputs', 'high', message, evidence, { responses: sums.empty })];
+  const evidence = { empty_rate: empty, empty_count: quality.empty.length, total: quality.all.length };
+  return [batchFinding('degenerate_outputs', 'high', message, evidence, { responses: quality.empty })];
 }
 
 /**

@@ -23,7 +23,7 @@ export class ResponseJudge {
   /** Every word of the batch. */
   readonly #vocabulary = new HashSet();
   /** Errors of the option `coherence`. */
-  #faults: string[] = [];
+  faults: string[] = [];
 
   /** @throws ArgumentError for tags that are not plain words. */
   constructor(options: ResolvedAssessorOptions) {
@@ -34,23 +34,23 @@ export class ResponseJudge {
   /** Begins a batch. Equal responses share one text. */
   begin(responses: readonly string[]): readonly ReadText[] {
     this.#vocabulary.clear();
-    this.#faults = [];
+    this.faults = [];
     return this.#texts.readAll(responses);
   }
 
-  /** Different words of the batch so far, and errors of the option `coherence`. */
-  get findings(): { readonly differentWords: number; readonly faults: readonly string[] } {
-    return { differentWords: this.#vocabulary.size, faults: this.#faults };
+  /** Different words of the batch so far. */
+  get differentWords(): number {
+    return this.#vocabulary.size;
   }
 
   /** Judges one response. */
   quality(response: string, text: ReadText) {
     const { tags, conventions, nearDuplicates, coherence } = this.#options;
-    const { reasoning, answer = '', hasReasoningTags, isFormatted } = this.#shapeOf(response);
+    const { reasoning, answer, hasReasoningTags, isFormatted } = this.#readShape(response);
     const signature = new Uint32Array(signatureLength);
     this.#sequences.read(text, nearDuplicates === 'off' ? undefined : signature);
     if (nearDuplicates === 'off') exactSignature(response, signature);
-    for (let at = 0; at < text.chunkCount; at++) this.#vocabulary.add(text.low[at]!, text.high[at]!);
+    for (let at = 0; at < text.chunkCount; at++) this.#vocabulary.add(text.chunks[at]!);
     const length = lengthOf(response, text);
     const repetition =
       conventions === 'tunrex' ? casedRepetition(response) : repetitionOf(length, text, this.#sequences);
@@ -62,7 +62,6 @@ export class ResponseJudge {
       words: text.chunkCount,
       isFormatted,
       hasReasoningTags,
-      /** Text between the reasoning tags, trimmed. Empty without them. */
       reasoning,
       /** In code points. */
       reasoningLength,
@@ -84,20 +83,14 @@ export class ResponseJudge {
     };
   }
 
-  #shapeOf(response: string) {
-    const { reasoning, answer, hasReasoningTags } = this.#readShape(response);
-    const isFormatted = reasoning !== undefined && answer !== undefined;
-    return { reasoning: reasoning ?? '', answer, hasReasoningTags, isFormatted };
-  }
-
   /** Result of the option `coherence`, `undefined` if it fails. */
   #judged(response: string, coherence: (response: string) => number): number | undefined {
     try {
       const score = coherence(response);
       if (Number.isFinite(score)) return score;
-      this.#faults.push(`expected a number, got ${score}`);
+      this.faults.push(`expected a number, got ${score}`);
     } catch (error) {
-      this.#faults.push(messageOf(error));
+      this.faults.push(messageOf(error));
     }
     return undefined;
   }

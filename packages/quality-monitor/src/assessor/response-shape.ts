@@ -4,12 +4,16 @@ import type { ResolvedAssessorOptions } from './options.ts';
 
 /** Parts of a response. */
 interface ResponseShape {
-  /** Trimmed content of the first pair of the tag, if any. */
-  readonly reasoning: string | undefined;
-  readonly answer: string | undefined;
+  /** Trimmed content of the first pair of the tag. Empty without one. */
+  readonly reasoning: string;
+  readonly answer: string;
+  /** Whether it has both pairs. */
+  readonly isFormatted: boolean;
   /** Whether the reasoning tags are a pair. With the conventions of TunRex, whether both occur in any order. */
   readonly hasReasoningTags: boolean;
 }
+
+const untagged = { reasoning: '', answer: '', isFormatted: false, hasReasoningTags: false };
 
 /**
  * Reads responses of the form `<reasoning>…</reasoning><answer>…</answer>`, in linear time.
@@ -20,7 +24,7 @@ export function shapeReader({
   tags,
   conventions,
 }: Pick<ResolvedAssessorOptions, 'tags' | 'conventions'>): (response: string) => ResponseShape {
-  if (tags === 'none') return () => ({ reasoning: undefined, answer: undefined, hasReasoningTags: false });
+  if (tags === 'none') return () => untagged;
   const odd = Object.values(tags).find((tag) => !/^[\w-]+$/.test(tag));
   if (odd !== undefined) {
     throw new ArgumentError(
@@ -31,9 +35,13 @@ export function shapeReader({
   const hasTags = (text: string) =>
     conventions === 'tunrex' && ofReasoning.every((tag) => text.includes(tag));
   return (response) => {
-    const reasoning = between(response, ofReasoning);
-    const hasReasoningTags = reasoning !== undefined || hasTags(response);
-    return { reasoning, answer: between(response, ofAnswer), hasReasoningTags };
+    const [reasoning, answer] = [between(response, ofReasoning), between(response, ofAnswer)];
+    return {
+      reasoning: reasoning ?? '',
+      answer: answer ?? '',
+      isFormatted: reasoning !== undefined && answer !== undefined,
+      hasReasoningTags: reasoning !== undefined || hasTags(response),
+    };
   };
 }
 

@@ -48,31 +48,13 @@ export class RewardWindow {
 
   /** @returns `undefined` if the window is empty. */
   statistics(): RewardStatistics | undefined {
-    if (this.#count > 0) this.#statistics ??= this.#computed();
+    if (this.#count > 0) this.#statistics ??= statisticsOf(this.#sorted.subarray(0, this.#count));
     return this.#statistics;
   }
 
-  #computed(): RewardStatistics {
-    const values = this.#sorted.subarray(0, this.#count);
-    const samples = values.length;
-    let [sum, squares] = [0, 0];
-    for (let at = 0; at < samples; at++) sum += values[at]!;
-    const mean = sum / samples;
-    for (let at = 0; at < samples; at++) squares += (values[at]! - mean) ** 2;
-    const [min, max] = [values[0]!, values[samples - 1]!];
-    return { mean, std: Math.sqrt(squares / samples), min, max, median: middle(values), samples };
-  }
-
-  /** Share of values equal to the largest. */
-  shareAtMaximum(): number {
-    const count = this.#count;
-    return count === 0 ? 0 : (count - this.#firstFrom(this.#sorted[count - 1]!)) / count;
-  }
-
-  /** Share of values equal to the smallest. */
-  shareAtMinimum(): number {
-    const count = this.#count;
-    return count === 0 ? 0 : this.#firstFrom(this.#sorted[0]!, 'above') / count;
+  /** Share of the values that equal this one. */
+  shareAt(value: number): number {
+    return (this.#firstFrom(value, 'above') - this.#firstFrom(value)) / Math.max(1, this.#count);
   }
 
   /** 1.4826 times the median distance from the median. It estimates the standard deviation of normal values. */
@@ -114,6 +96,26 @@ export class RewardWindow {
     }
     return low;
   }
+}
+
+function statisticsOf(sorted: Float64Array): RewardStatistics {
+  const [mean, samples] = [meanOf(sorted), sorted.length];
+  let squares = 0;
+  for (let at = 0; at < samples; at++) squares += (sorted[at]! - mean) ** 2;
+  const std = Math.sqrt(squares / samples);
+  return { mean, std, min: sorted[0]!, max: sorted[samples - 1]!, median: middle(sorted), samples };
+}
+
+/** Mean. 0 for no values. */
+export function meanOf(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) sum += values[at]!;
+  return sum / Math.max(1, values.length);
+}
+
+/** Median. 0 for no values. */
+export function medianOf(values: readonly number[]): number {
+  return middle(Float64Array.from(values).sort());
 }
 
 function middle(sorted: Float64Array): number {

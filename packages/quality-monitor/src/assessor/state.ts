@@ -1,13 +1,14 @@
-import { FormatError } from '@rlp/core';
 import * as z from 'zod';
 import { packed } from '../state/packed.ts';
+import type { Saved } from '../state/saved.ts';
 import { signatureLength } from '../text/sequences.ts';
 import { alertCounts } from './alert-counts.ts';
 import { learningStateSchema } from './learning.ts';
 
 const count = z.int().nonnegative();
 
-const schema = z.strictObject({
+/** Schema of the state of a `RewardQualityAssessor`. */
+export const assessorSchema = z.strictObject({
   samples: count,
   batches: count,
   ...alertCounts,
@@ -20,11 +21,5 @@ const schema = z.strictObject({
   ),
 });
 
-/** @throws FormatError naming the problems. */
-export function parseAssessorState(state: unknown): z.output<typeof schema> {
-  const parsed = schema.safeParse(state);
-  if (parsed.success) return parsed.data;
-  throw new FormatError(
-    `expected the state of a RewardQualityAssessor, as saveState returns it: ${z.prettifyError(parsed.error)}`,
-  );
-}
+/** State of a `RewardQualityAssessor`, as JSON data. */
+export type SavedAssessor = Saved<typeof assessorSchema>;

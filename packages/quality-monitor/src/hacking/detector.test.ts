@@ -323,7 +323,7 @@ describe('rewardHackingDetector', () => {
   });
 
   it('refuses what is no state', () => {
-    expect(() => rewardHackingDetector().loadState({ detector: {} })).toThrow(FormatError);
+    expect(() => rewardHackingDetector().loadState({ state: {} })).toThrow(FormatError);
   });
 
   it('gives numbers whatever it is given', () => {

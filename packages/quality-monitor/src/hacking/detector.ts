@@ -10,6 +10,7 @@ import {
   type ScoredTrajectory,
 } from '@rlp/core';
 import { SecondOpinion, type Verdict } from '../opinion/second-opinion.ts';
+import { restored, type Saved, saved } from '../state/saved.ts';
 import { addRewards, byTask, rewardWeights } from './batch-facts.ts';
 import { type FindingContext, finding, isReportDue } from './findings.ts';
 import {
@@ -18,7 +19,7 @@ import {
   resolveRewardHackingOptions,
 } from './options.ts';
 import { makeUsual, RecentPhrases } from './phrases.ts';
-import { type DetectorState, initialState, restoredState, savedState, type WaitingBatch } from './state.ts';
+import { type DetectorState, detectorSchema, initialState, type WaitingBatch } from './state.ts';
 import { designEffectOf, ScaleSuspicions, type Suspicion } from './suspicion.ts';
 import { emptyRows, hashOf, type Surroundings, TextMeasures } from './text-measures.ts';
 import { countBin, rowLength, type TraitName, traitIndex, traits, unknown } from './traits.ts';
@@ -137,12 +138,12 @@ class Detector implements RewardHackingDetector {
     for (const scale of Object.values(this.#scales)) scale.forget();
   }
 
-  saveState(): unknown {
-    return savedState(this.#state);
+  saveState(): Saved<typeof detectorSchema> {
+    return saved(detectorSchema, this.#state);
   }
 
   loadState(state: unknown): void {
-    this.#goOn(restoredState(state));
+    this.#goOn(restored('reward-hacking detector', detectorSchema, state));
   }
 
   #goOn(state: DetectorState): void {

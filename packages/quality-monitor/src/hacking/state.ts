@@ -1,4 +1,3 @@
-import { FormatError } from '@rlp/core';
 import * as z from 'zod';
 import { initialOpinion, opinionState } from '../opinion/state.ts';
 import { packed } from '../state/packed.ts';
@@ -38,7 +37,8 @@ const scale = z.strictObject({
   tasks: count,
 });
 
-const schema = z.strictObject({
+/** Schema of the state of a reward-hacking detector. */
+export const detectorSchema = z.strictObject({
   quick: scale,
   slow: scale,
   waiting: z.array(waitingBatch),
@@ -56,7 +56,7 @@ const schema = z.strictObject({
 });
 
 /** State of a reward-hacking detector. Its parts change it in place. */
-export type DetectorState = z.output<typeof schema>;
+export type DetectorState = z.output<typeof detectorSchema>;
 
 /** State of one time scale. */
 export type ScaleState = DetectorState[Scale];
@@ -93,25 +93,4 @@ function initialScale(): ScaleState {
     phrases: new Uint16Array(slotCount),
     tasks: 0,
   };
-}
-
-/** The state of now as JSON data. It is converted when it is read, because few states are written. */
-export function savedState(state: DetectorState): unknown {
-  const copy = structuredClone(state);
-  let json: unknown;
-  return {
-    get detector() {
-      json ??= z.encode(schema, copy);
-      return json;
-    },
-  };
-}
-
-/** @throws FormatError naming the problems. */
-export function restoredState(saved: unknown): DetectorState {
-  const parsed = z.strictObject({ detector: schema }).safeParse(saved);
-  if (parsed.success) return parsed.data.detector;
-  throw new FormatError(
-    `expected the state of a reward-hacking detector, as saveState returns it: ${z.prettifyError(parsed.error)}`,
-  );
 }

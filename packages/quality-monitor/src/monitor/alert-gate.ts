@@ -12,8 +12,7 @@ export const alertGateStateSchema = z.strictObject({
   recent: z.array(z.strictObject({ step: z.number(), rules: z.array(z.string()) })),
 });
 
-/** State of an {@link AlertGate}, as JSON data. */
-export type AlertGateState = z.output<typeof alertGateStateSchema>;
+type AlertGateState = z.output<typeof alertGateStateSchema>;
 
 /**
  * Counts findings and selects those to report: severe enough, and within the rate limit.
@@ -25,7 +24,7 @@ export class AlertGate {
   readonly #config: ResolvedInterventionConfig;
   readonly #conventions: 'rlp' | 'tunrex';
   /** `recent` has the batches with findings in the window, with the rules that were reported. */
-  #state: AlertGateState = { ...noAlerts(), held: 0, recent: [] };
+  state: AlertGateState = { ...noAlerts(), held: 0, recent: [] };
 
   constructor(config: ResolvedInterventionConfig, conventions: 'rlp' | 'tunrex') {
     this.#config = config;
@@ -34,7 +33,7 @@ export class AlertGate {
 
   /** Alerts counted so far. */
   get total(): number {
-    return totalOf(this.#state);
+    return totalOf(this.state);
   }
 
   /** Counts a batch's findings. @returns Those to report, and how many the rate limit held. */
@@ -48,18 +47,18 @@ export class AlertGate {
     const severe = findings.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
     const passed = this.#passed([...new Set(severe.map(({ rule }) => rule))], step);
     if (passed === undefined) return none;
-    for (const finding of findings) countAlert(this.#state, finding);
+    for (const finding of findings) countAlert(this.state, finding);
     if (!enableInterventions) return none;
     const reported = severe.filter(({ rule }) => passed.includes(rule));
     const held = severe.length - reported.length;
-    this.#state.held += held;
+    this.state.held += held;
     return { reported, held };
   }
 
   /** Counts so far, and batches with findings per step of the window that ends with `step`. */
   summary(step: number) {
     if (this.#conventions === 'rlp') this.#forget(step);
-    const { bySeverity, byRule, held, recent } = this.#state;
+    const { bySeverity, byRule, held, recent } = this.state;
     return {
       totalAlertsBySeverity: { low: 0, medium: 0, high: 0, critical: 0, ...bySeverity },
       totalAlertsByRule: { ...byRule },
@@ -68,29 +67,21 @@ export class AlertGate {
     };
   }
 
-  saveState(): AlertGateState {
-    return structuredClone(this.#state);
-  }
-
-  loadState(state: AlertGateState): void {
-    this.#state = state;
-  }
-
   /** The rules within the rate limit. `undefined` if TunRex would not count the batch. */
   #passed(rules: string[], step: number): readonly string[] | undefined {
     this.#forget(step);
     const isTunrex = this.#conventions === 'tunrex';
-    const counted = this.#state.recent.filter((batch) => isTunrex || batch.rules.length > 0);
+    const counted = this.state.recent.filter((batch) => isTunrex || batch.rules.length > 0);
     const isWithin = counted.length < this.#config.maxAlertsPerWindow;
-    const known = new Set(this.#state.recent.flatMap((batch) => batch.rules));
+    const known = new Set(this.state.recent.flatMap((batch) => batch.rules));
     const unreported = isTunrex ? [] : rules.filter((rule) => !known.has(rule));
     const passed = isWithin ? rules : unreported;
-    this.#state.recent = [...this.#state.recent, { step, rules: passed }];
+    this.state.recent = [...this.state.recent, { step, rules: passed }];
     return isTunrex && !isWithin ? undefined : passed;
   }
 
   #forget(step: number): void {
     const first = step - this.#config.alertAggregationWindow;
-    this.#state.recent = this.#state.recent.filter((batch) => batch.step > first);
+    this.state.recent = this.state.recent.filter((batch) => batch.step > first);
   }
 }

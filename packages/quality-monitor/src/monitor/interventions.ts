@@ -1,9 +1,6 @@
 import type { Finding, Intervention } from '@rlp/core';
 import type { ResolvedAction, ResolvedInterventionConfig } from './options.ts';
 
-/** Iteration in which each action was last requested. */
-export type InterventionsState = Readonly<Record<string, number>>;
-
 /**
  * Requests the actions that findings call for.
  *
@@ -12,7 +9,8 @@ export type InterventionsState = Readonly<Record<string, number>>;
  */
 export class Interventions {
   readonly #actions: ResolvedInterventionConfig['actions'];
-  #requested: Record<string, number> = {};
+  /** Iteration in which each action was last requested. */
+  requested: Record<string, number> = {};
 
   constructor({ actions }: Pick<ResolvedInterventionConfig, 'actions'>) {
     this.#actions = actions;
@@ -36,19 +34,11 @@ export class Interventions {
     };
   }
 
-  saveState(): InterventionsState {
-    return { ...this.#requested };
-  }
-
-  loadState(state: InterventionsState): void {
-    this.#requested = { ...state };
-  }
-
   #isDue({ action, intervention, key }: Request, step: number): boolean {
     if (action.action === 'drop') return true;
     const component = intervention.action === 'lower-weight' ? `/${intervention.component}` : '';
-    if (step - (this.#requested[key + component] ?? -Infinity) < action.cooldown) return false;
-    this.#requested[key + component] = step;
+    if (step - (this.requested[key + component] ?? -Infinity) < action.cooldown) return false;
+    this.requested[key + component] = step;
     return true;
   }
 }

@@ -133,7 +133,7 @@ describe('RewardQualityMonitor', () => {
     expect(second.saveState()).toEqual(whole.saveState());
     expect(() => second.loadState({ step: 'x' })).toThrow('expected the state of a RewardQualityMonitor');
     for (const signatures of ['!!!', 'AAAA']) {
-      const assessor = { ...(second.assessor.saveState() as object), signatures };
+      const assessor = { state: { ...second.assessor.saveState().state, signatures } };
       expect(() => second.assessor.loadState(assessor)).toThrow(FormatError);
     }
   });

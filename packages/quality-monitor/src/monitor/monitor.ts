@@ -15,6 +15,7 @@ import { severities } from '../assessor/alert-counts.ts';
 import { type AssessmentSummary, RewardQualityAssessor } from '../assessor/assessor.ts';
 import { flatMetrics, type RewardQualityMetrics } from '../assessor/metrics.ts';
 import type { RewardHackingDetector } from '../hacking/detector.ts';
+import { restored, type Saved, saved } from '../state/saved.ts';
 import { AlertGate, alertGateStateSchema } from './alert-gate.ts';
 import { checkedBatch, type MonitoredBatch, rewardsOf, trajectoriesOf } from './batch.ts';
 import { GuardedLoggers } from './guarded-loggers.ts';
@@ -57,7 +58,7 @@ export interface MonitoringSummary extends AssessmentSummary {
   };
 }
 
-const stateSchema = z.strictObject({
+const monitorSchema = z.strictObject({
   step: z.int(),
   alerts: alertGateStateSchema,
   heldInterventions: z.int().nonnegative(),
@@ -66,6 +67,9 @@ const stateSchema = z.strictObject({
   assessor: z.unknown(),
   detectors: z.array(z.unknown()),
 });
+
+/** State of a {@link RewardQualityMonitor}, as JSON data. */
+export type SavedMonitor = Saved<typeof monitorSchema>;
 
 /**
  * Watches training. Assesses each batch, reports alerts within a rate limit, and requests interventions.
@@ -180,32 +184,29 @@ export class RewardQualityMonitor implements Monitor {
     };
   }
 
-  saveState(): unknown {
-    return {
+  saveState(): SavedMonitor {
+    return saved(monitorSchema, {
       step: this.#step,
-      alerts: this.#gate.saveState(),
+      alerts: this.#gate.state,
       heldInterventions: this.#heldInterventions,
-      requested: this.#interventions.saveState(),
+      requested: this.#interventions.requested,
       components: [...this.#components],
       assessor: this.assessor.saveState(),
       detectors: this.#detectors.map((detector) => detector.saveState()),
-    };
+    });
   }
 
   /** Continues from {@link RewardQualityMonitor.saveState} of a monitor with the same parts. */
   loadState(state: unknown): void {
-    const parsed = stateSchema.safeParse(state);
-    if (!parsed.success || parsed.data.detectors.length !== this.#detectors.length) {
-      const problem = parsed.success ? 'the number of detectors differs' : z.prettifyError(parsed.error);
-      throw new FormatError(
-        `expected the state of a RewardQualityMonitor, as saveState returns it: ${problem}`,
-      );
+    const given = restored('RewardQualityMonitor', monitorSchema, state);
+    if (given.detectors.length !== this.#detectors.length) {
+      throw new FormatError('RewardQualityMonitor: expected the state of a monitor with as many detectors');
     }
-    const { step, alerts, heldInterventions, requested, components, assessor, detectors } = parsed.data;
+    const { step, alerts, heldInterventions, requested, components, assessor, detectors } = given;
     this.assessor.loadState(assessor);
     for (const [at, detector] of this.#detectors.entries()) detector.loadState(detectors[at]);
-    this.#gate.loadState(alerts);
-    this.#interventions.loadState(requested);
+    this.#gate.state = alerts;
+    this.#interventions.requested = requested;
     this.#components.clear();
     for (const name of components) this.#components.add(name);
     this.#heldInterventions = heldInterventions;

@@ -1,51 +1,43 @@
 /** Least number of slots. */
 const leastSlots = 1024;
 
-/** A set of 64-bit hashes, given as two halves. It needs no object per word. */
+/** A set of 32-bit hashes. It needs no object per word. Of 100,000 words about one has the hash of another one. */
 export class HashSet {
-  /** Both halves of each hash, side by side. Free slots are 0. */
-  #keys = new Int32Array(2 * leastSlots);
-  #hasZero = false;
+  /** Free slots are 0. */
+  #keys = new Int32Array(leastSlots);
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** Adds a hash unless it is there. */
-  add(low: number, high: number): void {
+  /** Adds a hash unless it is there. 0 counts as 1. */
+  add(hash: number): void {
     const keys = this.#keys;
-    const mask = keys.length - 2;
-    let at = ((low ^ (high >>> 7)) << 1) & mask;
-    while (keys[at] !== 0 || keys[at + 1] !== 0) {
-      if (keys[at] === low && keys[at + 1] === high) return;
-      at = (at + 2) & mask;
+    const key = hash === 0 ? 1 : hash;
+    const mask = keys.length - 1;
+    let at = (key ^ (key >>> 15)) & mask;
+    while (keys[at] !== 0) {
+      if (keys[at] === key) return;
+      at = (at + 1) & mask;
     }
-    if (low === 0 && high === 0) {
-      if (this.#hasZero) return;
-      this.#hasZero = true;
-    }
-    keys[at] = low;
-    keys[at + 1] = high;
+    keys[at] = key;
     this.#size += 1;
-    if (4 * this.#size > keys.length) this.#grow();
+    if (2 * this.#size > keys.length) this.#grow();
   }
 
   /** Empties the set and shrinks it if it is much too large. */
   clear(): void {
-    const slots = this.#keys.length / 2;
-    if (slots > leastSlots && 16 * this.#size < slots) this.#keys = new Int32Array(slots);
+    const slots = this.#keys.length;
+    if (slots > leastSlots && 16 * this.#size < slots) this.#keys = new Int32Array(slots / 2);
     else this.#keys.fill(0);
-    this.#hasZero = false;
     this.#size = 0;
   }
 
   #grow(): void {
     const keys = this.#keys;
     this.#keys = new Int32Array(2 * keys.length);
-    this.#size = this.#hasZero ? 1 : 0;
-    for (let at = 0; at < keys.length; at += 2) {
-      if (keys[at] !== 0 || keys[at + 1] !== 0) this.add(keys[at]!, keys[at + 1]!);
-    }
+    this.#size = 0;
+    for (const key of keys) if (key !== 0) this.add(key);
   }
 }

@@ -21,10 +21,10 @@ describe('HashSet', () => {
   it('counts what a Set counts, over many emptyings', () => {
     const set = new HashSet();
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.integer({ min: -9, max: 9 }), fc.integer())), (pairs) => {
+      fc.property(fc.array(fc.integer({ min: -9, max: 9 }).filter((hash) => hash !== 0)), (hashes) => {
         set.clear();
-        for (const [low, high] of pairs) set.add(low | 0, high | 0);
-        expect(set.size).toBe(new Set(pairs.map((pair) => pair.join())).size);
+        for (const hash of hashes) set.add(hash);
+        expect(set.size).toBe(new Set(hashes).size);
       }),
     );
   });
@@ -32,10 +32,10 @@ describe('HashSet', () => {
   it('grows, and gives back room that it does not need', () => {
     const set = new HashSet();
     for (let round = 0; round < 3; round++) {
-      for (let at = 0; at < 20_000; at++) set.add(at % 7000, 0);
+      for (let at = 0; at < 20_000; at++) set.add(1 + (at % 7000));
       expect(set.size).toBe(7000);
       set.clear();
-      for (let at = 0; at < 10; at++) set.add(0, at % 5);
+      for (let at = 0; at < 10; at++) set.add(1 + (at % 5));
       expect(set.size).toBe(5);
       set.clear();
     }

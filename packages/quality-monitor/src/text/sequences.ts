@@ -5,8 +5,8 @@ import type { ReadText } from './text-reader.ts';
 export const signatureLength = 64;
 
 const longest = 3;
-const seedLow = 0x811c9dc5 | 0;
-const seedHigh = 0x9e3779b9 | 0;
+/** Hash of nothing. */
+const start = 0x811c9dc5 | 0;
 /** Marks an empty entry of a signature. */
 const empty = 0xffffffff;
 
@@ -25,22 +25,18 @@ export class Sequences {
    * @param signature - Receives the signature. Shape: `[signatureLength]`.
    * @see Li, Owen and Zhang 2012, https://arxiv.org/abs/1208.1259; Shrivastava and Li 2014, https://arxiv.org/abs/1406.4784
    */
-  read({ low, high, chunkCount }: ReadText, signature?: Uint32Array): void {
+  read({ chunks, chunkCount }: ReadText, signature?: Uint32Array): void {
     // A text of one or two chunks is one sequence.
     const length = Math.min(longest, chunkCount);
     this.#count = length === 0 ? 0 : chunkCount - length + 1;
     this.#different.clear();
     signature?.fill(empty);
     for (let at = 0; at < this.#count; at++) {
-      let ofLow = seedLow;
-      let ofHigh = seedHigh;
-      for (let chunk = at; chunk < at + length; chunk++) {
-        ofLow = lowStep(ofLow, low[chunk]!);
-        ofHigh = highStep(ofHigh, high[chunk]!);
-      }
-      this.#different.add(ofLow, ofHigh);
+      let sequence = start;
+      for (let chunk = at; chunk < at + length; chunk++) sequence = continued(sequence, chunks[chunk]!);
+      this.#different.add(sequence);
       if (signature === undefined) continue;
-      const hash = mixed(ofLow ^ Math.imul(ofHigh, 5));
+      const hash = mixed(sequence);
       const entry = hash & (signatureLength - 1);
       signature[entry] = Math.min(signature[entry]!, hash >>> 6);
     }
@@ -64,23 +60,19 @@ export class Sequences {
  * @param into - Shape: `[signatureLength]`.
  */
 export function exactSignature(text: string, into: Uint32Array): void {
-  let [ofLow, ofHigh] = [seedLow, seedHigh];
+  // Two hashes, because equal ones would make two texts one.
+  let [forwards, backwards] = [start, start];
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    ofLow = lowStep(ofLow, code);
-    ofHigh = highStep(ofHigh, code);
+    forwards = continued(forwards, text.charCodeAt(at));
+    backwards = continued(backwards, text.charCodeAt(text.length - 1 - at));
   }
   for (let entry = 0; entry < signatureLength; entry++) {
-    into[entry] = mixed((entry & 1 ? ofHigh : ofLow) + entry);
+    into[entry] = mixed((entry & 1 ? backwards : forwards) + entry);
   }
 }
 
-function lowStep(hash: number, chunk: number): number {
+function continued(hash: number, chunk: number): number {
   return Math.imul(hash ^ chunk, 0x01000193) ^ (hash >>> 15);
-}
-
-function highStep(hash: number, chunk: number): number {
-  return Math.imul(hash + chunk, 0xc2b2ae35) ^ (hash >>> 16);
 }
 
 /** Spreads a hash over all bits (the finalizer of MurmurHash3). */
@@ -94,11 +86,11 @@ function mixed(hash: number): number {
 
 /** Fills empty entries downwards from a full one, each from the one after it. */
 function densify(entries: Uint32Array): void {
-  let start = 0;
-  while (entries[start] === empty) start += 1;
-  let next = entries[start]!;
+  let full = 0;
+  while (entries[full] === empty) full += 1;
+  let next = entries[full]!;
   for (let step = 1; step < signatureLength; step++) {
-    const entry = (start - step) & (signatureLength - 1);
+    const entry = (full - step) & (signatureLength - 1);
     if (entries[entry] === empty) entries[entry] = mixed(next + 1) >>> 6;
     next = entries[entry]!;
   }

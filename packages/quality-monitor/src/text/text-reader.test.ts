@@ -17,8 +17,10 @@ describe('TextReader', () => {
   });
 
   it('takes for the same chunk what differs in case only', () => {
-    const { low, high, chunkCount } = reader.read("don't DON'T dont snake_case, SNAKE_CASE, snake-case,");
-    const chunks = Array.from({ length: chunkCount }, (_, at) => `${low[at]} ${high[at]}`);
+    const { chunks: hashes, chunkCount } = reader.read(
+      "don't DON'T dont snake_case, SNAKE_CASE, snake-case,",
+    );
+    const chunks = [...hashes.subarray(0, chunkCount)];
     expect(chunks.map((chunk) => chunks.indexOf(chunk))).toEqual([0, 0, 2, 3, 3, 5]);
   });
 

@@ -1,7 +1,7 @@
 import { characterKinds, kindTable } from './characters.ts';
 
-/** Hashes of no characters. */
-const [emptyLow, emptyHigh] = [0x811c9dc5 | 0, 0x9e3779b9 | 0];
+/** Hash of no characters. */
+const emptyHash = 0x811c9dc5 | 0;
 
 /**
  * Hashes of a text's chunks, and counts of its characters.
@@ -9,9 +9,8 @@ const [emptyLow, emptyHigh] = [0x811c9dc5 | 0, 0x9e3779b9 | 0];
  * A **chunk** is a run without white space. ASCII letters are compared without case.
  */
 export class ReadText {
-  /** Hashes of the chunks, in two halves. Shape: `[chunkCount]` and room. */
-  low: Int32Array<ArrayBuffer> = new Int32Array(256);
-  high: Int32Array<ArrayBuffer> = new Int32Array(256);
+  /** Hashes of the chunks. Shape: `[chunkCount]` and room. */
+  chunks: Int32Array<ArrayBuffer> = new Int32Array(256);
   chunkCount = 0;
   /** Characters, and those of them that are controls, surrogates, private or replacements. */
   characters: { readonly all: number; readonly garbled: number } = { all: 0, garbled: 0 };
@@ -19,15 +18,11 @@ export class ReadText {
   /** Clears the text and makes room for chunks. */
   clear(room: number): void {
     this.chunkCount = 0;
-    if (room <= this.low.length) return;
-    const enough = 2 ** Math.ceil(Math.log2(room));
-    this.low = new Int32Array(enough);
-    this.high = new Int32Array(enough);
+    if (room > this.chunks.length) this.chunks = new Int32Array(2 ** Math.ceil(Math.log2(room)));
   }
 
-  addChunk(low: number, high: number): void {
-    this.low[this.chunkCount] = low;
-    this.high[this.chunkCount] = high;
+  addChunk(hash: number): void {
+    this.chunks[this.chunkCount] = hash;
     this.chunkCount += 1;
   }
 }
@@ -59,22 +54,21 @@ export class TextReader {
     const kinds = this.#kinds;
     // Chunks have a character between them.
     into.clear((length >> 1) + 1);
-    let [low, high, chunkStart, garbled] = [emptyLow, emptyHigh, 0, 0];
+    let [hash, chunkStart, garbled] = [emptyHash, 0, 0];
     for (let at = 0; at < length; at++) {
       const code = text.charCodeAt(at);
       const kind = kinds[code]!;
       if (kind >= characterKinds.garbled) garbled += 1;
       if (kind === characterKinds.space || kind === characterKinds.garbledSpace) {
-        if (at > chunkStart) into.addChunk(low, high);
-        [low, high, chunkStart] = [emptyLow, emptyHigh, at + 1];
+        if (at > chunkStart) into.addChunk(hash);
+        [hash, chunkStart] = [emptyHash, at + 1];
         continue;
       }
       const small = kind === characterKinds.letter ? code | 32 : code;
-      // FNV-1a, and a second hash that is independent of it.
-      low = Math.imul(low ^ small, 0x01000193);
-      high = Math.imul(high + small, 0x85ebca6b) ^ (high >>> 13);
+      // FNV-1a.
+      hash = Math.imul(hash ^ small, 0x01000193);
     }
-    if (length > chunkStart) into.addChunk(low, high);
+    if (length > chunkStart) into.addChunk(hash);
     into.characters = { all: length, garbled };
     return into;
   }
