@@ -199,5 +199,7 @@ function sentence({
   tasks,
 }: Comparison): string {
   const sign = difference >= 0 ? '+' : '';
-  return `${measure} ${first.toFixed(4)} → ${second.toFixed(4)}, ${sign}${difference.toFixed(4)} (${low.toFixed(4)} to ${high.toFixed(4)}), p = ${pValue.toPrecision(2)}, ${better} better and ${worse} worse of ${tasks} tasks`;
+  const interval =
+    low === undefined || high === undefined ? 'no interval' : `${low.toFixed(4)} to ${high.toFixed(4)}`;
+  return `${measure} ${first.toFixed(4)} → ${second.toFixed(4)}, ${sign}${difference.toFixed(4)} (${interval}), p = ${pValue.toPrecision(2)}, ${better} better and ${worse} worse of ${tasks} tasks`;
 }

@@ -52,6 +52,38 @@ describe('compareEvaluations', () => {
     expect([low, high]).toEqual([expect.closeTo(difference - half, 2), expect.closeTo(difference + half, 2)]);
   });
 
+  // contingencytables 3.0 (R), Newcombe's square-and-add interval of Cavo et al. 2012: 0.0046 to 0.1186
+  it("has Newcombe's interval of one response per task", () => {
+    const rows = [
+      ...Array.from({ length: 59 }, () => [true, true] as const),
+      ...Array.from({ length: 6 }, () => [true, false] as const),
+      ...Array.from({ length: 16 }, () => [false, true] as const),
+      ...Array.from({ length: 80 }, () => [false, false] as const),
+    ];
+    const [first, second] = [evaluation(rows.map(([a]) => [a])), evaluation(rows.map(([, b]) => [b]))];
+    const { low, high, difference } = compareEvaluations(first, second);
+    expect([low, high]).toEqual([expect.closeTo(0.0046, 4), expect.closeTo(0.1186, 4)]);
+    const turned = compareEvaluations(second, first);
+    expect([turned.difference, turned.low, turned.high].map((value) => -value!)).toEqual([
+      expect.closeTo(difference, 12),
+      expect.closeTo(high!, 12),
+      expect.closeTo(low!, 12),
+    ]);
+  });
+
+  it('has a width if no task differs, and less of it with more tasks', () => {
+    const [few, many] = [20, 200].map((equal) => compareEvaluations(...pair(0, 0, equal)));
+    expect(few!.low).toBeCloseTo(-few!.high!, 12);
+    // All right: Wilson's interval reaches down by z²/(n + z²).
+    expect(few!.high).toBeCloseTo(1.959964 ** 2 / (20 + 1.959964 ** 2), 6);
+    expect(many!.high).toBeLessThan(few!.high! / 5);
+  });
+
+  it('has no interval if tasks with several responses differ equally', () => {
+    const first = evaluation(Array.from({ length: 12 }, () => [true, false]));
+    expect(compareEvaluations(first, first)).not.toHaveProperty('low');
+  });
+
   it('permutes signs where tasks have several responses', () => {
     const first = evaluation(Array.from({ length: 12 }, () => [true, false, false, false]));
     const second = evaluation(Array.from({ length: 12 }, () => [true, true, false, false]));

@@ -1,6 +1,7 @@
 import { ArgumentError, type EvaluatedTask, type Evaluation, parseOptions, RandomStream } from '@rlp/core';
 import * as z from 'zod';
 import { binomialTail } from './distributions.ts';
+import { bootstrapInterval, newcombeInterval, type PairedCounts } from './paired-intervals.ts';
 
 const schema = z.strictObject({
   /** Level of the interval. Default 0.95. */
@@ -25,9 +26,9 @@ export interface Comparison {
   readonly second: number;
   /** `second − first`. */
   readonly difference: number;
-  /** Ends of the paired bootstrap interval of the difference. */
-  readonly low: number;
-  readonly high: number;
+  /** Ends of the interval of the difference. Absent if all tasks differ equally, unless each has one right or wrong response. */
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
   /** Two-sided p-value of no difference. */
   readonly pValue: number;
   /** `'mcnemar'` for one right or wrong response per task, else `'permutation'` of the signs of the differences. */
@@ -41,8 +42,8 @@ export interface Comparison {
 /**
  * Compares two evaluations task by task, such as those of two checkpoints on one benchmark.
  *
- * Pairing removes the spread between easy and hard tasks. The interval is a bootstrap over tasks. The p-value is McNemar's exact
- * test if each task has one right or wrong response, else a permutation test of the signs of the differences.
+ * Pairing removes the spread between easy and hard tasks. If each task has one right or wrong response, the interval is Newcombe's and
+ * the p-value that of McNemar's exact test. Otherwise they are a bootstrap over tasks and a permutation test of the signs of the differences.
  *
  * @throws `ArgumentError` if the evaluations have no scored task in common.
  */
@@ -74,15 +75,16 @@ export function compareEvaluations(
   const worse = differences.filter((each) => each < 0).length;
   const isBinary = pairs.flat().every((value) => value === 0 || value === 1);
   const single = first.samples === 1 && second.samples === 1 && measure === 'accuracy' && isBinary;
-  const [low, high] = bootstrapInterval(differences, { confidence, resamples, seed });
+  const interval = single
+    ? newcombeInterval(countsOf(pairs), confidence)
+    : bootstrapInterval(differences, { confidence, resamples, seed });
   return {
     measure,
     tasks: pairs.length,
     first: meanOf(pairs.map(([before]) => before)),
     second: meanOf(pairs.map(([, after]) => after)),
     difference: meanOf(differences),
-    low,
-    high,
+    ...(interval && { low: interval[0], high: interval[1] }),
     pValue: single ? mcnemar(better, worse) : permutationTest(differences, { resamples, seed }),
     test: single ? 'mcnemar' : 'permutation',
     better,
@@ -92,6 +94,13 @@ export function compareEvaluations(
 }
 
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Counts of pairs that are 0 or 1. */
+function countsOf(pairs: readonly (readonly [number, number])[]): PairedCounts {
+  const count = (first: number, second: number) =>
+    pairs.filter(([before, after]) => before === first && after === second).length;
+  return { both: count(1, 1), onlyFirst: count(1, 0), onlySecond: count(0, 1), neither: count(0, 0) };
+}
 
 /** Means of the tasks that both evaluations scored. */
 function pairsOf(
@@ -121,27 +130,6 @@ function taskMean({ correct, rewards }: EvaluatedTask, measure: Comparison['meas
 function mcnemar(better: number, worse: number): number {
   const discordant = better + worse;
   return Math.min(1, 2 * binomialTail(Math.max(better, worse), discordant, 0.5));
-}
-
-/** Percentiles of the mean of resampled differences. */
-function bootstrapInterval(
-  differences: readonly number[],
-  { confidence, resamples, seed }: z.output<typeof schema>,
-): readonly [number, number] {
-  const stream = RandomStream.named(seed, 'bootstrap');
-  const { length } = differences;
-  const means = Float64Array.from({ length: resamples }, () => {
-    let sum = 0;
-    // One draw chooses two tasks: its digits after the first choice are as random.
-    for (let drawn = 0; drawn < length; drawn += 2) {
-      const place = stream.uniform() * length;
-      sum += differences[Math.floor(place)]!;
-      if (drawn + 1 < length) sum += differences[Math.floor((place % 1) * length)]!;
-    }
-    return sum / length;
-  }).sort();
-  const at = (fraction: number) => means[Math.round(fraction * (resamples - 1))]!;
-  return [at((1 - confidence) / 2), at((1 + confidence) / 2)];
 }
 
 /** Share of random signs that give a mean at least as large, the observed one included. */
