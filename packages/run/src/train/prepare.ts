@@ -54,7 +54,13 @@ export async function prepareRun(
     rows: all,
   });
   const { computer, component, readsAnswer, close } = createRewards(config);
-  if (stages.includes('sft')) requireCompletions(rows.imitated);
+  if (stages.includes('sft')) {
+    // What is practised later is a prompt, and not a text to imitate.
+    requireCompletions(
+      rows.imitated,
+      mode === 'sft' || given.sft?.data !== undefined ? 'accepted' : 'refused',
+    );
+  }
   if (readsAnswer !== undefined && (stages.includes('rl') || mode === 'eval'))
     requireAnswers(all, readsAnswer);
   if (stages.includes('preference')) rows.practised.forEach(preferenceOf);
@@ -101,7 +107,9 @@ async function rowsOf(
           : tasks.slice(0, evaluation.heldOut),
     };
   }
-  const heldOut = evaluation === 'none' || own.length > 0 ? 0 : evaluation.heldOut;
+  // No response to a text of a corpus is right or wrong.
+  const isCorpus = stages.join() === 'sft' && rows.some((row) => row.isCorpus);
+  const heldOut = evaluation === 'none' || own.length > 0 || isCorpus ? 0 : evaluation.heldOut;
   const imitated = stages.length > 1 && shown.length === 0 ? sft?.rows : undefined;
   const split = splitRows(rows, { heldOut, imitated, seed });
   const learned = shown.length > 0 ? shown : split.imitated;
@@ -109,12 +117,14 @@ async function rowsOf(
   return { ...split, imitated: kept, heldOut: own.length > 0 ? own : split.heldOut };
 }
 
-function requireCompletions(rows: readonly RunRow[]): void {
-  const missing = rows.filter(({ completion }) => completion === undefined);
+function requireCompletions(rows: readonly RunRow[], corpus: 'accepted' | 'refused'): void {
+  const missing = rows.filter(
+    ({ completion, isCorpus }) => completion === undefined && !(isCorpus && corpus === 'accepted'),
+  );
   if (missing.length === 0) return;
   throw new ArgumentError(
     `sft: ${missing.length} of ${rows.length} rows have no text to imitate, first row ${missing[0]!.id}; give them an ` +
-      'answer or a completion as text, or name its column under data.fields.answer',
+      'answer or a completion as text, name its column under data.fields.answer, or give sft.data: rows of a column text alone are imitated whole',
   );
 }
 

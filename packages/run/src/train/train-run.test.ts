@@ -136,6 +136,23 @@ describe('trainRun', () => {
     expect(await readdir(directory)).not.toContain('gaps');
   });
 
+  it('imitates the texts of a corpus whole, and refuses to imitate what it practises', async () => {
+    const data = join(directory, 'corpus.jsonl');
+    const texts = ['1+1=2', '1+2=3', '1+3=4'];
+    await writeFile(data, texts.map((text) => JSON.stringify({ text })).join('\n'));
+    const { model, algorithm } = tiny;
+    const { stream, text } = recorded();
+    const output = join(directory, 'corpus');
+    const shared = { model, data, sft: { updates: 1 } };
+    await trainRun({ ...shared, output }, { stream });
+    expect(text()).toContain('3 rows to imitate, none held out, because texts have no answer');
+    const [sft] = metricRowsFromJsonl(await readFile(join(output, 'metrics.jsonl'), 'utf8'));
+    // Every character of each text, and its end.
+    expect(sft!.metrics['tokens/trained']).toBe(3 * 6);
+    const both = { ...shared, algorithm, rewards: { right: 'answer' as const }, output: `${output} 2` };
+    await expect(trainRun(both)).rejects.toThrow('sft: 2 of 2 rows have no text to imitate');
+  });
+
   it('says before training that its rewards give nothing for the answers that it will imitate', async () => {
     const data = join(directory, 'plain.jsonl');
     const rows = Array.from({ length: 12 }, (_, n) =>

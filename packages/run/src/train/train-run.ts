@@ -161,7 +161,9 @@ function headline({ prepared, engine }: OpenRun): string {
     ...(prepared.stages.includes('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
     ...(onPairs ? [`${rows.practised.length} pairs`] : []),
     ...(onPolicy ? [`${rows.practised.length} to practise`] : []),
-    `${rows.heldOut.length} held out`,
+    mode === 'sft' && rows.heldOut.length === 0 && rows.imitated.some(({ isCorpus }) => isCorpus)
+      ? 'none held out, because texts have no answer'
+      : `${rows.heldOut.length} held out`,
   ];
   return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${engine.threads} threads.`;
 }

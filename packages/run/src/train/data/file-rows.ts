@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { FormatError } from '@rlp/core';
-import { Dataset, type DatasetEntry, tasksFrom } from '@rlp/data';
+import { columnsOf, Dataset, type DatasetEntry, type DatasetFields, tasksFrom } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import type { DescribedData } from '../../config/data-schema.ts';
 import { type RunRow, toolsIn } from './rows.ts';
@@ -18,6 +18,7 @@ export async function fileRows(
   { split, config, fields = {}, template = '{prompt}', signal }: FileRowsOptions,
 ): Promise<RunRow[]> {
   const dataset = await loadDataset(path, { split, config, fields, signal });
+  const isCorpus = await holdsTextAlone(dataset, fields);
   const tasks = await tasksFrom<Readonly<Record<string, unknown>>>(withinHeap(dataset), { signal });
   return tasks.map(({ id, prompt, metadata }) => {
     const answer = textOf(metadata.answer);
@@ -27,10 +28,20 @@ export async function fileRows(
       id,
       prompt: typeof prompt === 'string' ? template.replaceAll('{prompt}', () => prompt) : prompt,
       ...(completion !== undefined && { completion }),
+      ...(isCorpus && completion === undefined && { isCorpus }),
       ...tools,
       metadata: { ...metadata, ...{ answer } },
     };
   });
+}
+
+/** Whether the first row has a column `text`, which nobody named a prompt, and nothing to answer it. */
+async function holdsTextAlone(dataset: Dataset, fields: DatasetFields): Promise<boolean> {
+  for await (const row of dataset) {
+    const { prompt, answer, messages } = columnsOf(row, fields);
+    return prompt === 'text' && fields.prompt === undefined && (answer ?? messages) === undefined;
+  }
+  return false;
 }
 
 /** Share of the heap that rows may fill. They are copied once, and the run needs room too. */

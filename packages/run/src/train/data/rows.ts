@@ -7,6 +7,8 @@ export interface RunRow {
   readonly prompt: string | readonly Message[];
   /** What to imitate. Absent if the row has no such column. */
   readonly completion?: string | undefined;
+  /** Whether the prompt is the text of a corpus, which is imitated as a whole. */
+  readonly isCorpus?: boolean | undefined;
   /** Calls of tools that are imitated after the completion. */
   readonly toolCalls?: readonly ToolCall[] | undefined;
   /** Tools that the assistant was offered in what is imitated. */

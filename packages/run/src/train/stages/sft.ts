@@ -20,12 +20,13 @@ function optionsOf({ given, config }: PreparedRun) {
 }
 
 function demonstrationOf(
-  { prompt, completion = '', toolCalls, tools }: RunRow,
+  { prompt, completion, toolCalls, tools, isCorpus }: RunRow,
   asMessages: boolean,
 ): Demonstration {
-  if (!asMessages && typeof prompt === 'string') return { prompt, completion };
+  if (completion === undefined && isCorpus) return { prompt: '', completion: prompt as string };
+  if (!asMessages && typeof prompt === 'string') return { prompt, completion: completion ?? '' };
   const answer: Message = {
-    ...{ role: 'assistant', content: completion },
+    ...{ role: 'assistant', content: completion ?? '' },
     ...(toolCalls && { tool_calls: toolCalls }),
   };
   return { messages: [...promptMessages(prompt), answer], ...(tools && { tools }) };
