@@ -71,10 +71,22 @@ describe('rlp data stats', () => {
     const { said } = await rlp('data', 'stats', file);
     expect(said.split('\n')).toEqual([
       `${file}: 4 rows, 1 of them duplicates`,
-      '  question (prompt): 4 text; characters: 1 to 300, median 1, 90 % at most 300',
+      '  question (prompt): 4 text; 1 equal to an earlier one; characters: 1 to 300, median 1, 90 % at most 300',
       '  answer (answer): 3 text; 3 empty; characters: 0 to 1, median 0, 90 % at most 1',
       '  level: 1 number, 2 text; 1 empty; characters: 3 to 3, median 3, 90 % at most 3',
       '  messages (messages): 1 list; 3 empty; characters: 3 to 3, median 3, 90 % at most 3',
+    ]);
+  });
+
+  it('counts ids that are there twice, which training refuses', async () => {
+    const twice = join(directory, 'twice.jsonl');
+    const entries = [1, 2, 1, 1].map((id, at) => ({ id, question: `question ${at}` }));
+    writeFileSync(twice, entries.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const { said } = await rlp('data', 'stats', twice);
+    expect(said).toContain('4 rows, 0 of them duplicates\n  id (id): 4 number; 2 equal to an earlier one');
+    expect(JSON.parse((await rlp('data', 'stats', twice, '--json')).said).columns).toMatchObject([
+      { name: 'id', repeated: 2 },
+      { name: 'question', repeated: 0 },
     ]);
   });
 

@@ -147,12 +147,13 @@ function shortened(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
 }
 
-function described({ name, roles, kinds, empty, lengths }: ColumnStatistics): string {
+function described({ name, roles, kinds, empty, repeated = 0, lengths }: ColumnStatistics): string {
   const parts = [
     Object.entries(kinds)
       .map(([kind, count]) => `${count} ${kind}`)
       .join(', '),
     ...(empty > 0 ? [`${empty} empty`] : []),
+    ...(repeated > 0 ? [`${repeated} equal to an earlier one`] : []),
     ...(lengths === undefined
       ? []
       : [

@@ -18,6 +18,8 @@ export interface ColumnStatistics {
   readonly kinds: Readonly<Record<string, number>>;
   /** Rows without the column, with `null` or with empty text. */
   readonly empty: number;
+  /** Rows whose id or prompt equals an earlier one. Absent for other columns. */
+  readonly repeated?: number | undefined;
   /** Lengths of texts and of conversations. Absent if there are none. */
   readonly lengths?: Lengths | undefined;
 }
@@ -48,7 +50,15 @@ interface Draft {
   empty: number;
   present: number;
   readonly lengths: number[];
+  /** Hashes of ids or prompts. */
+  readonly hashes: Set<number>;
+  hashed: number;
 }
+
+const newDraft = (): Draft => ({
+  ...{ kinds: new Map(), empty: 0, present: 0, lengths: [] },
+  ...{ hashes: new Set<number>(), hashed: 0 },
+});
 
 /** Counts columns, kinds of values, lengths and duplicates. Keeps a few numbers per row in memory. */
 export async function datasetStatistics(
@@ -60,10 +70,15 @@ export async function datasetStatistics(
   let rows = 0;
   for await (const { row } of dataset.read({ signal })) {
     rows += 1;
-    hashes.add(createHash('md5').update(JSON.stringify(row)).digest().readUIntBE(0, 6));
+    hashes.add(hashOf(row));
+    const { id, prompt } = columnsOf(row, fields);
     for (const [name, value] of Object.entries(row)) {
-      const draft: Draft = drafts.get(name) ?? { kinds: new Map(), empty: 0, present: 0, lengths: [] };
+      const draft = drafts.get(name) ?? newDraft();
       drafts.set(name, draft);
+      if (name === id || name === prompt) {
+        draft.hashes.add(hashOf(value));
+        draft.hashed += 1;
+      }
       draft.present += 1;
       draft.kinds.set(kindOf(value), (draft.kinds.get(kindOf(value)) ?? 0) + 1);
       if (value === null || value === '') draft.empty += 1;
@@ -80,10 +95,15 @@ export async function datasetStatistics(
       ...(own.length > 0 && { roles: own }),
       kinds: Object.fromEntries(draft.kinds),
       empty: draft.empty + rows - draft.present,
+      ...(draft.hashed > 0 && { repeated: draft.hashed - draft.hashes.size }),
       ...(draft.lengths.length > 0 && { lengths: { unit, ...quantiles(draft.lengths) } }),
     };
   });
   return { rows, duplicates: rows - hashes.size, columns };
+}
+
+function hashOf(value: unknown): number {
+  return createHash('md5').update(JSON.stringify(value)).digest().readUIntBE(0, 6);
 }
 
 function kindOf(value: unknown): string {
