@@ -12,6 +12,7 @@ import {
 import { dirname } from 'node:path';
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { namedPath } from '../store/named-path.ts';
 import { repairLastLine } from './repair-last-line.ts';
 
 type Write = (descriptor: number, bytes: Uint8Array, offset: number) => number;
@@ -93,7 +94,7 @@ export class AppendFile {
       while (written < bytes.length) written += write(this.#descriptor!, bytes, written);
     } catch (error) {
       this.#isTorn = this.#isFile && written > 0;
-      throw error;
+      throw namedPath(error, this.#options.path);
     }
     this.#size += bytes.length;
   }

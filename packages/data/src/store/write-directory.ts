@@ -10,6 +10,7 @@ import {
   syncDirectory,
 } from './file-system.ts';
 import { nodeHost, type StoreHost } from './host.ts';
+import { namedPath } from './named-path.ts';
 import { discard, isAbandoned, renameIfThere, temporaryNames, temporaryPath } from './temporary-names.ts';
 
 /**
@@ -42,6 +43,8 @@ export async function writeDirectory(
     const sums = await sealDirectory(files, temporary);
     if (await holds(host, path, sums)) return;
     while ((await putInPlace(host, temporary, path)) === 'taken');
+  } catch (cause) {
+    throw namedPath(cause, path);
   } finally {
     await discard(files, temporary);
   }

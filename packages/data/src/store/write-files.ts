@@ -1,6 +1,7 @@
 import { checksumFile, readChecksums } from './checksums.ts';
 import { makeDirectories, paths, removeTree, syncDirectory, writeNewFile } from './file-system.ts';
 import { nodeHost, type StoreHost } from './host.ts';
+import { namedPath } from './named-path.ts';
 import { discard, isAbandoned, temporaryNames, temporaryPath } from './temporary-names.ts';
 
 /** Files to write, by path. All are in one directory. Each function writes one file to the path it is given. */
@@ -32,9 +33,13 @@ export async function writeFiles(
     temporary: temporaryPath(host, path, 'partial'),
   }));
   try {
-    for (const { write, temporary } of written) {
-      await write(temporary);
-      await flush(host, temporary);
+    for (const { path, write, temporary } of written) {
+      try {
+        await write(temporary);
+        await flush(host, temporary);
+      } catch (cause) {
+        throw namedPath(cause, path);
+      }
     }
     await dropChecksums(host, directory, [...plan.keys()]);
     for (const [index, { path, temporary }] of written.entries()) {
