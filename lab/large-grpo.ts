@@ -1,7 +1,7 @@
 /**
  * Two iterations of GRPO from end to end on a folder that `lab/large-models.ts make` wrote, with its peak memory. One JSON line.
  *
- *     node --conditions=@rlp/source --import tsx lab/large-grpo.ts FOLDER [--base float32|int8] [--tokens 16]
+ *     node --conditions=@rlp/source --import tsx lab/large-grpo.ts FOLDER [--base float32|int8|nf4] [--tokens 16]
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -29,7 +29,7 @@ const seconds = () => Number(((performance.now() - begun) / 1000).toFixed(1));
 let model: LanguageModel = await loadModel(folder, { checksums: 'skip' });
 const { tokenizer, chat } = model;
 const engine = await createEngine({ threads: 2 });
-const lora = { rank: 8, base: values.base as 'float32' | 'int8' };
+const lora = { rank: 8, base: values.base as 'float32' | 'int8' | 'nf4' };
 const backend = await createOnnxBackend({ engine, model, learningRate: 1e-4, reference: 'none', lora });
 const loadPeak = peakMiB();
 const loadSeconds = seconds();

@@ -3,7 +3,7 @@
  * shapes. One JSON line for each measurement.
  *
  *     node --conditions=@rlp/source --import tsx lab/large-models.ts make FOLDER [--size 0.5|1.5]
- *     node --conditions=@rlp/source --import tsx lab/large-models.ts train FOLDER [--base full|float32|int8] [--optimizer adamw]
+ *     node --conditions=@rlp/source --import tsx lab/large-models.ts train FOLDER [--base full|float32|int8|nf4] [--optimizer adamw]
  *                [--rows 1] [--length 512] [--steps 2] [--activations keep|recompute] [--keep-model] [--generate 16]
  *
  * `loadPeak` is the largest resident memory until the backend is ready, `trainPeak` that from the second step on, `lastPeak` that to
@@ -131,7 +131,7 @@ async function timedSteps(
 
 /** What is trained, and how. */
 function settings() {
-  const base = values.base as 'full' | 'float32' | 'int8';
+  const base = values.base as 'full' | 'float32' | 'int8' | 'nf4';
   const [rows, length, steps] = [Number(values.rows), Number(values.length), Number(values.steps)];
   return {
     ...{ rows, length, steps, base },

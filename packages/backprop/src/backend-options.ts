@@ -1,5 +1,6 @@
 import { type HostTensor, parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
+import { quantizedForms } from '@rlp/models/decoder';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 import { maxGradientNormSchema, optimizerSchema } from './optimizer/options.ts';
@@ -42,10 +43,10 @@ const loraSchema = z
     ...adapterShape,
     /**
      * How the frozen weights are stored. `'int8'` stores the linear layers in 8 bits, in blocks of 64 that share a scale, which take
-     * about a quarter of the memory. The policy is then the rounded model with its correction. Requires the provider `cpu`.
-     * Default `'float32'`.
+     * about a quarter of the memory. `'nf4'` stores them in 4 bits, as 4-bit NormalFloat of QLoRA, which take about a seventh. The
+     * policy is then the rounded model with its correction. Requires the provider `cpu`. Default `'float32'`.
      */
-    base: z.enum(['float32', 'int8']).default('float32'),
+    base: z.enum(['float32', ...quantizedForms]).default('float32'),
     /**
      * Share of the inputs of each correction that is set to 0 in training, from 0 to below 1. What is kept is divided by `1 − dropout`.
      * Scores, published and saved weights are without it. Prefixes that sequences share are then computed for each. Requires
@@ -67,7 +68,7 @@ const loraSchema = z
     baseModel: z.string().min(1).optional(),
   })
   .superRefine((options, { addIssue }) => {
-    if (options.variant === 'dora' && options.base === 'int8') {
+    if (options.variant === 'dora' && options.base !== 'float32') {
       addIssue({ code: 'custom', path: ['variant'], message: "'dora' needs base 'float32'" });
     }
     if (options.variant === 'dora' && (options.dropout ?? 0) > 0) {

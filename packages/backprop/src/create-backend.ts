@@ -1,6 +1,12 @@
 import { ArgumentError, type HostTensor, type Weights } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import { correctionNames, linearLayers, parameterSpecs, quantizeWeights } from '@rlp/models/decoder';
+import {
+  correctionNames,
+  linearLayers,
+  parameterSpecs,
+  type QuantizedForm,
+  quantizeWeights,
+} from '@rlp/models/decoder';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
   type OnnxBackendOptions,
@@ -64,7 +70,9 @@ export async function createOnnxBackend(options: OnnxBackendOptions): Promise<On
   const plan =
     lora === undefined
       ? planFull(resolved, parameters, head)
-      : (lora.base === 'int8' ? planQuantized : planLora)(resolved, await planCorrection(model, lora), head);
+      : lora.base === 'float32'
+        ? planLora(resolved, await planCorrection(model, lora), head)
+        : planQuantized(resolved, await planCorrection(model, lora), lora.base, head);
   await createStores(engine, plan);
   try {
     return await startBackend(resolved, plan, parameters, valueHead);
@@ -100,11 +108,16 @@ function planFull(
   };
 }
 
-/** Frozen weights in 8 bits are published as they are, beside the factors of their correction. */
-function planQuantized(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
+/** Quantized frozen weights are published as they are, beside the factors of their correction. */
+function planQuantized(
+  options: ResolvedOnnxBackendOptions,
+  lora: LoraPlan,
+  form: QuantizedForm,
+  head: Weights,
+): Plan {
   const { engine, model, store } = options;
-  requireHost(engine, "lora.base 'int8'", "use 'float32'");
   const { targets, modules, scale } = lora;
+  requireHost(engine, `lora.base '${form}'`, "use 'float32'");
   const layers = linearLayers(model.config);
   const published = targets.flatMap(({ layer, down, up }): [string, HostTensor][] => {
     const names = correctionNames(layer.weight);
@@ -117,12 +130,12 @@ function planQuantized(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head
     ...correctionPlan(options, lora, head, [
       {
         name: store,
-        weights: new Map([...quantizeWeights(model.weights, layers), ...published]),
+        weights: new Map([...quantizeWeights(model.weights, layers, form), ...published]),
         origin: model.weights,
       },
     ]),
     merge: {
-      ...{ kind: 'quantized', store, scale, layers, targets, modules },
+      ...{ kind: 'quantized', store, scale, layers, form, targets, modules },
       parameters: parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape })),
     },
   };

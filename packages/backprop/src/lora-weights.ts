@@ -62,7 +62,7 @@ export class LoraWeights implements PolicyWeights {
 
   get isFixed(): boolean {
     const { base, variant } = this.#parts.plan;
-    return base === 'int8' || variant === 'dora';
+    return base !== 'float32' || variant === 'dora';
   }
 
   /** Inference servers take no adapters of DoRA, and none with modules that were trained in full. */
@@ -73,9 +73,10 @@ export class LoraWeights implements PolicyWeights {
   }
 
   async load(weights: Weights): Promise<void> {
-    if (this.#parts.plan.base === 'int8') {
+    const { base } = this.#parts.plan;
+    if (base !== 'float32') {
       throw new ArgumentError(
-        "loadWeights: this backend stores the frozen weights in 8 bits (lora.base 'int8'), which would round the given ones; create a backend from a model with them",
+        `loadWeights: this backend stores the frozen weights in ${base === 'int8' ? 8 : 4} bits (lora.base '${base}'), which would round the given ones; create a backend from a model with them`,
       );
     }
     if (this.#parts.plan.variant === 'dora') {

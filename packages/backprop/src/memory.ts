@@ -1,7 +1,13 @@
 import { parseOptions } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import { linearLayers, moduleParameters, parameterSpecs } from '@rlp/models/decoder';
-import { quantizedBlock } from '@rlp/onnx/layers';
+import {
+  linearLayers,
+  moduleParameters,
+  parameterSpecs,
+  type QuantizedForm,
+  quantizedBytes,
+  quantizedForms,
+} from '@rlp/models/decoder';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
@@ -14,7 +20,7 @@ const loraSchema = z.strictObject({
   /** Rank of the correction. Default 8. */
   rank: z.int().min(1).default(8),
   /** How the frozen weights are stored, as the option `lora.base` of the backend. Default `'float32'`. */
-  base: z.enum(['float32', 'int8']).default('float32'),
+  base: z.enum(['float32', ...quantizedForms]).default('float32'),
   /** Option `lora.variant` of the backend: `'dora'` keeps the outputs of the corrected layers. Default `'lora'`. */
   variant: z.enum(['lora', 'dora']).default('lora'),
   /** Share of inputs dropped, as the option `lora.dropout` of the backend. Above 0, masks and what they keep are held too. Default 0. */
@@ -133,7 +139,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
         ? float * tokens * outputsPerToken(config, question.activations ?? 'keep')
         : 0) +
       // A weight is made from its bytes, or corrected to be measured.
-      (lora?.base === 'int8' || lora?.variant === 'dora' ? float * largestLayer(config) : 0) +
+      (lora ? float * weightsAtOnce(lora) * largestLayer(config) : 0) +
       (lora && lora.dropout > 0 ? tokens * droppedPerToken(config, question.activations ?? 'keep') : 0),
     logits: critic ? 0 : float * scored * logitsPerToken(config),
     scoring:
@@ -143,8 +149,8 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     runtime: runtimeBytes,
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
-  const loading =
-    parts.model + parts.weights + parts.runtime + (lora?.base === 'int8' ? linearBytes(config) : 0);
+  const copied = lora && lora.base !== 'float32' ? linearBytes(config, lora.base) : 0;
+  const loading = parts.model + parts.weights + parts.runtime + copied;
   return { ...parts, total, loading, table: tableOf({ ...parts, total }) };
 }
 
@@ -153,25 +159,28 @@ export function countParameters(config: ModelConfig): number {
   return count(parameterSpecs(config));
 }
 
+/** Matrices of the largest layer's size that are made beside the stored ones. Codes of 4 bits are 32 bits wide for a while. */
+function weightsAtOnce({ base, variant }: z.output<typeof loraSchema>): number {
+  if (base === 'nf4') return 3.5;
+  return base === 'int8' || variant === 'dora' ? 1 : 0;
+}
+
 /** Bytes of frozen and published weights, and of the correction. */
 function loraWeights(
   config: ModelConfig,
-  { base }: { readonly base: 'float32' | 'int8' },
+  { base }: { readonly base: QuantizedForm | 'float32' },
   parameters: number,
   trained: number,
 ): number {
   const layers = linearLayers(config);
   const linear = layers.reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
   if (base === 'float32') return float * (parameters + linear + trained);
-  return float * (parameters - linear + 2 * trained) + linearBytes(config);
+  return float * (parameters - linear + 2 * trained) + linearBytes(config, base);
 }
 
-/** Bytes of the linear layers in 8 bits, with their scales. */
-function linearBytes(config: ModelConfig): number {
-  const blocks = linearLayers(config).map(
-    ({ inputs, outputs }) => outputs * Math.ceil(inputs / quantizedBlock),
-  );
-  return (quantizedBlock + float) * blocks.reduce((sum, count) => sum + count, 0);
+/** Bytes of the quantized linear layers, with their scales. */
+function linearBytes(config: ModelConfig, form: QuantizedForm): number {
+  return linearLayers(config).reduce((sum, layer) => sum + quantizedBytes(layer, form), 0);
 }
 
 /** Outputs of the linear layers that the backward pass reads. */

@@ -1,4 +1,5 @@
 import type { ScoreRequest, TokenScores } from '@rlp/core';
+import type { QuantizedForm } from '@rlp/models/decoder';
 import type { CallContext, EngineHost } from '@rlp/onnx/runtime';
 import type { TokenLogits } from './backend.ts';
 import type { DecoderOptions, ManagedDecoder } from './decoding/cached-decoder.ts';
@@ -56,7 +57,7 @@ export type GenerationProgram = {
     call: CallContext,
   ): Promise<readonly TokenLogits[]>;
   /** How the store holds the linear layers. */
-  base(argument: undefined, call: CallContext): 'float32' | 'int8';
+  base(argument: undefined, call: CallContext): QuantizedForm | 'float32';
   close(argument: undefined, call: CallContext): Promise<void>;
 };
 
@@ -98,7 +99,7 @@ export default async function startGeneration(
       }),
     score: ({ requests, temperature }, { signal }) => scorer.score(requests, temperature, signal),
     scoreLogits: ({ requests }, { signal }) => scorer.logits(requests, signal),
-    base: () => (scorer.inBytes ? 'int8' : 'float32'),
+    base: () => scorer.form,
     async close() {
       await decoder.close();
       await scorer.close();

@@ -32,7 +32,7 @@ async function start(
 
 /** The weight that a quantized matrix stands for, in the order of the layer. */
 function dequantized(data: Float32Array, layer: LinearLayer): Float32Array {
-  return dequantizeMatrix(quantizeMatrix(data, layer), layer);
+  return dequantizeMatrix(quantizeMatrix(data, layer, 'int8'), layer);
 }
 
 const prompts = ['once', 'upon a time there was', 'q'].map((text) => tinyTokenizer.encode(text));

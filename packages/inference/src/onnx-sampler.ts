@@ -231,11 +231,12 @@ class OnnxSampler implements InferenceBackend {
     );
   }
 
-  /** Weights of a trainer that stores them in 8 bits come from that trainer only. */
+  /** Weights of a trainer that stores them quantized come from that trainer only. */
   async #requireFloats({ kind }: WeightPublication): Promise<void> {
-    if ((await this.#program.call('base', undefined)) === 'float32') return;
+    const base = await this.#program.call('base', undefined);
+    if (base === 'float32') return;
     throw new SamplerError(
-      `updateWeights: store "${this.#store}" holds the linear layers in 8 bits, so an '${kind}' cannot be written to it; publish as 'shared'`,
+      `updateWeights: store "${this.#store}" holds the linear layers in ${base === 'int8' ? 8 : 4} bits, so an '${kind}' cannot be written to it; publish as 'shared'`,
     );
   }
 

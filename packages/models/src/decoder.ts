@@ -19,10 +19,13 @@ export {
   parameterSpecs,
 } from './decoder/parameters.ts';
 export {
+  bytesPerBlock,
   correctionNames,
   dequantizeMatrix,
-  isQuantizedBytes,
+  type QuantizedForm,
   type QuantizedMatrix,
+  quantizedBytes,
+  quantizedForms,
   quantizedNames,
   quantizedProduct,
   quantizeMatrix,

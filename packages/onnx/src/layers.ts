@@ -4,6 +4,7 @@ export * from './composites/attention.ts';
 export * from './composites/blocked-attention.ts';
 export * from './composites/embedding.ts';
 export * from './composites/language-head.ts';
+export * from './composites/nf4-linear.ts';
 export * from './composites/normalization.ts';
 export {
   fullLayout,

@@ -4,6 +4,7 @@ import {
   headParameter,
   linearLayers,
   parameterSpecs,
+  type QuantizedForm,
   quantizedProduct,
   trainingBlocks,
 } from '@rlp/models/decoder';
@@ -28,7 +29,7 @@ export interface DecoderBuilderOptions {
         readonly scale: number;
         /** Share of the corrections' inputs that training drops. */
         readonly dropout: number;
-        readonly base: 'float32' | 'int8';
+        readonly base: QuantizedForm | 'float32';
       }
     | undefined;
   /** Row of the value head, if there is one. */
@@ -39,7 +40,8 @@ export interface DecoderBuilderOptions {
 export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
   const { config, activations, ops, lora, valueHead } = options;
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
-  const quantized = new Set(lora?.base === 'int8' ? linearLayers(config).map(({ weight }) => weight) : []);
+  const form = lora === undefined || lora.base === 'float32' ? undefined : lora.base;
+  const quantized = new Set(form ? linearLayers(config).map(({ weight }) => weight) : []);
   const shapes = shapesOf(config, lora?.targets ?? [], valueHead);
   return (graph: Graph, tokens: Value, layout: TokenLayout, tables: TableGradient, mode: GraphMode) => {
     const parameters = new Map<string, Value>();
@@ -63,7 +65,8 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       onEmbedding: (table, rows) => {
         embedding = { parameter: table, rows };
       },
-      product: (x, layer) => (quantized.has(layer.weight) ? quantizedProduct(x, layer, input) : undefined),
+      product: (x, layer) =>
+        form && quantized.has(layer.weight) ? quantizedProduct(x, layer, form, input) : undefined,
       adapt: (layer, x, y) => {
         const target = targets.get(layer.weight);
         if (!target || !lora) return y;

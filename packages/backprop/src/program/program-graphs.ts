@@ -1,6 +1,5 @@
 import { EngineError } from '@rlp/core';
-import { isQuantizedBytes } from '@rlp/models/decoder';
-import { quantizedBlock } from '@rlp/onnx/layers';
+import { bytesPerBlock } from '@rlp/models/decoder';
 import {
   type EngineHost,
   type EngineSession,
@@ -143,7 +142,8 @@ export function parameterFeeds(
       const store = homes.get(name);
       if (!store)
         throw new EngineError(`training program: expected a store with the parameter "${name}", none has it`);
-      return [name, isQuantizedBytes(name) ? packedBytes(store, name, quantizedBlock) : store.tensor(name)];
+      const width = bytesPerBlock(name);
+      return [name, width === undefined ? store.tensor(name) : packedBytes(store, name, width)];
     }),
   );
 }

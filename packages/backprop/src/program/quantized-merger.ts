@@ -7,7 +7,7 @@ import { parameterFeeds } from './program-graphs.ts';
 import type { Merger } from './weight-merger.ts';
 
 /**
- * Publishes the factors of a correction beside frozen weights in 8 bits, so that the weights are never made again. Samplers apply
+ * Publishes the factors of a correction beside quantized frozen weights, so that the weights are never made again. Samplers apply
  * the factors to a layer's input.
  */
 export class QuantizedMerger implements Merger {
@@ -33,7 +33,7 @@ export class QuantizedMerger implements Merger {
   }
 
   async merge(stores: readonly ParameterStore[]): Promise<NamedTensor[]> {
-    const { parameters, modules, layers, targets } = this.#plan;
+    const { parameters, modules, layers, form, targets } = this.#plan;
     const whole = new Set(modules.map(({ name }) => name));
     const published = this.#host.store(this.#plan.store);
     const quantized = new Map(layers.map((layer) => [layer.weight, layer]));
@@ -48,7 +48,7 @@ export class QuantizedMerger implements Merger {
       const target = corrected.get(name);
       const stored = layer
         ? dequantizeMatrix(
-            storedMatrix((tensor) => published.data(tensor), layer),
+            storedMatrix((tensor) => published.data(tensor), layer, form),
             layer,
           )
         : await published.read(name);

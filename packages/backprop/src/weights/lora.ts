@@ -36,7 +36,7 @@ export interface LoraPlan extends LoraSettings {
   /** Seed of the masks of dropout. */
   readonly seed: string | number;
   /** How the frozen linear layers are stored. */
-  readonly base: 'float32' | 'int8';
+  readonly base: LoraOptions['base'];
   readonly targets: readonly LoraTarget[];
   /** Parameters that are trained in full. */
   readonly modules: readonly ParameterSpec[];
@@ -80,7 +80,7 @@ export async function planCorrection(
     return { ...settings, base, seed, scale: loraScale(settings), targets, modules, factors };
   }
   const read = await readLoraAdapter(adapter, config);
-  if (read.variant === 'dora' && base === 'int8') {
+  if (read.variant === 'dora' && base !== 'float32') {
     throw new ArgumentError(`lora.adapter: ${adapter} is of DoRA, which needs lora.base 'float32'`);
   }
   const share = dropout ?? read.dropout;
@@ -111,14 +111,14 @@ function requireLowRank(rank: number, targets: readonly LoraTarget[]): void {
   );
 }
 
-/** @throws ArgumentError if a name stands for no module, or for a layer in 8 bits. */
+/** @throws ArgumentError if a name stands for no module, or for a quantized layer. */
 function modulesOf(config: ModelConfig, names: readonly string[], base: LoraPlan['base']): ParameterSpec[] {
   const modules = moduleParameters(config, names).map(({ name, shape }) => ({ name, shape }));
   const linear = new Set(linearLayers(config).map(({ weight }) => weight));
-  const stored = base === 'int8' ? modules.find(({ name }) => linear.has(name)) : undefined;
+  const stored = base === 'float32' ? undefined : modules.find(({ name }) => linear.has(name));
   if (stored === undefined) return modules;
   throw new ArgumentError(
-    `lora.modulesToSave: ${stored.name} is stored in 8 bits and cannot be trained in full; use lora.base 'float32', or a correction`,
+    `lora.modulesToSave: ${stored.name} is stored in ${base === 'int8' ? 8 : 4} bits and cannot be trained in full; use lora.base 'float32', or a correction`,
   );
 }
 

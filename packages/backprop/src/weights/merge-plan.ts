@@ -1,4 +1,4 @@
-import type { LinearLayer } from '@rlp/models/decoder';
+import type { LinearLayer, QuantizedForm } from '@rlp/models/decoder';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 
 /** A frozen linear layer and the two factors of its correction `(alpha/rank) · B · A`. */
@@ -29,7 +29,7 @@ export interface MergeGraphPlan {
   readonly merged: readonly string[];
 }
 
-/** A correction of frozen weights in 8 bits. The published store holds these weights beside the factors of the correction. */
+/** A correction of quantized frozen weights. The published store holds these weights beside the factors of the correction. */
 export interface QuantizedMergePlan {
   readonly kind: 'quantized';
   /** Store of the weights and the published factors. */
@@ -39,8 +39,9 @@ export interface QuantizedMergePlan {
   readonly parameters: readonly ParameterSpec[];
   /** Parameters that are trained in full. */
   readonly modules: readonly ParameterSpec[];
-  /** Layers in 8 bits. */
+  /** Quantized layers. */
   readonly layers: readonly LinearLayer[];
+  readonly form: QuantizedForm;
   readonly targets: readonly LoraTarget[];
 }
 

@@ -172,7 +172,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   }
 
   get #quantized(): boolean {
-    return this.options.weights === 'int8' || this.inBytes;
+    return this.options.weights === 'int8' || this.isQuantized;
   }
 
   #step(wanted: 'prompts' | 'tokens', count: number): Promise<Step> {

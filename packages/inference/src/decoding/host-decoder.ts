@@ -59,14 +59,14 @@ export abstract class HostDecoder {
 
   async refresh(): Promise<void> {
     const { weights } = this.options;
-    if (weights === 'shared' || (weights === 'int8' && this.inBytes)) return;
+    if (weights === 'shared' || (weights === 'int8' && this.isQuantized)) return;
     await this.close();
     await this.prepare();
   }
 
-  /** Whether the store holds the linear layers in 8 bits. */
-  protected get inBytes(): boolean {
-    return this.#weights.inBytes;
+  /** Whether the store holds the linear layers in 8 or 4 bits. */
+  protected get isQuantized(): boolean {
+    return this.#weights.form !== 'float32';
   }
 
   #product(): LayerProduct {

@@ -1,18 +1,20 @@
 import { ArgumentError } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 import {
+  bytesPerBlock,
   correctionNames,
-  isQuantizedBytes,
+  dequantizeMatrix,
   type LinearLayer,
   linearLayers,
   parameterSpecs,
+  type QuantizedForm,
+  quantizedForms,
   quantizedNames,
   quantizedProduct,
   quantizeMatrix,
   storedMatrix,
 } from '@rlp/models/decoder';
 import type { Graph, Value } from '@rlp/onnx';
-import { quantizedBlock } from '@rlp/onnx/layers';
 import { add, gemm } from '@rlp/onnx/ops';
 import { type EngineHost, type ParameterStore, packedBytes } from '@rlp/onnx/runtime';
 import type { LayerProduct } from './blocks.ts';
@@ -28,21 +30,22 @@ export type WeightPlacement = 'shared' | 'packed' | 'int8';
 /**
  * A model's parameters in a store, as seen by graphs.
  *
- * A trainer of a low-rank correction may store the linear layers in 8 bits and the factors of its correction beside them.
+ * A trainer of a low-rank correction may store the linear layers in 8 or 4 bits and the factors of its correction beside them.
  */
 export class StoredWeights {
   readonly #store: ParameterStore;
   readonly #shapes: ReadonlyMap<string, readonly number[]>;
-  /** Whether the store holds the linear layers in 8 bits. */
-  readonly inBytes: boolean;
+  /** How the store holds the linear layers. */
+  readonly form: QuantizedForm | 'float32';
 
   /** @throws ArgumentError if the store does not hold the model's parameters. */
   constructor(host: EngineHost, config: ModelConfig, store: string) {
     this.#store = host.store(store);
     this.#shapes = new Map(this.#store.parameters.map(({ name, shape }) => [name, shape]));
-    const layers = linearLayers(config).filter((layer) => this.#holdsBytes(layer));
-    const quantized = new Set(layers.map(({ weight }) => weight));
-    this.inBytes = layers.length > 0;
+    const layers = linearLayers(config);
+    const held = (form: QuantizedForm) => layers.some(({ weight }) => this.#holds(weight, form));
+    this.form = quantizedForms.find(held) ?? 'float32';
+    const quantized = new Set(layers.flatMap(({ weight }) => (this.#quantizedForm(weight) ? [weight] : [])));
     for (const { name, shape } of parameterSpecs(config)) {
       if (quantized.has(name)) continue;
       const stored = this.#shapes.get(name);
@@ -66,35 +69,44 @@ export class StoredWeights {
     );
   };
 
-  /** Products of layers that the store holds in 8 bits. They read it in place. */
+  /** Products of layers that the store holds quantized. They read it in place. */
   storedProduct: LayerProduct = (x, layer) => {
-    if (!this.#holdsBytes(layer)) return undefined;
-    const y = quantizedProduct(x, layer, (name, type, shape) => x.graph.input(name, type, shape));
+    const form = this.#quantizedForm(layer.weight);
+    if (!form) return undefined;
+    const y = quantizedProduct(x, layer, form, (name, type, shape) => x.graph.input(name, type, shape));
     return this.#corrected(y, x, layer);
   };
 
-  /** The same, with a copy of the bytes as part of the graph. */
+  /** The same, with a copy in 8 bits as part of the graph. Four bits are rounded to eight, for which there is a fast product. */
   bakedProduct: LayerProduct = (x, layer) => {
-    if (!this.#holdsBytes(layer)) return undefined;
-    const matrix = storedMatrix((name) => this.#store.data(name), layer);
+    const form = this.#quantizedForm(layer.weight);
+    if (!form) return undefined;
+    const stored = storedMatrix((name) => this.#store.data(name), layer, form);
+    const matrix = form === 'int8' ? stored : quantizeMatrix(dequantizeMatrix(stored, layer), layer, 'int8');
     return this.#corrected(bakedProduct(x, layer.weight, matrix), x, layer);
   };
 
   /** Products with weights in 8 bits as part of the graph, rounded if the store holds them in float32. */
   roundedProduct: LayerProduct = (x, layer) =>
     this.bakedProduct(x, layer) ??
-    bakedProduct(x, layer.weight, quantizeMatrix(this.#store.data(layer.weight), layer));
+    bakedProduct(x, layer.weight, quantizeMatrix(this.#store.data(layer.weight), layer, 'int8'));
 
   /** Tensors to feed for the inputs among these names that are parameters. */
   feeds(inputs: readonly string[]) {
     const names = inputs.filter((name) => this.#shapes.has(name));
-    const tensor = (name: string) =>
-      isQuantizedBytes(name) ? packedBytes(this.#store, name, quantizedBlock) : this.#store.tensor(name);
+    const tensor = (name: string) => {
+      const width = bytesPerBlock(name);
+      return width === undefined ? this.#store.tensor(name) : packedBytes(this.#store, name, width);
+    };
     return Object.fromEntries(names.map((name) => [name, tensor(name)]));
   }
 
-  #holdsBytes({ weight }: LinearLayer): boolean {
-    return this.#shapes.has(quantizedNames(weight).bytes);
+  #quantizedForm(weight: string): QuantizedForm | undefined {
+    return this.form !== 'float32' && this.#holds(weight, this.form) ? this.form : undefined;
+  }
+
+  #holds(weight: string, form: QuantizedForm): boolean {
+    return this.#shapes.has(quantizedNames(weight, form).bytes);
   }
 
   /** The output of a layer with its published correction, if it has one. */

@@ -1,5 +1,6 @@
 import { SamplerError, type ScoreRequest, type TokenScores } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
+import type { QuantizedForm } from '@rlp/models/decoder';
 import { serialize } from '@rlp/onnx';
 import type { OperatorSet } from '@rlp/onnx/layers';
 import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
@@ -33,9 +34,9 @@ export class Scorer {
     this.#weights = new StoredWeights(host, options.config, options.store);
   }
 
-  /** Whether the store holds the linear layers in 8 bits. */
-  get inBytes(): boolean {
-    return this.#weights.inBytes;
+  /** How the store holds the linear layers. */
+  get form(): QuantizedForm | 'float32' {
+    return this.#weights.form;
   }
 
   /**

@@ -5,7 +5,7 @@ import type { LinearLayer } from './layout.ts';
 import { dequantizeMatrix, quantizeMatrix } from './quantized.ts';
 
 function dequantized(data: Float32Array, layer: Pick<LinearLayer, 'inputs' | 'outputs' | 'order'>) {
-  const matrix = quantizeMatrix(data, layer);
+  const matrix = quantizeMatrix(data, layer, 'int8');
   return {
     ...matrix,
     all: dequantizeMatrix(matrix, layer),
@@ -13,7 +13,7 @@ function dequantized(data: Float32Array, layer: Pick<LinearLayer, 'inputs' | 'ou
   };
 }
 
-describe('quantizeMatrix', () => {
+describe('quantizeMatrix to int8', () => {
   it.each(['out-in', 'in-out'] as const)('moves no weight by more than half a scale, stored %s', (order) => {
     const random = RandomStream.named('quantized', order);
     for (const inputs of [1, 63, 64, 65, 200]) {
@@ -41,6 +41,49 @@ describe('quantizeMatrix', () => {
       const { scales } = dequantized(new Float32Array(70).fill(1).fill(broken, 66, 67), shape);
       expect(scales[0]).toBeCloseTo(1 / 127);
       expect(scales[1]).toBeNaN();
+    }
+  });
+});
+
+describe('quantizeMatrix to nf4', () => {
+  // bitsandbytes 0.50.2: quantize_4bit(weight, blocksize=64, quant_type="nf4", compress_statistics=False) of a weight [5, 30]
+  const size = { inputs: 30, outputs: 5 };
+  const weight = Float32Array.from(
+    { length: 150 },
+    (_, i) => Math.sin(1.7 * i) * Math.exp(Math.cos(0.3 * i)),
+  );
+  const bytes =
+    '7f51ab5598679758b42ed04e728a6588669847d41de12d937a7589669936e70bf32ba4697679659b33ea07e529a5698679749d31ed04d7389668866a837e40de23c9479768965aa25f70ae';
+  const scales = [2.6030991077423096, 2.6846656799316406, 2.6718366146087646];
+  const firstValues = [
+    0, 2.6030991077423096, -0.48098355531692505, -1.8122588396072388, 0.6406547427177429, 0.8796268701553345,
+  ];
+
+  it('gives the bytes, scales and values of bitsandbytes', () => {
+    const layer = { ...size, order: 'out-in' } as const;
+    const matrix = quantizeMatrix(weight, layer, 'nf4');
+    // The last block is filled up with zeros.
+    expect(Buffer.from(matrix.bytes).toString('hex').slice(0, 150)).toBe(bytes);
+    expect([...matrix.scales]).toEqual(scales);
+    expect([...dequantizeMatrix(matrix, layer)].slice(0, 6)).toEqual(firstValues);
+  });
+
+  it('gives the same for a weight that is stored the other way round', () => {
+    const layer = { ...size, order: 'in-out' } as const;
+    const turned = Float32Array.from({ length: 150 }, (_, at) => weight[(at % 5) * 30 + Math.floor(at / 5)]!);
+    const matrix = quantizeMatrix(turned, layer, 'nf4');
+    expect(Buffer.from(matrix.bytes).toString('hex').slice(0, 150)).toBe(bytes);
+    const values = dequantizeMatrix(matrix, layer);
+    expect(Array.from({ length: 6 }, (_, input) => values[input * 5])).toEqual(firstValues);
+  });
+
+  it('keeps zeros, and passes weights on that are not finite', () => {
+    const layer = { inputs: 70, outputs: 1, order: 'out-in' } as const;
+    const zeros = quantizeMatrix(new Float32Array(70), layer, 'nf4');
+    expect(dequantizeMatrix(zeros, layer).every((value) => value === 0)).toBe(true);
+    for (const broken of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const { scales } = quantizeMatrix(new Float32Array(70).fill(1).fill(broken, 66, 67), layer, 'nf4');
+      expect([...scales]).toEqual([1, Number.NaN]);
     }
   });
 });

@@ -1,93 +1,63 @@
 import type { HostTensor, Weights } from '@rlp/core';
 import type { Value } from '@rlp/onnx';
-import { quantizedBlock, quantizedLinear, quantizedZero } from '@rlp/onnx/layers';
+import { nf4Linear, quantizedBlock, quantizedLinear } from '@rlp/onnx/layers';
+import { blockCount, dequantizeInt8, type LayerShape, quantizeInt8 } from './int8.ts';
 import type { LinearLayer } from './layout.ts';
+import { dequantizeNf4, nf4BlockCount, quantizeNf4 } from './nf4.ts';
 
-/**
- * A matrix in 8 bits: `w ≈ scale · (byte − 128)`, where `scale = max |w| / 127` over a block of 64 inputs. No weight differs by
- * more than half a scale.
- */
+/** Forms of a weight with less than 32 bits: 8 bits with one scale for 64 inputs, or 4-bit NormalFloat. */
+export const quantizedForms = ['int8', 'nf4'] as const;
+
+/** A form of {@link quantizedForms}. */
+export type QuantizedForm = (typeof quantizedForms)[number];
+
+/** A matrix in blocks that share a scale. {@link quantizeInt8} and {@link quantizeNf4} say what the bytes mean. */
 export interface QuantizedMatrix {
+  readonly form: QuantizedForm;
   readonly outputs: number;
   readonly inputs: number;
-  /** Shape: `[outputs, blocks, 64]`. The last block is filled up with zeros. */
   readonly bytes: Uint8Array;
-  /** Shape: `[outputs, blocks]`. NaN for a block with weights that are not finite. */
+  /** NaN for a block with weights that are not finite. */
   readonly scales: Float32Array;
 }
 
-type LayerShape = Pick<LinearLayer, 'inputs' | 'outputs' | 'order'>;
+const quantizers = { int8: quantizeInt8, nf4: quantizeNf4 };
+const dequantizers = { int8: dequantizeInt8, nf4: dequantizeNf4 };
+const blockCounts = { int8: blockCount, nf4: nf4BlockCount };
+const blockBytes = { int8: quantizedBlock, nf4: quantizedBlock / 2 };
 
 /** Quantizes the weight of a linear layer. */
-export function quantizeMatrix(data: Float32Array, layer: LayerShape): QuantizedMatrix {
+export function quantizeMatrix(data: Float32Array, layer: LayerShape, form: QuantizedForm): QuantizedMatrix {
   const { inputs, outputs } = layer;
-  const bytes = new Uint8Array(blockCount(layer) * quantizedBlock).fill(quantizedZero);
-  const scales = new Float32Array(blockCount(layer));
-  for (let block = 0; block < scales.length; block++) {
-    const { start, count, stride } = blockAt(layer, block);
-    const scale = scaleOf(data, start, count, stride);
-    scales[block] = scale;
-    const inverse = scale > 0 ? 1 / scale : 0;
-    const target = block * quantizedBlock;
-    for (let i = 0; i < count; i++) {
-      // The byte array cuts off the fraction, and half of a unit more makes that the nearest one.
-      bytes[target + i] = data[start + i * stride]! * inverse + (quantizedZero + 0.5);
-    }
-  }
-  return { outputs, inputs, bytes, scales };
+  return { form, outputs, inputs, ...quantizers[form](data, layer) };
 }
 
-/** The weight that a matrix in 8 bits stands for, in the order of the layer. */
-export function dequantizeMatrix(
-  { bytes, scales }: Pick<QuantizedMatrix, 'bytes' | 'scales'>,
-  layer: LayerShape,
-): Float32Array {
-  const data = new Float32Array(layer.outputs * layer.inputs);
-  for (let block = 0; block < scales.length; block++) {
-    const { start, count, stride } = blockAt(layer, block);
-    const scale = scales[block]!;
-    const source = block * quantizedBlock;
-    for (let i = 0; i < count; i++) data[start + i * stride] = scale * (bytes[source + i]! - quantizedZero);
-  }
-  return data;
+/** The weight that a quantized matrix stands for, in the order of the layer. */
+export function dequantizeMatrix({ form, bytes, scales }: QuantizedMatrix, layer: LayerShape): Float32Array {
+  return dequantizers[form](bytes, scales, layer);
 }
 
-function blockCount({ inputs, outputs }: LayerShape): number {
-  return outputs * Math.ceil(inputs / quantizedBlock);
-}
-
-/** The first, number and distance of a block's weights in the layer's order. */
-function blockAt({ inputs, order, outputs }: LayerShape, block: number) {
-  const blocks = Math.ceil(inputs / quantizedBlock);
-  const [ofOutput, stride] = order === 'out-in' ? [inputs, 1] : [1, outputs];
-  const first = (block % blocks) * quantizedBlock;
-  const start = Math.floor(block / blocks) * ofOutput + first * stride;
-  return { start, count: Math.min(quantizedBlock, inputs - first), stride };
-}
-
-function scaleOf(data: Float32Array, start: number, count: number, stride: number): number {
-  let largest = 0;
-  let sum = 0;
-  for (let i = 0; i < count; i++) {
-    const size = Math.abs(data[start + i * stride]!);
-    if (size > largest) largest = size;
-    sum += size;
-  }
-  return Number.isFinite(sum) ? Math.fround(largest / 127) : Number.NaN;
+/** Bytes of a quantized layer, with its scales. */
+export function quantizedBytes(layer: LayerShape, form: QuantizedForm): number {
+  return blockCounts[form](layer) * (blockBytes[form] + Float32Array.BYTES_PER_ELEMENT);
 }
 
 /**
- * Names of the two tensors of a layer whose weight is stored in 8 bits.
+ * Names of the two tensors of a layer whose weight is stored quantized.
  *
  * Stores hold numbers of 32 bits. Each number of `bytes` is four bytes of the matrix, whatever number they make.
  */
-export function quantizedNames(weight: string): { readonly bytes: string; readonly scales: string } {
-  return { bytes: `${weight}.int8`, scales: `${weight}.scales` };
+export function quantizedNames(
+  weight: string,
+  form: QuantizedForm,
+): { readonly bytes: string; readonly scales: string } {
+  return { bytes: `${weight}.${form}`, scales: `${weight}.scales` };
 }
 
-/** Whether a store's tensor of this name holds bytes. */
-export function isQuantizedBytes(name: string): boolean {
-  return name.endsWith('.int8');
+/** Bytes of each block in a store's tensor of this name. `undefined` if it holds numbers. */
+export function bytesPerBlock(name: string): number | undefined {
+  const form = quantizedForms.find((form) => name.endsWith(`.${form}`));
+  return form && blockBytes[form];
 }
 
 /** Names of the published factors of a layer's correction: what is added to its output is `(x · downᵀ) · upᵀ`. */
@@ -96,14 +66,18 @@ export function correctionNames(weight: string): { readonly down: string; readon
 }
 
 /** The tensors that a store holds instead of the weights of these layers. All other weights stay as they are. */
-export function quantizeWeights(weights: Weights, layers: readonly LinearLayer[]): Weights {
+export function quantizeWeights(
+  weights: Weights,
+  layers: readonly LinearLayer[],
+  form: QuantizedForm,
+): Weights {
   const quantized = new Map(layers.map((layer) => [layer.weight, layer]));
   return new Map(
     [...weights].flatMap(([name, tensor]): (readonly [string, HostTensor])[] => {
       const layer = quantized.get(name);
       if (!layer) return [[name, tensor]];
-      const { bytes, scales } = quantizeMatrix(tensor.data, layer);
-      const names = quantizedNames(name);
+      const { bytes, scales } = quantizeMatrix(tensor.data, layer, form);
+      const names = quantizedNames(name, form);
       const numbers = new Float32Array(bytes.buffer);
       return [
         [names.bytes, { shape: [numbers.length], data: numbers }],
@@ -114,13 +88,16 @@ export function quantizeWeights(weights: Weights, layers: readonly LinearLayer[]
 }
 
 /** The matrix of a layer in a store whose tensors `read` gives. It shares their memory. */
-export function storedMatrix(read: (name: string) => Float32Array, layer: LinearLayer): QuantizedMatrix {
+export function storedMatrix(
+  read: (name: string) => Float32Array,
+  layer: LinearLayer,
+  form: QuantizedForm,
+): QuantizedMatrix {
   const { inputs, outputs } = layer;
-  const names = quantizedNames(layer.weight);
+  const names = quantizedNames(layer.weight, form);
   const { buffer, byteOffset, byteLength } = read(names.bytes);
   return {
-    inputs,
-    outputs,
+    ...{ form, inputs, outputs },
     bytes: new Uint8Array(buffer, byteOffset, byteLength),
     scales: read(names.scales),
   };
@@ -130,12 +107,14 @@ export function storedMatrix(read: (name: string) => Float32Array, layer: Linear
 export function quantizedProduct(
   x: Value,
   layer: LinearLayer,
+  form: QuantizedForm,
   parameter: (name: string, type: 'float32' | 'uint8', shape: readonly number[]) => Value,
 ): Value {
-  const names = quantizedNames(layer.weight);
-  const blocks = blockCount(layer);
-  return quantizedLinear(x, {
-    bytes: parameter(names.bytes, 'uint8', [blocks, quantizedBlock]),
+  const names = quantizedNames(layer.weight, form);
+  const blocks = blockCounts[form](layer);
+  const matrix = {
+    bytes: parameter(names.bytes, 'uint8', [blocks, blockBytes[form]]),
     scales: parameter(names.scales, 'float32', [blocks]),
-  });
+  };
+  return form === 'int8' ? quantizedLinear(x, matrix) : nf4Linear(x, matrix, layer.outputs);
 }

@@ -5,7 +5,13 @@ import {
   describeTrainingBackend,
 } from '@rlp/core/testing';
 import type { LanguageModel } from '@rlp/models';
-import { dequantizeMatrix, linearLayers, quantizeMatrix } from '@rlp/models/decoder';
+import {
+  dequantizeMatrix,
+  linearLayers,
+  type QuantizedForm,
+  quantizedForms,
+  quantizeMatrix,
+} from '@rlp/models/decoder';
 import { describe, expect, it } from 'vitest';
 import type { OnnxBackendOptions } from '../backend-options.ts';
 import type { OnnxTrainingBackend } from '../onnx-backend.ts';
@@ -15,20 +21,26 @@ import { gpt2, negativeLogLikelihood, sequences, tinyModel, tokenizer } from '..
 const backends = inlineBackends();
 const create = backends.create;
 
-const subject = {
-  create: async () => (await create({ lora: { rank: 3, base: 'int8' } })).backend,
-  vocabularySize: tokenizer.vocabularySize,
-  checkpointDirectory: temporaryCheckpoint,
-};
-describeTrainingBackend('a decoder with low-rank adaptation of weights in 8 bits', subject);
-describeReferenceBackend('a decoder with low-rank adaptation of weights in 8 bits', subject);
-describeCheckpointBackend('a decoder with low-rank adaptation of weights in 8 bits', subject);
+for (const base of quantizedForms) {
+  const name = `a decoder with low-rank adaptation of weights as ${base}`;
+  const subject = {
+    create: async () => (await create({ lora: { rank: 3, base } })).backend,
+    vocabularySize: tokenizer.vocabularySize,
+    checkpointDirectory: temporaryCheckpoint,
+  };
+  describeTrainingBackend(name, subject);
+  describeReferenceBackend(name, subject);
+  describeCheckpointBackend(name, subject);
+}
 
-/** The model that weights in 8 bits stand for. */
-function rounded(model: LanguageModel): LanguageModel {
+/** The model that quantized weights stand for. */
+function rounded(model: LanguageModel, form: QuantizedForm): LanguageModel {
   const layers = linearLayers(model.config).map((layer) => {
     const { shape, data } = model.weights.get(layer.weight)!;
-    return [layer.weight, { shape, data: dequantizeMatrix(quantizeMatrix(data, layer), layer) }] as const;
+    return [
+      layer.weight,
+      { shape, data: dequantizeMatrix(quantizeMatrix(data, layer, form), layer) },
+    ] as const;
   });
   return { ...model, weights: new Map([...model.weights, ...layers]) };
 }
@@ -75,15 +87,19 @@ const shapes = {
   },
 };
 
-describe.each(Object.entries(shapes))('weights in 8 bits of %s', (name, change) => {
+const cases = quantizedForms.flatMap((base) =>
+  Object.entries(shapes).map(([name, change]) => ({ base, name, change })),
+);
+
+describe.each(cases)('weights as $base of $name', ({ base: form, name, change }) => {
   const open = async (model: LanguageModel, options: Partial<OnnxBackendOptions> = {}) =>
     create({ model, reference: 'none', ...options });
 
   it('train as their float32 values do', async () => {
     const model = tinyModel(change);
     const activations = name === 'whole blocks' ? 'recompute' : 'keep';
-    const ours = await open(model, { activations, lora: { rank: 2, base: 'int8' } });
-    const theirs = await open(rounded(model), { lora: { rank: 2 } });
+    const ours = await open(model, { activations, lora: { rank: 2, base: form } });
+    const theirs = await open(rounded(model, form), { lora: { rank: 2 } });
     await train(ours.backend, 3);
     await train(theirs.backend, 3);
     const [got, wanted] = await Promise.all(
@@ -104,21 +120,25 @@ describe.each(Object.entries(shapes))('weights in 8 bits of %s', (name, change) 
     // Layers that keep the size of what they are given, as those of trained models do.
     const model = tinyModel({ ...change, initializer_range: 0.12 });
     const gradients: Weights[] = [];
-    for (const base of ['int8', 'float32'] as const) {
+    for (const base of [form, 'float32'] as const) {
       const { backend, store } = await open(model, { lora: { rank: 2, base } });
       await backend.forwardBackward({ sequences }, negativeLogLikelihood);
       gradients.push(await backends.engine.readStore(`${store}/adapter`, 'gradient'));
       await backend.close();
     }
-    expect(relativeDistance(gradients[0]!, gradients[1]!)).toBeLessThan(0.05);
+    // Four bits move weights ten times as far as eight.
+    expect(relativeDistance(gradients[0]!, gradients[1]!)).toBeLessThan(form === 'int8' ? 0.05 : 0.45);
   });
 });
 
-it('says that it cannot take weights, which would be rounded', async () => {
-  const { backend } = await create({ lora: { base: 'int8' } });
+it.each([
+  ['int8', 8],
+  ['nf4', 4],
+] as const)('says that it cannot take weights, which would be rounded to %s', async (base, bits) => {
+  const { backend } = await create({ lora: { base } });
   expect(backend.lacks).toContain('weights');
   await expect(backend.loadWeights(await backend.getWeights())).rejects.toThrow(
-    'loadWeights: this backend stores the frozen weights in 8 bits',
+    `loadWeights: this backend stores the frozen weights in ${bits} bits`,
   );
   await backend.close();
 });

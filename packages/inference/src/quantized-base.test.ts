@@ -4,6 +4,8 @@ import {
   correctionNames,
   dequantizeMatrix,
   linearLayers,
+  type QuantizedForm,
+  quantizedForms,
   quantizeMatrix,
   quantizeWeights,
 } from '@rlp/models/decoder';
@@ -42,11 +44,15 @@ function factorsOf(model: LanguageModel, size: number): Map<string, HostTensor> 
 }
 
 /** The model that bytes and factors stand for. */
-function merged(model: LanguageModel, factors: ReadonlyMap<string, HostTensor>): LanguageModel {
+function merged(
+  model: LanguageModel,
+  factors: ReadonlyMap<string, HostTensor>,
+  form: QuantizedForm,
+): LanguageModel {
   const weights = new Map(model.weights);
   for (const layer of linearLayers(model.config)) {
     const { shape, data } = model.weights.get(layer.weight)!;
-    const values = dequantizeMatrix(quantizeMatrix(data, layer), layer);
+    const values = dequantizeMatrix(quantizeMatrix(data, layer, form), layer);
     const names = correctionNames(layer.weight);
     const [down, up] = [factors.get(names.down)?.data, factors.get(names.up)?.data];
     const { inputs, outputs, order } = layer;
@@ -64,8 +70,14 @@ function merged(model: LanguageModel, factors: ReadonlyMap<string, HostTensor>):
 }
 
 /** Puts a model into a store as a trainer of a correction does. */
-async function publish(store: string, model: LanguageModel, factors: ReadonlyMap<string, HostTensor>) {
-  const contents = new Map([...quantizeWeights(model.weights, linearLayers(model.config)), ...factors]);
+async function publish(
+  store: string,
+  model: LanguageModel,
+  factors: ReadonlyMap<string, HostTensor>,
+  form: QuantizedForm,
+) {
+  const weights = quantizeWeights(model.weights, linearLayers(model.config), form);
+  const contents = new Map([...weights, ...factors]);
   const parameters = [...contents].map(([name, { shape }]) => ({ name, shape }));
   await engine.createStore({ name: store, parameters }, contents, model.weights);
 }
@@ -89,14 +101,20 @@ function meanGap(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, at) => sum + Math.abs(value - b[at]!), 0) / a.length;
 }
 
-describe.each(['llama', 'gpt2'] as const)('frozen weights in 8 bits of a tiny %s', (kind) => {
+const cases = quantizedForms.flatMap((form) => (['llama', 'gpt2'] as const).map((kind) => ({ form, kind })));
+
+describe.each(cases)('frozen weights as $form of a tiny $kind', ({ form, kind }) => {
   it('are scored as the weights that they stand for, and sampled nearly so', async () => {
     const model = tinyModel(kind);
     const factors = factorsOf(model, 0.2);
-    const store = `bytes ${kind}`;
-    await publish(store, model, factors);
+    const store = `${form} ${kind}`;
+    await publish(store, model, factors, form);
     const sampler = await createOnnxSampler({ engine, model, store });
-    const plain = await createOnnxSampler({ engine, model: merged(model, factors), store: `floats ${kind}` });
+    const plain = await createOnnxSampler({
+      engine,
+      model: merged(model, factors, form),
+      store: `floats of ${store}`,
+    });
     const standard = await createOnnxSampler({ engine, model, store, operators: 'standard' });
     expect(largestGap(await logprobsOf(sampler), await logprobsOf(plain))).toBeLessThan(2e-5);
 
@@ -120,25 +138,33 @@ describe.each(['llama', 'gpt2'] as const)('frozen weights in 8 bits of a tiny %s
   });
 });
 
-it('samples with factors as they are published, and takes no other publication', async () => {
-  const model = tinyModel('llama');
-  await publish('published', model, factorsOf(model, 0));
-  const sampler = await createOnnxSampler({ engine, model, store: 'published' });
-  const prompt = tinyTokenizer.encode('once');
-  const sample = async () =>
-    (await sampler.sample({ prompt, count: 1, maxTokens: 4, seed: 'published' }))[0]!.behaviorLogprobs[0]!;
-  const before = await sample();
-  const factors = factorsOf(model, 2);
-  await engine.writeStore('published', factors);
-  await sampler.updateWeights({ kind: 'shared', version: 1, engine, store: 'published' });
-  const after = await sampler.sample({ prompt, count: 1, maxTokens: 4, seed: 'published' });
-  const { tokens, behaviorLogprobs } = after[0]!;
-  const plain = await createOnnxSampler({ engine, model: merged(model, factors), store: 'published floats' });
-  const [score] = await plain.scoreTokens([{ prompt, completion: tokens }]);
-  expect(meanGap([...behaviorLogprobs], [...score!.logprobs])).toBeLessThan(0.05);
-  expect(Math.abs(before - behaviorLogprobs[0]!)).toBeGreaterThan(1e-3);
-  await expect(sampler.updateWeights({ kind: 'checkpoint', version: 2, path: 'none' })).rejects.toThrow(
-    `updateWeights: store "published" holds the linear layers in 8 bits`,
-  );
-  await Promise.all([sampler.close(), plain.close()]);
-});
+it.each(quantizedForms)(
+  'samples with factors as they are published beside %s, and takes no other publication',
+  async (form) => {
+    const store = `published ${form}`;
+    const model = tinyModel('llama');
+    await publish(store, model, factorsOf(model, 0), form);
+    const sampler = await createOnnxSampler({ engine, model, store });
+    const prompt = tinyTokenizer.encode('once');
+    const sample = async () =>
+      (await sampler.sample({ prompt, count: 1, maxTokens: 4, seed: 'published' }))[0]!.behaviorLogprobs[0]!;
+    const before = await sample();
+    const factors = factorsOf(model, 2);
+    await engine.writeStore(store, factors);
+    await sampler.updateWeights({ kind: 'shared', version: 1, engine, store });
+    const after = await sampler.sample({ prompt, count: 1, maxTokens: 4, seed: 'published' });
+    const { tokens, behaviorLogprobs } = after[0]!;
+    const plain = await createOnnxSampler({
+      engine,
+      model: merged(model, factors, form),
+      store: `floats of ${store}`,
+    });
+    const [score] = await plain.scoreTokens([{ prompt, completion: tokens }]);
+    expect(meanGap([...behaviorLogprobs], [...score!.logprobs])).toBeLessThan(0.05);
+    expect(Math.abs(before - behaviorLogprobs[0]!)).toBeGreaterThan(1e-3);
+    await expect(sampler.updateWeights({ kind: 'checkpoint', version: 2, path: 'none' })).rejects.toThrow(
+      `updateWeights: store "${store}" holds the linear layers in ${form === 'int8' ? 8 : 4} bits`,
+    );
+    await Promise.all([sampler.close(), plain.close()]);
+  },
+);
