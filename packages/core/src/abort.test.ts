@@ -96,6 +96,11 @@ describe('withSignals', () => {
     await expect(withSignals([second.signal, first.signal], untilAborted)).rejects.toThrow('second');
   });
 
+  it('hands on a signal that is the only one', async () => {
+    const { signal } = new AbortController();
+    expect(await withSignals([undefined, signal], async (given) => given)).toBe(signal);
+  });
+
   it('leaves no listener behind, however the work ends', async () => {
     const [{ signal }, other] = [new AbortController(), new AbortController()];
     expect(await withSignals([signal, other.signal], async () => 7)).toBe(7);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { causeOf, rootCause, transienceOf, withCause } from './causes.ts';
+import { causeOf, isStoppedBy, rootCause, transienceOf, withCause } from './causes.ts';
 import { ArgumentError, EngineError, SamplerError, TimeoutError } from './errors.ts';
 
 const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
@@ -20,8 +20,21 @@ it('finds the innermost error', () => {
   expect(rootCause(circle)).toBe(circle);
 });
 
+it('knows an error of its signal, once the signal has fired', () => {
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const wrapped = new SamplerError('x', { cause: reason });
+  const named = new SamplerError('x', { cause: new DOMException('stop', 'AbortError') });
+  expect([wrapped, named].map((error) => isStoppedBy(controller.signal, error))).toEqual([false, false]);
+  controller.abort(reason);
+  const errors = [wrapped, named, new SamplerError('x'), undefined];
+  expect(errors.map((error) => isStoppedBy(controller.signal, error))).toEqual([true, true, false, false]);
+});
+
 it.each([
   ['passing', new SamplerError('x', { cause: refused })],
+  ['passing', new EngineError('x', { cause: new TimeoutError('late') })],
+  ['lasting', new TimeoutError('x', { cause: new ArgumentError('wrong') })],
   ['passing', new TimeoutError('late')],
   ['passing', new DOMException('late', 'TimeoutError')],
   ['passing', Object.assign(new Error('503'), { isPassing: true })],

@@ -72,6 +72,35 @@ describe('turnContinuation', () => {
     });
   });
 
+  it('leaves out what the template prints only behind the last message', () => {
+    const last: RenderText = (messages, prompt) =>
+      messages.map(({ content }) => `${content};`).join('') + (prompt === 'none' ? '<end>' : '>');
+    expect(turnContinuation(last, [user('a'), assistant('b'), user('c')], 1)).toEqual({
+      turnEnd: ';',
+      text: ';c;>',
+    });
+  });
+
+  it('begins behind the last place where the template prints what was said', () => {
+    const twice: RenderText = (messages, prompt) =>
+      messages
+        .map(({ role, content }) => (role === 'user' ? `${content}!` : `${content}=${content}!`))
+        .join('') + (prompt === 'add' ? '>' : '');
+    expect(turnContinuation(twice, [user('a'), assistant('b'), user('c')], 1)).toEqual({
+      turnEnd: '!',
+      text: '!c!>',
+    });
+  });
+
+  it('takes the turn as text if calls end in another way once something follows', () => {
+    const followed: RenderText = (messages, prompt) => {
+      const text = render(messages, prompt);
+      return messages.length > 2 ? text.replaceAll(')]!', ')];!') : text;
+    };
+    const messages: Message[] = [user('a'), { ...assistant(''), tool_calls: [call('1')] }, user('c')];
+    expect(turnContinuation(followed, messages, 1)).toEqual({ turnEnd: '!\n', text: '!\n<user>c!\n>' });
+  });
+
   it('says why a template cannot be cut', () => {
     expect(turnContinuation(() => 'nothing', [user('a'), assistant('b')], 1)).toEqual({
       refusal: 'the chat template does not print what the assistant said',

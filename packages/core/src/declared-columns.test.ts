@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { declaredColumns } from './declared-columns.ts';
+import { computedLoss, declaredColumns } from './declared-columns.ts';
 import { ArgumentError } from './errors.ts';
 
 const columns = declaredColumns({ key: 'mine', columns: ['advantages', 'weights'] }, (name) => `<${name}>`);
@@ -21,4 +21,17 @@ it('refuses to read another column, by its name, but says that it is not there',
 
 it('can be printed, which reads symbols', () => {
   expect(Object.prototype.toString.call(columns)).toBe('[object Object]');
+});
+
+it('refuses a loss that returns no losses of tokens', () => {
+  const ofNothing = { key: 'mine', columns: [], compute: () => ({}) } as unknown as Parameters<
+    typeof computedLoss
+  >[0];
+  const ofAll = { ...ofNothing, compute: () => ({ tokenLosses: 'losses' }) } as typeof ofNothing;
+  const compute = (loss: typeof ofNothing) => computedLoss(loss, {} as never, {} as never);
+  expect(compute(ofAll)).toEqual({ tokenLosses: 'losses' });
+  const nothing = { ...ofNothing, compute: () => undefined } as unknown as typeof ofNothing;
+  for (const loss of [ofNothing, nothing]) {
+    expect(() => compute(loss)).toThrow('the loss "mine" returned no tokenLosses; return { tokenLosses }');
+  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { philox, RandomStream } from './random.ts';
 
 // Known answers of Random123's kat_vectors (philox4x32, 10 rounds).
@@ -87,6 +87,31 @@ describe('RandomStream', () => {
     const fourth = draws.reduce((sum, x) => sum + x ** 4, 0) / n;
     expect(Math.abs(mean)).toBeLessThan(4 / Math.sqrt(n));
     expect(Math.abs(fourth - 3)).toBeLessThan(4 * Math.sqrt(96 / n));
+  });
+
+  it('has a normal deviate even for a uniform draw of 0', () => {
+    const stream = RandomStream.named('zero');
+    vi.spyOn(stream, 'uniform').mockReturnValue(0);
+    expect(stream.normal()).toBeCloseTo(0, 12);
+  });
+
+  it('draws integers of 32 bits', () => {
+    const stream = RandomStream.named('bits');
+    vi.spyOn(stream, 'uniform').mockReturnValue(1 - 2 ** -53);
+    expect(stream.integer(2 ** 32)).toBe(2 ** 32 - 1);
+  });
+
+  it('shuffles into each order equally often, within four standard errors', () => {
+    const stream = RandomStream.named('orders');
+    const n = 6000;
+    const counts = new Map<string, number>();
+    for (let draw = 0; draw < n; draw++) {
+      const order = stream.shuffle(['a', 'b', 'c']).join('');
+      counts.set(order, (counts.get(order) ?? 0) + 1);
+    }
+    expect(counts.size).toBe(6);
+    for (const count of counts.values())
+      expect(Math.abs(count - n / 6)).toBeLessThan(4 * Math.sqrt((n * 5) / 36));
   });
 
   it('shuffles into a permutation and leaves its argument alone', () => {

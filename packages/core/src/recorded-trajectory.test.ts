@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recordedTrajectorySchema } from './recorded-trajectory.ts';
+import { recordedTrajectorySchema, withTokenTexts } from './recorded-trajectory.ts';
 
 const step = (tokens: number[]) => ({
   promptTokens: [1],
@@ -47,6 +47,15 @@ it('takes a scored trajectory as it is, and with everything that a run knew of i
   }
 });
 
+it('is given the texts of tokens where it has none', () => {
+  const record = { ...recorded, trace: [{ tokenTexts: ['mine'], mask: [1] }, { mask: [1, 0] }] };
+  const { trace } = withTokenTexts(record, (tokens) => tokens.map(String));
+  expect(trace).toEqual([
+    { tokenTexts: ['mine'], mask: [1] },
+    { tokenTexts: ['6', '7'], mask: [1, 0] },
+  ]);
+});
+
 it('needs a trace of as many entries as there are steps', () => {
   expect(problemsOf({ trace: [{}] })).toEqual(['trace: must hold one entry per step, got 1 for 2']);
   expect(problemsOf({ trace: [{}, {}] })).toBeUndefined();
@@ -56,6 +65,9 @@ it.each(['tokenTexts', 'mask', 'advantages', 'ratios', 'entropies'])('needs one 
   const entry = name === 'tokenTexts' ? 'said' : 0;
   expect(problemsOf({ trace: [{ [name]: [entry] }, { [name]: [entry] }] })).toEqual([
     `trace.1.${name}: must hold one entry per token, got 1 for 2`,
+  ]);
+  expect(problemsOf({ trace: [{ [name]: [entry, entry] }, {}] })).toEqual([
+    `trace.0.${name}: must hold one entry per token, got 2 for 1`,
   ]);
 });
 

@@ -6,7 +6,7 @@ const backoff = { firstMs: 100, longestMs: 400 };
 const random = () => RandomStream.named('test');
 
 /** Runs work that fails `failures` times. Records attempts and waits. */
-async function run(failures: number, { attempts = 5, least = 0 as number | null } = {}) {
+async function run(failures: number, { attempts = 5, least = 0 as number | null, draws = random } = {}) {
   const waits: number[] = [];
   const made: number[] = [];
   const value = await retried(
@@ -16,7 +16,7 @@ async function run(failures: number, { attempts = 5, least = 0 as number | null 
       return 'done';
     },
     {
-      ...{ attempts, backoff, random },
+      ...{ attempts, backoff, random: draws },
       waitAfter: () => least ?? undefined,
       sleep: async (milliseconds) => void waits.push(milliseconds),
     },
@@ -29,6 +29,11 @@ it('tries again until the work succeeds, with growing waits within the bounds', 
   expect([value, made]).toEqual(['done', [1, 2, 3, 4, 5]]);
   for (const wait of waits) expect(wait).toSatisfy((ms: number) => ms >= 100 && ms <= 400);
   expect(await run(4)).toEqual({ value, waits, made }); // the waits are a function of the stream
+});
+
+it('waits in the middle between the first wait and three times the last one, if the draw is a half', async () => {
+  const half = () => ({ uniform: () => 0.5 }) as unknown as RandomStream;
+  expect((await run(4, { draws: half })).waits).toEqual([200, 350, 400, 400]);
 });
 
 it('gives up after the last attempt, and at once where waiting does not help', async () => {

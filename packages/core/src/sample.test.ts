@@ -195,6 +195,19 @@ describe('trajectoryFromSample', () => {
     ]);
   });
 
+  it.each([
+    ['completed', 'stop'],
+    ['truncated', 'length'],
+    ['aborted', 'abort'],
+    ['failed', 'abort'],
+  ] as const)('takes the status %s as the stop reason %s of the last step', (status, stopReason) => {
+    const sample = sampleSchema.parse({
+      ...{ prompt: '', tokens: [1, 2], lossMask: [0, 1], behaviorLogprobs: [0, -1], status },
+    });
+    const { steps } = trajectoryFromSample(sample, { id: 'one', policyVersion: 0, tokenizer });
+    expect(steps.at(-1)!.stopReason).toBe(stopReason);
+  });
+
   it('refuses text that nobody sampled', () => {
     const written = sampleSchema.parse({ prompt: '', tokens: [1, 2], lossMask: [0, 1] });
     expect(() => trajectoryFromSample(written, { id: 'one', policyVersion: 0, tokenizer })).toThrow(
@@ -246,6 +259,18 @@ describe('rolloutBatch', () => {
     const scored = { ...sample, behaviorLogprobs: [0, -1, -2] };
     expect(rolloutBatch([scored, scored]).behaviorLogprobs).toHaveLength(2);
     expect(rolloutBatch([scored, sample])).not.toHaveProperty('behaviorLogprobs');
+  });
+
+  it('has a column of groups only if every sample has one', () => {
+    const { groupIndex: _, ...alone } = sample;
+    expect(rolloutBatch([sample, alone])).not.toHaveProperty('groupIndices');
+  });
+
+  it('keeps given metadata where a column has the same name', () => {
+    const given = { metadata: { sample_answer: 'given' } };
+    expect(rolloutBatch([{ ...sample, metadata: { answer: 'a' } }], given).metadata).toMatchObject(
+      given.metadata,
+    );
   });
 
   it('has a column per metadata key of the first sample', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isPromiseLike, settleWithin, TimeoutError } from './index.ts';
 
 const never = new Promise<never>(() => undefined);
@@ -27,6 +27,16 @@ describe('settleWithin', () => {
     stop.abort('enough');
     await expect(settled).rejects.toBe('enough');
     expect(controller.signal.reason).toBe('enough');
+  });
+
+  it('leaves no timer and no listener behind', async () => {
+    vi.useFakeTimers();
+    const { signal } = new AbortController();
+    const stopped = vi.spyOn(signal, 'removeEventListener');
+    await settleWithin(Promise.resolve(1), new AbortController(), { timeoutMs: 1000, signal });
+    expect(vi.getTimerCount()).toBe(0);
+    expect(stopped).toHaveBeenCalled();
+    vi.useRealTimers();
   });
 
   it('tells what has to be waited for', () => {

@@ -88,5 +88,5 @@ function finish({ tokens, chosen }: Draft): TokenSequence {
 }
 
 function extendsTokens(tokens: readonly TokenId[], prefix: readonly TokenId[]): boolean {
-  return tokens.length >= prefix.length && prefix.every((token, index) => tokens[index] === token);
+  return prefix.every((token, index) => tokens[index] === token);
 }

@@ -34,6 +34,19 @@ it('gives up what waits when nothing was answered in time, and says while it wai
   vi.useRealTimers();
 });
 
+it('gives no further time because something else begins to wait', async () => {
+  vi.useFakeTimers();
+  const watchdog = new Watchdog(patient);
+  const both = [watchdog.watch(deferred().promise, {})];
+  both[0]!.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(60);
+  both.push(watchdog.watch(deferred().promise, {}));
+  const late = expect(Promise.all(both)).rejects.toThrow('had no answer for 100 ms');
+  await vi.advanceTimersByTimeAsync(40);
+  await late;
+  vi.useRealTimers();
+});
+
 it('waits in silence if nobody wants notes', async () => {
   vi.useFakeTimers();
   const watchdog = new Watchdog(patient);

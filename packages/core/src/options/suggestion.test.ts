@@ -213,6 +213,16 @@ describe('a hint', () => {
     expect(hint(resumed, { seeds: 1, iterations: 1 })).toContain('did you mean seed?');
   });
 
+  it('does not send an option outside if it is already at the top', () => {
+    const nested = z.strictObject({
+      epochs: z.number().optional(),
+      loss: z.strictObject({ clip: z.number().optional() }).optional(),
+    });
+    expect(hint(nested, { loss: { epochs: 1 } })).toContain('it belongs outside loss');
+    expect(hint(nested, { clip: 1 })).toContain('did you mean loss.clip?');
+    expect(hint(nested, { 'loss.clip': 1 })).not.toContain('outside');
+  });
+
   it('says what is near before what another library means that is not here', () => {
     const near = z.strictObject({ betas: z.number().optional() });
     expect(hint(near, { beta: 1 })).toContain('did you mean betas?');

@@ -53,7 +53,7 @@ export const mistral: ToolCallFormat = {
 
 function mistralCalls(part: string): readonly WrittenCall[] | undefined {
   const text = part.trim();
-  if (text.startsWith('[') && !text.startsWith('[ARGS]')) {
+  if (text.startsWith('[')) {
     const list = parsed(text);
     return Array.isArray(list) ? whole(list.map(callOf)) : undefined;
   }

@@ -171,6 +171,10 @@ describe('the calls of a response', () => {
       'deepseek',
       '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜><｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
     ],
+    [
+      'deepseek',
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    ],
     ['kimi', kimiSection('functions.f:x<|tool_call_argument_begin|>{}')],
     ['kimi', kimiSection('functions.f:1x<|tool_call_argument_begin|>{}')],
     ['kimi', kimiSection('functions.f<|tool_call_argument_begin|>{}')],
@@ -205,6 +209,33 @@ describe('the calls of a response', () => {
     const own = toolCallFormats[format].write([{ name: 'clock', arguments: {} }]);
     const within = toolCallFormats[format].write([{ ...call, arguments: { city: own } }]);
     expect(found(within, format).calls.map(([name]) => name)).not.toContain('clock');
+  });
+
+  it('are text if one of several names a tool that does not exist', () => {
+    const text = '[TOOL_CALLS][{"name": "clock", "arguments": {}}, {"name": "door", "arguments": {}}]';
+    expect(found(text, 'mistral')).toEqual({ text, calls: [] });
+  });
+
+  it('leave what follows their section in the text', () => {
+    const section = kimiSection('functions.f:0<|tool_call_argument_begin|>{}');
+    expect(foundOfAny(`One. ${section} Two.`, 'kimi')).toEqual({ text: 'One.  Two.', calls: [['f', {}]] });
+  });
+
+  it.each([
+    ['qwenXml', '<function=f><parameter=a>"x"</parameter></function>'],
+    ['glm', '<tool_call>f<arg_key>a</arg_key><arg_value>"x"</arg_value></tool_call>'],
+  ] as const)('in %s keep the quotes of an argument that is text', (format, text) => {
+    expect(foundOfAny(text, format).calls).toEqual([['f', { a: '"x"' }]]);
+  });
+
+  it('of harmony may have no arguments', () => {
+    const text = '<|channel|>commentary to=functions.f<|message|><|call|>';
+    expect(foundOfAny(text, 'harmony').calls).toEqual([['f', {}]]);
+  });
+
+  it('may carry an id between name and arguments', () => {
+    const text = '[TOOL_CALLS]f[CALL_ID]a1b2c3d4e[ARGS]{"a": 1}';
+    expect(foundOfAny(text, 'mistral').calls).toEqual([['f', { a: 1 }]]);
   });
 
   it('of tools that do not exist can be told apart from text', () => {
