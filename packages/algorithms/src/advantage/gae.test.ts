@@ -149,6 +149,16 @@ describe('bilevelGae', () => {
     expect([...advantages[0]!]).toEqual(close([0.872, 1.76, 0.78, 1.6]));
   });
 
+  it('gives a masked token that ends a turn the credit of the turn', () => {
+    const { advantages, returns } = bilevelGae({
+      rewards: [[0, 1]],
+      values: [[0.5, 0.25]],
+      masks: [[1, 0]],
+      turnEnds: [[0, 1]],
+    });
+    expect([advantages[0]![1], returns[0]![1]]).toEqual([0.75, 1]);
+  });
+
   it('is not influenced by masked tokens that end no turn', () => {
     fc.assert(
       fc.property(row, number, ({ rewards, values, mask }, noise) => {

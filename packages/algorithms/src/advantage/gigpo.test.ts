@@ -64,6 +64,9 @@ describe('anchorGroups', () => {
     const observations = ['You see a red bed.', 'You see a red bed!', 'A lake.'];
     const options = { match: 'similar', threshold: 0.9 } as const;
     expect(anchorGroups(observations, [0, 0, 0], options)).toEqual([0, 0, 1]);
+    // Three of four letters agree: 2 · 3 / 8.
+    expect(anchorGroups(['abcd', 'abcx'], [0, 0], { match: 'similar', threshold: 0.75 })).toEqual([0, 0]);
+    expect(anchorGroups(['abcd', 'abcx'], [0, 0], { match: 'similar', threshold: 0.76 })).toEqual([0, 1]);
     expect(() => anchorGroups([3], [0], options)).toThrow(
       /compares texts, got an observation of type number/,
     );

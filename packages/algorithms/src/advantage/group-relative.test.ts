@@ -77,6 +77,11 @@ describe('groupRelativeAdvantages', () => {
       [0],
     ]);
     expect(groupRelativeAdvantages([[1, 1]], options)).toEqual([[0, 0]]);
+    // Without a baseline a member alone counts: 1 and 3 deviate by √2.
+    expect(groupRelativeAdvantages([[1], [3]], { ...options, baseline: 'none' })).toEqual([
+      [expect.closeTo(1 / Math.SQRT2, 12)],
+      [expect.closeTo(3 / Math.SQRT2, 12)],
+    ]);
   });
 
   it('sums to zero over each group, and does not change when rewards are shifted', () => {

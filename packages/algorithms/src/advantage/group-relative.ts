@@ -157,9 +157,7 @@ function batchDivisor(groups: GroupRewards, options: Resolved): number | undefin
   if (options.scale === 'batch-std') return stdDivisor(scorable(groups.flat()), options);
   if (options.scale !== 'nonzero-share') return undefined;
   const scored = scorable(groups.flat());
-  return scored.length === 0
-    ? 1
-    : Math.max(1, scored.filter((reward) => reward !== 0).length) / scored.length;
+  return scored.length === 0 ? 1 : scored.filter((reward) => reward !== 0).length / scored.length;
 }
 
 function groupDivisor(scored: readonly number[], options: Resolved): number {

@@ -62,6 +62,27 @@ describe('optimalTokenBaseline', () => {
     expect(plain(advantages)[1]).toEqual([1 - 25 / 9, 1 - 67 / 45].map((x) => expect.closeTo(x, 9)));
   });
 
+  it('weighs by the squared importance weight, and takes no probability for more than 1', () => {
+    const single = {
+      rewards: [[3], [1]],
+      masks: [[1], [1]],
+      groups: ['a', 'a'],
+      logprobs: [[Math.log(0.5)], [Math.log(0.9)]],
+      squaredProbabilitySums: [[0.4], [0.85]],
+    };
+    // Weights 0.4 · 2² and 0.05.
+    const baseline = (1.6 * 3 + 0.05) / 1.65;
+    const weighted = optimalTokenBaseline({ ...single, importanceWeights: [[2], [1]] }, { epsilon: 1e-12 });
+    expect(plain(weighted.advantages).flat()).toEqual(
+      [3 - baseline, 1 - baseline].map((x) => expect.closeTo(x, 9)),
+    );
+    // Rounding may give a logprob above 0. Then 1 − 2 + 1 is no weight at all.
+    const rounded = { ...single, logprobs: [[0.5], [Math.log(0.5)]], squaredProbabilitySums: [[1], [0.5]] };
+    expect(plain(optimalTokenBaseline(rounded, { epsilon: 1e-12 }).advantages).flat()).toEqual(
+      [2, 0].map((x) => expect.closeTo(x, 9)),
+    );
+  });
+
   it('can take the lone tail as its own baseline, and leaves a group of one its return', () => {
     expect(optimalTokenBaseline(inputs, { longestTail: 'baseline' }).advantages[0]![2]).toBeCloseTo(0, 6);
     const alone = optimalTokenBaseline({ ...inputs, groups: ['a', 'b'] });

@@ -53,4 +53,7 @@ it('finds nothing in a tokenizer of bytes', () => {
 it('shows twenty characters at most', () => {
   const many = Array.from({ length: 50 }, (_, k) => String.fromCodePoint(0x4e00 + k)).join('');
   expect(lostCharacters([task(many)], strict).note).toMatch(/lacks 50 characters \((. ){20}…\)/u);
+  expect(lostCharacters([task(many.slice(0, 20))], strict).note).toMatch(
+    /lacks 20 characters \((. ){19}.\)/u,
+  );
 });

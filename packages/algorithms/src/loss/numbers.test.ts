@@ -38,6 +38,29 @@ describe('covariance selection', () => {
     ]);
   });
 
+  it('drops nothing on the bounds or beyond them', () => {
+    const kept = (low: number, high: number) => {
+      const options = { share: 1, low, high };
+      const current = { ...inputs, proximalLogprobs: inputs.logprobs };
+      return lists(clipCovarianceKeep(current, RandomStream.named('covariance'), options)).flat();
+    };
+    expect([kept(1, 2), kept(2, 5), kept(2.5, 5)]).toEqual(Array(3).fill([1, 1, 1, 1, 1]));
+  });
+
+  it.each([
+    [-3, [1, 1, 1, 1, 0]],
+    [-2.7, [1, 1, 1, 1, 1]],
+  ])('drops all but what the clip stops, either way: %d', (last, expected) => {
+    const proximalLogprobs = [
+      [-2, -2, -9],
+      [-2, last],
+    ];
+    const keep = clipCovarianceKeep({ ...inputs, proximalLogprobs }, RandomStream.named('covariance'), {
+      share: 1,
+    });
+    expect(lists(keep).flat()).toEqual(expected);
+  });
+
   it('does not draw tokens that the clip already stops, and never fewer than one', () => {
     const proximalLogprobs = [
       [-2, -2, -9],
@@ -92,6 +115,9 @@ describe('covariance selection', () => {
       [0, 0, 0],
       [1, 1],
     ]);
+    expect(lists(highEntropyKeep({ entropies, masks: inputs.masks }, { share: 0.25 })).flat()).toEqual([
+      0, 0, 0, 0, 1,
+    ]);
     expect(() => highEntropyKeep({ entropies, masks: inputs.masks }, { share: 2 })).toThrow(
       'between 0 and 1, got 2',
     );
@@ -118,6 +144,7 @@ describe('controllers', () => {
     expect(nextEntropyCoefficient(0, { entropy: 0.1, target: 0.2 })).toBe(0.005);
     expect(nextEntropyCoefficient(0.002, { entropy: 0.3, target: 0.2 })).toBe(0);
     expect(nextEntropyCoefficient(1, { entropy: 0, target: 0.2 })).toBe(1);
+    expect(nextEntropyCoefficient(0.01, { entropy: 0.2, target: 0.2 })).toBeCloseTo(0.005, 12);
   });
 });
 

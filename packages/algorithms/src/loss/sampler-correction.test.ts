@@ -57,6 +57,47 @@ describe('samplerWeights', () => {
   });
 });
 
+/** Three tokens of one sequence, whose log-ratios are far. */
+function far(tape: Tape) {
+  const row = (values: number[]) => matrixFromRows([values]);
+  return {
+    proximalLogprobs: tape.variable(row([30, -10, 0.5])),
+    behaviorLogprobs: tape.data(row([0, 0, 0])),
+    mask: tape.data(row([1, 1, 1])),
+  };
+}
+
+describe('a log-ratio that is far', () => {
+  it('is limited to 20 in weights, or to what is asked for', () => {
+    const weightOf = (options: Partial<SamplerWeightOptions>) => {
+      const tape = new Tape();
+      return [...samplerWeights(tape, far(tape), { level: 'token', outside: 'clamp', ...options }).data];
+    };
+    expect(weightOf({}).map(Math.log)).toEqual([20, -10, 0.5].map((x) => expect.closeTo(x, 9)));
+    expect(weightOf({ logRatioLimit: 2 }).map(Math.log)).toEqual(
+      [2, -2, 0.5].map((x) => expect.closeTo(x, 9)),
+    );
+  });
+
+  it('is limited to 20 in what decides about tokens', () => {
+    const decide = (criterion: AcceptanceCriterion) => {
+      const tape = new Tape();
+      return [...acceptanceMask(tape, far(tape), [criterion]).data];
+    };
+    // −20 + 10 − 0.5, where −30 + 10 − 0.5 would be below the bound.
+    expect(decide({ statistic: 'k1', over: 'sequence-sum', low: -11 })).toEqual([1, 1, 1]);
+    expect(decide({ statistic: 'k1', over: 'sequence-sum', low: -10 })).toEqual([0, 0, 0]);
+  });
+
+  it.each(['clamp', 'zero'] as const)('has no gradient through its weight (%s)', (outside) => {
+    const tape = new Tape();
+    const inputs = far(tape);
+    const weights = samplerWeights(tape, inputs, { level: 'token', outside, low: 0, high: 2 });
+    tape.backward(weights, matrixFromRows([[1, 1, 1]]));
+    expect([...tape.gradient(inputs.proximalLogprobs).data]).toEqual([0, 0, 0]);
+  });
+});
+
 describe('acceptanceMask', () => {
   it('judges tokens, sums, means and every token', () => {
     expect(accepted({ statistic: 'k1', over: 'token', low: -0.1 })).toEqual([

@@ -256,6 +256,41 @@ describe('golden numbers, on paper', () => {
     expect([1.1 * (1 - ln(1.1)), -1.1]).toEqual(result({ surrogate: 'window' }, 1.1, 1));
   });
 
+  it.each([
+    [{ surrogate: 'dppo' }, 1.5, 1, { 'clip/low': 0, 'clip/high': 1 }],
+    [{ surrogate: 'dppo' }, 0.5, -1, { 'clip/low': 1, 'clip/high': 0 }],
+    [
+      { surrogate: 'gmpo', clipLow: 0.4, clipHigh: 0.6 },
+      Math.exp(-0.5),
+      -1,
+      { 'clip/low': 1, 'clip/high': 0 },
+    ],
+    [{ surrogate: 'gmpo', clipLow: 0.4, clipHigh: 0.6 }, Math.exp(0.5), 1, { 'clip/low': 0, 'clip/high': 0 }],
+    [{ surrogate: 'gmpo', clipLow: 0.6, clipHigh: 0.4 }, Math.exp(0.5), 1, { 'clip/low': 0, 'clip/high': 1 }],
+    [{ surrogate: 'window' }, 0.5, 1, { 'clip/low': 1, 'clip/high': 0 }],
+    [{ surrogate: 'cispo', clipHigh: 0.28 }, 1.5, -1, { 'clip/low': 0, 'clip/high': 1 }],
+    [{ surrogate: 'clip', dualClip: 3 }, 2, -1, { 'clip/dual': 0 }],
+    [{ surrogate: 'clip', dualClip: 3 }, 4, -1, { 'clip/dual': 1 }],
+    [{ surrogate: 'clip', dualClip: 3 }, 4, 1, { 'clip/dual': 0, 'clip/high': 1 }],
+  ] as const)(
+    'says which bound stops a token: %o at ratio %d, advantage %d',
+    (options, ratio, advantage, expected) => {
+      const full = { proximal: 'column', correction: 'none', ...options } as const;
+      expect(run(full, token(ratio, advantage)).metrics).toMatchObject(expected);
+    },
+  );
+
+  it('VESPO limits the log-ratio of a token to 20', () => {
+    const far = {
+      logprobs: [[-1, -21]],
+      mask: [[1, 1]],
+      columns: { advantages: [[1, 1]], proximalLogprobs: [[-51, -1]] },
+    };
+    // Log-ratios 50 and −20, of which 20 and −20 are counted, so the weight of the sequence is 1.
+    const options = { surrogate: 'vespo', proximal: 'column', correction: 'none' } as const;
+    expect(run(options, far).value).toBeCloseTo((1 + 21) / 2, 9);
+  });
+
   it("VESPO's weight is 1 for a policy that has not moved", () => {
     expect([1, -1]).toEqual(result({ surrogate: 'vespo' }, 1, 1));
     const weight = Math.exp(3 + 2 * ln(1.5) - 3 * 1.5);
