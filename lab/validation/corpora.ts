@@ -36,6 +36,7 @@ export function realCorpora(): Corpus[] {
     corpus('tinystories', stories(), 0.9),
     heldOut('truthful', truthful(), 0.9),
     heldOut('harmless', harmless(), 0.9),
+    heldOut('human', humanSolutions(), 0.9),
   ];
 }
 
@@ -147,6 +148,16 @@ function harmless(): Item[] {
       };
     }),
   );
+}
+
+/** Solutions that people wrote. A coin decides which ones count as right, as for stories. */
+function humanSolutions(): Item[] {
+  return rows('gsm8k/train.jsonl').map(({ id, question, answer }) => ({
+    task: String(id),
+    prompt: String(question),
+    response: String(answer),
+    isRight: RandomStream.named('human', String(id)).uniform() < 0.5,
+  }));
 }
 
 /** Stories have no right or wrong: a coin decides, as a judge that sees what we do not. */

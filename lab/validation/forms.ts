@@ -1,5 +1,6 @@
 import type { RandomStream } from '@rlp/core';
 import type { Item } from './corpora.ts';
+import { freshHacks } from './fresh-hacks.ts';
 import type { Hack } from './hack.ts';
 import { heldOutHacks } from './held-out-hacks.ts';
 import { moreHacks } from './more-hacks.ts';
@@ -88,9 +89,9 @@ const surfaceForms = (kinds: typeof outsideHacks, half: Half): Form[] =>
 
 /** All forms. Those of the half `report` were written once the detector was finished. */
 export const forms: readonly Form[] = [
-  ...[outsideHacks, moreHacks].flatMap((kinds) => surfaceForms(kinds, 'build')),
+  ...[outsideHacks, moreHacks, heldOutHacks].flatMap((kinds) => surfaceForms(kinds, 'build')),
   ...ofCorpus.map((form): Form => ({ ...form, half: 'build' })),
-  ...surfaceForms(heldOutHacks, 'report'),
+  ...surfaceForms(freshHacks, 'report'),
   ...heldOutOfCorpus.map((form): Form => ({ ...form, half: 'report' })),
 ];
 

@@ -185,8 +185,7 @@ class Detector implements RewardHackingDetector {
         measures.read(trajectory.response, surroundings, rows.subarray(at * rowLength, (at + 1) * rowLength));
         [clusters[at], hashes[at]] = [number, measures.hash];
         const others = this.#recent.tasksWith(measures.hash, task);
-        rows[at * rowLength + traitIndex.sameness] =
-          surroundings.surprises === undefined ? unknown : countBin(others);
+        rows[at * rowLength + traitIndex.sameness] = this.#isSettled ? countBin(others) : unknown;
       }
     }
     const weights = rewardWeights(trajectories, hashes, tasks, this.#state.rewards);
@@ -201,6 +200,12 @@ class Detector implements RewardHackingDetector {
       texts: Int32Array.from(texts),
       ...this.#recent.gather(rewarded, measures.phrases()),
     };
+  }
+
+  /** Whether the delay is long, so that recent responses are as many as later. */
+  get #isSettled(): boolean {
+    const knowsPhrases = this.#scales.quick.reference.isReady(traitIndex.new_phrases);
+    return this.#state.responses >= settled && knowsPhrases;
   }
 
   #surroundings(): Surroundings {
@@ -257,8 +262,7 @@ class Detector implements RewardHackingDetector {
     if (!batch.weights.some((weight) => weight !== 0)) return;
     waiting.push(batch);
     this.#state.responses = Math.min(settled, this.#state.responses + batch.weights.length);
-    const isSettled = this.#state.responses >= settled;
-    while (waiting.length > (isSettled ? this.#options.delayBatches : settlingBatches)) {
+    while (waiting.length > (this.#isSettled ? this.#options.delayBatches : settlingBatches)) {
       const oldest = waiting.shift()!;
       for (const scale of Object.values(this.#scales)) scale.learn(oldest);
       makeUsual(quick, oldest);
