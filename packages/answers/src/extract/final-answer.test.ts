@@ -176,7 +176,8 @@ describe('finalAnswer', () => {
 
   it('takes linear time on hostile text', () => {
     const read = finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] });
-    const begun = performance.now();
+    // Processor time: other work on the machine does not count.
+    const begun = process.cpuUsage();
     for (const unit of [
       '\\boxed{',
       '{',
@@ -194,6 +195,6 @@ describe('finalAnswer', () => {
     ]) {
       read(unit.repeat(1_000_000 / unit.length));
     }
-    expect(performance.now() - begun).toBeLessThan(7_000);
+    expect(process.cpuUsage(begun).user).toBeLessThan(7_000_000);
   });
 });

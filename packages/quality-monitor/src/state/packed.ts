@@ -19,7 +19,7 @@ export function packed<Type extends Packed>(kind: PackedKind<Type>, length?: num
 }
 
 /** The base64 of an array's bytes. */
-export function textOf(array: Packed): string {
+function textOf(array: Packed): string {
   const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
   let text = '';
   for (let start = 0; start < bytes.length; start += 8192) {
