@@ -1,0 +1,90 @@
+import type { RolloutEvent, Step, Trajectory } from '@rlp/core';
+import { expect, it } from 'vitest';
+import { debugLogger, recordTrajectories } from './sinks.ts';
+
+const step: Step = {
+  ...{ promptTokens: [1], tokens: [2, 3], behaviorLogprobs: [-0.5, -1], text: 'So.', stopReason: 'stop' },
+  ...{ value: 0.25, observation: 'Why?', timing: { sampleMs: 12.34 } },
+};
+const trajectory: Trajectory = {
+  ...{
+    id: '0/a/0',
+    task: { id: 'a', prompt: '', metadata: null },
+    steps: [step],
+    messages: [],
+    response: 'So.',
+  },
+  ...{ status: 'failed', policyVersion: 0, termination: { reason: 'error', detail: 'detail' } },
+  ...{ outcome: { won: false }, metrics: { turns: 1 } },
+};
+const trace = [
+  { advantages: [0.5, 0.5], returnToGo: 2 },
+  { episodeAdvantage: 1, stepAdvantage: -1, anchor: { state: 's', steps: 3 } },
+];
+const record = { trajectory, reward: 1, components: {}, iteration: 7, trace };
+const place = { episode: '0/a/0', task: 'a' };
+
+it.each<[RolloutEvent, string]>([
+  [{ ...place, type: 'episode-started', steps: 0 }, 'started, task a'],
+  [{ ...place, type: 'episode-started', steps: 2 }, 'goes on after 2 steps'],
+  [
+    { ...place, type: 'turn-sampled', index: 0, step },
+    'step 0 saw "Why?" said "So." (2 tokens, logprob -1.500, value 0.25, stop) in 12.3 ms',
+  ],
+  [
+    { ...place, type: 'state-updated', index: 0, messages: [], environmentMs: 0.06 },
+    'step 0 was answered [] in 0.1 ms',
+  ],
+  [
+    { ...place, type: 'episode-ended', trajectory },
+    'ended: failed, error (detail) after 1 steps; outcome {"won":false}; metrics {"turns":1}',
+  ],
+  [
+    {
+      ...place,
+      type: 'episode-ended',
+      trajectory: { ...trajectory, failure: { boundary: 'sampler', message: 'lost' } },
+    },
+    'ended: failed, error (lost) after 1 steps; outcome {"won":false}; metrics {"turns":1}',
+  ],
+  [
+    { ...place, type: 'trajectory-learned', record },
+    'learned in iteration 7: {"advantage":0.5,"returnToGo":2} {"episodeAdvantage":1,"stepAdvantage":-1,"anchor":{"state":"s","steps":3}}',
+  ],
+])('a line of debugLogger: %#', (event, line) => {
+  const lines: string[] = [];
+  debugLogger((text) => lines.push(text))(event);
+  expect(lines).toEqual([`[0/a/0] ${line}`]);
+});
+
+it('shows 400 characters of a text', () => {
+  const shown = (length: number) => {
+    const lines: string[] = [];
+    const said = { ...step, text: 'x'.repeat(length) };
+    debugLogger((text) => lines.push(text))({ ...place, type: 'turn-sampled', index: 0, step: said });
+    return /said (.*) \(2 tokens/.exec(lines[0]!)![1];
+  };
+  expect([shown(398), shown(399)]).toEqual([`"${'x'.repeat(398)}"`, `"${'x'.repeat(399)}…`]);
+});
+
+it('records what was learned from, with texts of tokens if asked to', () => {
+  const lines: unknown[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const learned = { ...record, trace: [{ advantages: [0.5, 0.5] }] };
+  const tokenTexts = (tokens: readonly number[]) => tokens.map((token) => `<${token}>`);
+  const sink = recordTrajectories({ on: 'trajectory-learned', tokenTexts, write });
+  sink({ ...place, type: 'episode-ended', trajectory });
+  sink({ ...place, type: 'trajectory-learned', record: learned });
+  expect(lines).toEqual([
+    { version: 1, ...learned, trace: [{ tokenTexts: ['<2>', '<3>'], advantages: [0.5, 0.5] }] },
+  ]);
+});
+
+it('records why a reward failed', () => {
+  const lines: string[] = [];
+  const failures = [{ source: 'judge', cause: 'threw', message: 'away' }] as const;
+  recordTrajectories({ on: 'reward-given', write: (line) => lines.push(line) })({
+    ...{ ...place, type: 'reward-given', trajectory, reward: null, components: {}, failures },
+  });
+  expect(JSON.parse(lines[0]!)).toMatchObject({ reward: null, failures });
+});
