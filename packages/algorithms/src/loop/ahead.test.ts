@@ -5,7 +5,8 @@ import { type Environment, RandomStream, type State, type Trajectory } from '@rl
 import { rewardFunctions } from '@rlp/rewards';
 import { RolloutManager } from '@rlp/rollout';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { Collections } from './ahead.ts';
 import { banditSetup, collect, forLoop, letterTokenizer } from './bandit.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlDependencies, RlReport, RlState } from './protocol.ts';
@@ -295,4 +296,41 @@ describe('rewards', () => {
     expect(given).toHaveLength(16);
     expect(given.filter((reward) => reward === 1).length / 16).toBeCloseTo(report!.metrics['reward/mean']!);
   });
+});
+
+describe('the episodes that a state keeps', () => {
+  /** An episode of the iteration that its group's name begins with. */
+  const episode = (id: string, group: string, status: Trajectory['status']) =>
+    ({ id, status, group: { id: group, member: 0 }, steps: [] }) as unknown as Trajectory;
+
+  const unfinished = (carried: readonly Trajectory[], running: readonly Trajectory[]) => {
+    const dependencies = { rollouts: { unfinished: () => running } } as unknown as RlDependencies;
+    return new Collections(dependencies, { lookAhead: 0, iterations: 9 }, { iteration: 3, carried })
+      .unfinished()
+      .map(({ id }) => id);
+  };
+
+  it('are those that did not fail, of iterations that are not over', () => {
+    const running = [
+      episode('failed', '3/task-0', 'failed'),
+      episode('pending', '3/task-0', 'pending'),
+      episode('completed', '4/task-1', 'completed'),
+      episode('over', '2/task-0', 'completed'),
+    ];
+    expect(unfinished([], running)).toEqual(['pending', 'completed']);
+  });
+
+  it('are begun again if they failed after they were carried over', () => {
+    const carried = [episode('one', '3/a', 'pending'), episode('two', '3/a', 'pending')];
+    expect(unfinished(carried, [episode('two', '3/a', 'failed')])).toEqual(['one']);
+  });
+});
+
+it('a run that is over listens to its signal no more', async () => {
+  const { signal } = new AbortController();
+  const added = vi.spyOn(signal, 'addEventListener');
+  const removed = vi.spyOn(signal, 'removeEventListener');
+  await play({ ...setUp(), signal }, options({ iterations: 1, lookAhead: 1 }));
+  expect(added).toHaveBeenCalled();
+  expect(removed.mock.calls.length).toBe(added.mock.calls.length);
 });

@@ -85,6 +85,18 @@ describe('dynamic sampling', () => {
     expect(report!.state.taskCursor).toBe(12);
   });
 
+  it('ends with the round in which nothing was scored', async () => {
+    const setup = banditSetup('nothing-scored');
+    const rewards: Setup['rewards'] = {
+      computeRewards: async ({ trajectories }) =>
+        trajectories.map((trajectory) => ({ trajectory, reward: null, components: {} })),
+    };
+    const options = { ...replace, iterations: 1, failureBudget: { whenSpent: 'continue' } } as const;
+    const [report] = await collect({ ...setup, rewards }, options);
+    expect(report!.metrics).toMatchObject({ 'groups/count': 4, 'update/count': 0 });
+    expect(setup.tasks.cursor).toBe(4);
+  });
+
   it('gives back the tasks of all rounds when interrupted', async () => {
     const controller = new AbortController();
     const setup = withVariance(banditSetup('interrupted'), 0.2);

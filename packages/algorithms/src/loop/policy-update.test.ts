@@ -107,6 +107,17 @@ describe('correctionNormalization', () => {
   });
 });
 
+describe('klAggregation', () => {
+  it('weighs the KL of every token, times its coefficient', async () => {
+    const klAggregation = { mode: 'token-sum-norm', constant: 8 } as const;
+    const { batches } = await iterate({ loss: { klCoefficient: 0.5 }, klAggregation });
+    const weights = batches.flatMap(({ sequences }) =>
+      sequences.map(({ weights: own, columns }) => own[1]! * columns.klCoefficients![1]!),
+    );
+    expect(weights).toEqual(Array(64).fill(0.5 / 8));
+  });
+});
+
 describe('a loss of one’s own', () => {
   const learned = async (loss: Loss<PolicyColumn>, options: RlOptions = {}) => {
     const setup = banditSetup('own loss');

@@ -73,6 +73,15 @@ describe('before supervised fine-tuning', () => {
     ]);
   });
 
+  it('takes a tokenizer with half of the tokens of the model for its own', async () => {
+    const tokenizer = (vocabularySize: number): Tokenizer => ({
+      ...{ vocabularySize, bosId: undefined, eosIds: [] },
+      ...{ encode: () => [], decode: () => 'a' },
+    });
+    expect(await notesOf([sequence([1, 2])], { tokenizer: tokenizer(4) })).toEqual([]);
+    expect(await notesOf([sequence([1, 2])], { tokenizer: tokenizer(3) })).toHaveLength(1);
+  });
+
   it('compares the largest update with the memory', async () => {
     const asked: unknown[] = [];
     const backend = (available: number) => ({

@@ -18,9 +18,13 @@ const step = (promptTokens: number[], tokens: number[], reward?: number): Step =
 });
 
 /** Two turns in one sequence with a token of the environment between them, and a third whose history was rewritten. */
-const steps = [step([1, 2], [3, 4], 0.5), step([1, 2, 3, 4, 9], [5]), step([7, 8], [6, 0])];
+const dialogue = [step([1, 2], [3, 4], 0.5), step([1, 2, 3, 4, 9], [5]), step([7, 8], [6, 0])];
 
-function groupOf(status: 'completed' | 'truncated', reward: number | null = 1): ScoredGroup {
+function groupOf(
+  status: 'completed' | 'truncated',
+  reward: number | null = 1,
+  steps: readonly Step[] = dialogue,
+): ScoredGroup {
   const task = { id: 'task', prompt: '', metadata: undefined };
   const trajectory = { id: 't', task, steps, messages: [], response: '', status, policyVersion: 1 };
   const scored: ScoredTrajectory = { trajectory, reward, components: {} };
@@ -33,11 +37,11 @@ const values = [
   [0, 9, 0.6, 0.7, 0.9],
 ];
 
-function batchOf(status: 'completed' | 'truncated', options = {}) {
+function batchOf(status: 'completed' | 'truncated', options = {}, steps: readonly Step[] = dialogue) {
   const resolved = resolveRlOptions(options);
-  const groups = [groupOf(status)];
+  const groups = [groupOf(status, 1, steps)];
   const rows = trajectoryRows(groups, resolved);
-  const parts = { groups, rows, scores: { values }, klCoefficient: 0 };
+  const parts = { groups, rows, scores: steps === dialogue ? { values } : {}, klCoefficient: 0 };
   return { rows, ...tokenBatch(parts, resolved) };
 }
 
@@ -59,6 +63,13 @@ describe('the rows of a trajectory', () => {
 
   it("have a step's reward on its last token and the trajectory's on the last of all", () => {
     near(batchOf('completed').batch.rewards[0]!, [0, 0.5, 0, 0, 0, 1]);
+  });
+
+  it('add up rewards of steps on one token, that of a step without trained tokens on the token before', () => {
+    const silent = [step([1], [2, 3], 0.5), step([1, 2, 3, 9], [], 0.25), step([1, 2, 3, 9, 9], [4], 2)];
+    near(batchOf('completed', {}, silent).batch.rewards[0]!, [0, 0.75, 0, 0, 3]);
+    const first = [step([1], [], 0.25), step([1, 9], [4], 2)];
+    near(batchOf('completed', {}, first).batch.rewards[0]!, [3.25]);
   });
 
   it('carry GAE across turns and sequences, past what the environment said', () => {
