@@ -5,6 +5,7 @@ import {
   hasGroup,
   having,
   type Loss,
+  needed,
   type OptimStepResult,
   parseOptions,
   requireGroups,
@@ -60,7 +61,7 @@ export interface BackpropDependencies {
 }
 
 const dependencySchema = z.strictObject({
-  backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
+  backend: needed.backend,
   critic: having<CriticBackend>('values', 'a backend with values').optional(),
 } satisfies Record<keyof BackpropDependencies, z.ZodType>);
 

@@ -22,6 +22,7 @@ export * from './node-builtin.ts';
 export * from './optional-peer.ts';
 export { having } from './options/having.ts';
 export { nearNames } from './options/near-names.ts';
+export { needed } from './options/needed.ts';
 export * from './options/parse-options.ts';
 export { inWords } from './options/wording.ts';
 export * from './overlong.ts';

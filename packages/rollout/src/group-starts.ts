@@ -56,11 +56,14 @@ export function startsOfStates<S extends State, Metadata, Outcome>(
 export function startsOfTrajectories<S extends State, Metadata, Outcome>(
   trajectories: readonly Trajectory<Metadata, Outcome>[],
 ): GroupStart<S, Metadata, Outcome>[] {
-  const nameless = trajectories.find(({ group }) => group === undefined);
-  if (nameless !== undefined) {
-    throw new ArgumentError(
-      `resume: trajectory "${nameless.id}" has no group: pass trajectories that a RolloutManager collected`,
-    );
+  requireList('resume', trajectories, 'trajectories');
+  for (const [index, given] of trajectories.entries()) {
+    if (typeof given?.task?.id === 'string' && given.group !== undefined) continue;
+    const came =
+      given?.task === undefined
+        ? `the entry at place ${index} is not a trajectory`
+        : `trajectory "${given.id}" has no group`;
+    throw new ArgumentError(`resume: ${came}; pass trajectories that a RolloutManager collected`);
   }
   return Array.from(byGroup(trajectories), ([groupId, carried]) => {
     const [first] = [...carried.values()];

@@ -1,11 +1,4 @@
-import {
-  type Environment,
-  having,
-  OptionsError,
-  parseOptions,
-  type Sampler,
-  type Tokenizer,
-} from '@rlp/core';
+import { type AgentPolicy, having, needed, OptionsError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 
 const defaultMaxTokens = 256;
@@ -93,18 +86,23 @@ export function resolveRolloutOptions(options: RolloutOptions = {}): ResolvedRol
   return parseOptions('RolloutManager', rolloutSchema, options, 'RolloutOptions');
 }
 
-const dependencySchema = z.object({
-  environment: having<Environment>(
-    'reset',
-    'an environment, such as new ConversationEnvironment() of @rlp/env',
-  ),
-  sampler: having<Sampler>('sample', 'a sampler'),
-  tokenizer: having<Tokenizer>('encode', 'a tokenizer'),
+const { environment, sampler, tokenizer } = needed;
+
+const dependencySchema = z.object({ environment, sampler, tokenizer });
+
+const agentSchema = z.object({
+  environment,
+  policy: having<AgentPolicy>('getAction', 'a policy that decides on actions, with getAction'),
 });
 
 /** @throws `OptionsError` naming everything that a rollout lacks. */
 export function requireDependencies(owner: string, given: object): void {
   parseOptions(owner, dependencySchema, given, 'RolloutDependencies');
+}
+
+/** @throws `OptionsError` naming everything that the rollouts of an agent lack. */
+export function requireAgentDependencies(owner: string, given: object): void {
+  parseOptions(owner, agentSchema, given, 'AgentRolloutDependencies');
 }
 
 /**

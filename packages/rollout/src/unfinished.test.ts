@@ -198,6 +198,10 @@ describe('an unfinished episode that does not fit', () => {
       policyVersion: 0,
     } as const;
     expect(() => manager.resume([nameless])).toThrow('trajectory "x" has no group');
+    expect(() => manager.resume([{ id: 'x' }] as never)).toThrow(
+      'the entry at place 0 is not a trajectory; pass',
+    );
+    expect(() => manager.resume('episodes' as never)).toThrow('expected a list of trajectories, got string');
     const placed = (member: number) => ({ ...nameless, group: { id: 'g', member } });
     for (const member of [-1, 0.5, 1e9]) {
       expect(() => manager.resume([placed(member)])).toThrow(

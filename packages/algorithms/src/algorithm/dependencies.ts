@@ -7,6 +7,7 @@ import {
   type Loss,
   type MetricsLogger,
   type Monitor,
+  needed,
   type RewardsFor,
   type RolloutSink,
   type Sampler,
@@ -76,7 +77,7 @@ export const collectedSchema = z.strictObject({
     (value) => typeof value === 'function' || rlDependencySchema.shape.rollouts.safeParse(value).success,
     'must be a collector of groups, such as a RolloutManager, or a function that makes one',
   ),
-  sampler: having<Sampler>('sample', 'a sampler'),
+  sampler: needed.sampler,
 });
 
 /** Whether the groups come from a collector that has options of its own. */
@@ -87,9 +88,9 @@ export function hasOwnCollector(dependencies: object): boolean {
 /** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
 export const dependencySchema = z.strictObject({
   ...sharedShape,
-  environment: having<Environment>('reset', 'an environment'),
-  sampler: having<Sampler>('sample', 'a sampler'),
-  tokenizer: having<Tokenizer>('encode', 'a tokenizer'),
+  environment: needed.environment,
+  sampler: needed.sampler,
+  tokenizer: needed.tokenizer,
   critic: z.custom<never>(() => false, 'only PPOAlgorithm learns from a critic; leave it out').optional(),
   chat: having<NonNullable<Encoding['chat']>>('render', 'a chat renderer').optional(),
   onEvent: z

@@ -85,7 +85,7 @@ describe('an algorithm', () => {
     );
     const { backend, sampler, ...rest } = setup;
     expect(() => new GRPOAlgorithm(rest as never)).toThrow(
-      /dependencies\.backend: must be a training backend\n.*dependencies\.sampler: must be a sampler/,
+      /dependencies\.backend: must be a training backend;.*\n.*dependencies\.sampler: must be a sampler;/,
     );
     const given = { ...setup, tasks: setup.tasks.take(3), rewards: () => 1 };
     expect(() => new GRPOAlgorithm(given as never)).toThrow(

@@ -5,10 +5,8 @@ import {
   type Loss,
   type MetricsLogger,
   type Monitor,
+  needed,
   parseOptions,
-  type RewardsFor,
-  type TaskSource,
-  type TrainingBackend,
 } from '@rlp/core';
 import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
@@ -35,12 +33,9 @@ export const estimatorSchema = z.custom<AdvantageEstimator>(
 
 /** Dependencies that the loop and the algorithms share. */
 export const sharedShape = {
-  tasks: having<TaskSource>('take', 'a task source; taskSource(tasks) of @rlp/env makes one of an array'),
-  rewards: having<RewardsFor<unknown>>(
-    'computeRewards',
-    'a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
-  ),
-  backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
+  tasks: needed.tasks,
+  rewards: needed.rewards,
+  backend: needed.backend,
   publications: z.string().optional(),
   loss: having<Loss<PolicyColumn>>('compute', 'a loss').optional(),
   monitor: having<Monitor>('observe', 'a monitor').optional(),

@@ -2,10 +2,10 @@ import {
   having,
   isRecord,
   type MetricsLogger,
+  needed,
   parseOptions,
   type Tokenizer,
   type TokenSequence,
-  type TrainingBackend,
   type TrainingSequence,
 } from '@rlp/core';
 import * as z from 'zod';
@@ -30,7 +30,7 @@ const isFunction = (value: unknown) => typeof value === 'function';
 
 /** Fields of {@link UpdateDependencies}. */
 export const updateDependencyShape = {
-  backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
+  backend: needed.backend,
   logger: having<MetricsLogger>('log', 'a logger').optional(),
   clock: z.custom<() => number>(isFunction, 'must be a function').optional(),
   signal: signalSchema.optional(),
@@ -53,7 +53,7 @@ const dependencySchema = z.strictObject({
       const wrong = sequences.findIndex((one) => !isSequence(one));
       if (wrong >= 0) context.addIssue({ code: 'custom', path: [wrong], message: mustBeSequence });
     }),
-  tokenizer: having<Tokenizer>('encode', 'a tokenizer').optional(),
+  tokenizer: needed.tokenizer.optional(),
 } satisfies Record<keyof SftDependencies, z.ZodType>);
 
 /** Schema of {@link SftState}. */

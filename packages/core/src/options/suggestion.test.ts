@@ -48,6 +48,12 @@ function problems(input: object): readonly string[] {
 }
 
 describe('a misspelt option', () => {
+  it('that stands in many places is taken for the least deep', () => {
+    const stage = z.strictObject({ backend: z.strictObject({ rate: z.number() }) }).partial();
+    const many = z.strictObject({ backend: stage.shape.backend, a: stage, b: stage, c: stage }).partial();
+    expect(() => parseOptions('run', many, { rate: 1 })).toThrow('did you mean backend.rate?');
+  });
+
   it.each([
     [{ epoch: 1 }, 'Unrecognized option "epoch"; did you mean epochs?'],
     [

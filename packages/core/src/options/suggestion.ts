@@ -28,8 +28,12 @@ function written({ path }: AllowedOption): string {
   return path.join('.');
 }
 
+/** Of many places, those that are least deep. */
 function asked(options: readonly AllowedOption[]): string | undefined {
-  const places = [...new Set(options.map(written))];
+  const all = [...new Set(options.map(written))];
+  const depth = (place: string) => place.split('.').length;
+  const least = Math.min(...all.map(depth));
+  const places = all.length > offered ? all.filter((place) => depth(place) === least) : all;
   return places.length === 0 || places.length > offered ? undefined : `did you mean ${places.join(' or ')}?`;
 }
 

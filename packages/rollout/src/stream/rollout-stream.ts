@@ -1,6 +1,6 @@
 import {
   ArgumentError,
-  having,
+  needed,
   onAbort,
   parseOptions,
   type TaskSource,
@@ -46,10 +46,7 @@ export const rolloutStreamStateSchema = z.strictObject({
 });
 
 const withSource = schema.extend({
-  tasks: having<TaskSource<never>>(
-    'take',
-    'a task source; taskSource(tasks) of @rlp/env makes one of an array',
-  ),
+  tasks: needed.tasks,
   keep: z.custom((value) => typeof value === 'function', 'must be a function of a group').optional(),
   resume: rolloutStreamStateSchema.optional(),
 });

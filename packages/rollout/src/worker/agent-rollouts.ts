@@ -15,7 +15,7 @@ import {
   type Tokenizer,
 } from '@rlp/core';
 import type { RolloutDependencies } from '../episode/group-context.ts';
-import type { RolloutOptions } from '../options.ts';
+import { type RolloutOptions, requireAgentDependencies } from '../options.ts';
 import { RolloutManager } from '../rollout-manager.ts';
 
 /** What a policy that decides on actions acts in. Everything but the sampler and its texts is as in a rollout. */
@@ -35,9 +35,11 @@ export interface AgentRolloutDependencies<S extends State, Metadata, Outcome>
  * @throws `OptionsError` naming every problem at once.
  */
 export function agentRollouts<S extends State, Metadata, Outcome>(
-  { policy, environment, ...dependencies }: AgentRolloutDependencies<S, Metadata, Outcome>,
+  given: AgentRolloutDependencies<S, Metadata, Outcome>,
   options: RolloutOptions = {},
 ): RolloutManager<S, Metadata, Outcome> {
+  requireAgentDependencies('agentRollouts', given);
+  const { policy, environment, ...dependencies } = given;
   const views = new ViewTable();
   return new RolloutManager<S, Metadata, Outcome>(
     {

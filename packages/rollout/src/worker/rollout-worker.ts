@@ -1,14 +1,23 @@
 import {
   ArgumentError,
   EnvironmentError,
+  having,
   type Message,
+  needed,
+  parseOptions,
   type State,
   type StepData,
   stepDataFromTrajectory,
   type TaskSource,
   type Trajectory,
 } from '@rlp/core';
+import * as z from 'zod';
 import type { RolloutManager } from '../rollout-manager.ts';
+
+const dependencySchema = z.strictObject({
+  rollouts: having<RolloutManager>('collectGroups', 'a RolloutManager, or what agentRollouts returns'),
+  tasks: needed.tasks,
+});
 
 /** What a worker runs, and on which tasks. */
 export interface RolloutWorkerDependencies<S extends State, Metadata, Outcome> {
@@ -42,9 +51,11 @@ export class RLRolloutWorker<S extends State = State, Metadata = unknown, Outcom
   #waiting = 0;
   #members: Promise<readonly Trajectory<Metadata, Outcome>[]> = Promise.resolve([]);
 
-  constructor({ rollouts, tasks }: RolloutWorkerDependencies<S, Metadata, Outcome>) {
-    this.#rollouts = rollouts;
-    this.#tasks = tasks;
+  /** @throws `OptionsError` naming every problem at once. */
+  constructor(dependencies: RolloutWorkerDependencies<S, Metadata, Outcome>) {
+    parseOptions('RLRolloutWorker', dependencySchema, dependencies, 'RolloutWorkerDependencies');
+    this.#rollouts = dependencies.rollouts;
+    this.#tasks = dependencies.tasks;
   }
 
   /**

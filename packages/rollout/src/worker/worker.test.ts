@@ -103,6 +103,15 @@ describe('RLRolloutWorker', () => {
     expect(shown[0]!.tools).toEqual([tool]);
   });
 
+  it('names everything that it lacks, and so do rollouts of an agent', () => {
+    expect(() => new RLRolloutWorker({ environment: {} } as never)).toThrow(
+      /rollouts: must be a RolloutManager[\s\S]*tasks: must be a task source[\s\S]*option "environment"/,
+    );
+    expect(() => agentRollouts({} as never)).toThrow(
+      /environment: must be an environment[\s\S]*policy: must be a policy that decides on actions/,
+    );
+  });
+
   it('ends when the policy says so', async () => {
     const { policy } = policyOf((turn) => (turn === 1 ? { type: 'terminate' } : say('x')));
     const { steps, trajectory } = await workerOf(policy).runEpisode();
