@@ -119,7 +119,10 @@ describe('TabularBackend', () => {
   });
 
   it('names everything that is wrong with its options', () => {
-    expect(() => new TabularBackend({ vocabularySize: 1, learningRate: -1 })).toThrow(/learningRate/);
+    const wrong = { vocabularySize: 1, learningRate: -1, lr: 3 };
+    expect(() => new TabularBackend(wrong)).toThrow(
+      /vocabularySize: expected a number of at least 2[\s\S]*learningRate: expected[\s\S]*"lr"; in rlp this is learningRate/,
+    );
     expect(() => new TabularBackend({ vocabularySize: 100, contextTokens: 4 })).toThrow(/contextTokens/);
   });
 });

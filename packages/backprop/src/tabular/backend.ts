@@ -27,10 +27,10 @@ import { type Schedule, scheduleFactor, scheduleSchema } from '../optimizer/sche
 import { accumulateLogits, countTokens, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { OptimizerState } from './optimizer-state.ts';
-import { LogitsTable, type TabularShape } from './table.ts';
+import { LogitsTable, type TabularShape, tabularShapeSchema } from './table.ts';
 import { checkSavedHead, ValueTable } from './value-table.ts';
 
-const trainingSchema = z.strictObject({
+const optionsSchema = tabularShapeSchema.extend({
   /** Adam with β 0.9, 0.999 and ε 1e-8, or plain gradient descent. Default `'adam'`. */
   optimizer: z.enum(['adam', 'sgd']).default('adam'),
   /** Learning rate before the schedule. Default 0.1. */
@@ -44,7 +44,7 @@ const trainingSchema = z.strictObject({
 });
 
 /** Options of {@link TabularBackend}. */
-export interface TabularOptions extends TabularShape, z.input<typeof trainingSchema> {}
+export interface TabularOptions extends z.input<typeof optionsSchema> {}
 
 let stores = 0;
 
@@ -59,7 +59,7 @@ export class TabularBackend implements FullBackend {
   readonly table: LogitsTable;
   /** Name of the tables that {@link TabularBackend.publish} returns. */
   readonly store = `tabular-${stores++}`;
-  readonly #training: z.output<typeof trainingSchema>;
+  readonly #training: Omit<z.output<typeof optionsSchema>, keyof TabularShape>;
   readonly #calls = new Sequence();
   #reference: Float32Array;
   #published: { readonly version: number; readonly logits: Float32Array };
@@ -70,15 +70,11 @@ export class TabularBackend implements FullBackend {
   #phase: 'open' | 'closed' = 'open';
 
   /** @throws OptionsError for invalid options. */
-  constructor({ optimizer, learningRate, schedule, maxGradientNorm, valueHead, ...shape }: TabularOptions) {
-    this.#training = parseOptions('TabularBackend', trainingSchema, {
-      optimizer,
-      learningRate,
-      schedule,
-      maxGradientNorm,
-      valueHead,
-    });
-    this.table = new LogitsTable(shape);
+  constructor(options: TabularOptions) {
+    const resolved = parseOptions('TabularBackend', optionsSchema, options, 'TabularOptions');
+    const { vocabularySize, contextTokens, initialScale, seed, ...training } = resolved;
+    this.#training = training;
+    this.table = new LogitsTable({ vocabularySize, contextTokens, initialScale, seed });
     this.#reference = this.table.logits.slice();
     this.#published = { version: 0, logits: this.table.logits.slice() };
     this.#state = new OptimizerState(this.table.logits.length);

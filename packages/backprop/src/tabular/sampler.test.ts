@@ -18,6 +18,12 @@ describe('TabularSampler', () => {
     }
   });
 
+  it('names what it lacks and what it does not know', () => {
+    expect(() => new TabularSampler({ backnd: 1 } as never)).toThrow(
+      /backend: must be a TabularBackend[\s\S]*"backnd"; did you mean backend\?/,
+    );
+  });
+
   it('draws a member alike whatever the count', async () => {
     const { sampler } = create();
     const [first] = await sampler.sample({ ...request, count: 1 });

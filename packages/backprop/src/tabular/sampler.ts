@@ -2,6 +2,8 @@ import {
   ArgumentError,
   type Completion,
   type InferenceEngine,
+  needed,
+  parseOptions,
   RandomStream,
   type SampleRequest,
   type Sampler,
@@ -14,7 +16,8 @@ import {
   type TokenScores,
   type WeightPublication,
 } from '@rlp/core';
-import { scoreTokens, type TabularBackend } from './backend.ts';
+import * as z from 'zod';
+import { scoreTokens, TabularBackend } from './backend.ts';
 
 /** Dependencies of a tabular sampler. */
 export interface TabularSamplerDependencies {
@@ -23,6 +26,11 @@ export interface TabularSamplerDependencies {
   /** Gives completions their text and end tokens. Default: no text, and only `stopTokens` end a completion. */
   readonly tokenizer?: Tokenizer | undefined;
 }
+
+const dependencySchema = z.strictObject({
+  backend: z.custom<TabularBackend>((value) => value instanceof TabularBackend, 'must be a TabularBackend'),
+  tokenizer: needed.tokenizer.optional(),
+} satisfies Record<keyof TabularSamplerDependencies, z.ZodType>);
 
 /**
  * Samples from the published table of a {@link TabularBackend}. Keeps its weights until they are updated.
@@ -34,7 +42,9 @@ export class TabularSampler implements Sampler, InferenceEngine, TokenScorer {
   #logits: Float32Array;
   #version: number;
 
+  /** @throws OptionsError for dependencies that are missing or not known. */
   constructor(dependencies: TabularSamplerDependencies) {
+    parseOptions('TabularSampler', dependencySchema, dependencies, 'TabularSamplerDependencies');
     this.#dependencies = dependencies;
     ({ logits: this.#logits, version: this.#version } = dependencies.backend.published);
   }

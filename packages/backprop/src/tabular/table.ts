@@ -4,24 +4,24 @@ import * as z from 'zod';
 const maxCells = 2 ** 24;
 
 /** Schema of {@link TabularShape}. */
-const tabularShapeSchema = z
-  .strictObject({
-    /** Size of the vocabulary, V. Required. */
-    vocabularySize: z.int().min(2),
-    /** Number of last tokens that the policy sees. 0 makes it a bandit. Default 1. */
-    contextTokens: z.int().nonnegative().default(1),
-    /** Standard deviation of the first logits. 0 is the uniform policy. Default 0. */
-    initialScale: z.number().nonnegative().default(0),
-    /** Seed of the random stream that the first logits are drawn from. Default `'tabular'`. */
-    seed: z.string().default('tabular'),
-  })
-  .refine(
-    ({ vocabularySize, contextTokens }) => (vocabularySize + 1) ** contextTokens * vocabularySize <= maxCells,
-    {
-      path: ['contextTokens'],
-      message: `must keep (vocabularySize + 1)^contextTokens · vocabularySize ≤ 2^24`,
-    },
-  );
+export const tabularShapeSchema = z.strictObject({
+  /** Size of the vocabulary, V. Required. */
+  vocabularySize: z.int().min(2),
+  /** Number of last tokens that the policy sees. 0 makes it a bandit. Default 1. */
+  contextTokens: z.int().nonnegative().default(1),
+  /** Standard deviation of the first logits. 0 is the uniform policy. Default 0. */
+  initialScale: z.number().nonnegative().default(0),
+  /** Seed of the random stream that the first logits are drawn from. Default `'tabular'`. */
+  seed: z.string().default('tabular'),
+});
+
+const boundedSchema = tabularShapeSchema.refine(
+  ({ vocabularySize, contextTokens }) => (vocabularySize + 1) ** contextTokens * vocabularySize <= maxCells,
+  {
+    path: ['contextTokens'],
+    message: `must keep (vocabularySize + 1)^contextTokens · vocabularySize ≤ 2^24`,
+  },
+);
 
 /** Size and first values of a table of logits. */
 export interface TabularShape extends z.input<typeof tabularShapeSchema> {}
@@ -45,7 +45,7 @@ export class LogitsTable {
   constructor(shape: TabularShape) {
     const { vocabularySize, contextTokens, initialScale, seed } = parseOptions(
       'tabular policy',
-      tabularShapeSchema,
+      boundedSchema,
       shape,
     );
     this.vocabularySize = vocabularySize;

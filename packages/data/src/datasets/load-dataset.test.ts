@@ -235,6 +235,7 @@ describe('bad input', () => {
   });
 
   it('says what does not exist or cannot be', async () => {
+    await expect(loadDataset(undefined as never)).rejects.toThrow('got nothing; datasetOf takes rows');
     await expect(read(join(directory, 'none.jsonl'))).rejects.toThrow(/none\.jsonl does not exist/);
     await expect(read(join(directory, 'none.jsonl[0:5]'))).rejects.toThrow(/none\.jsonl does not exist/);
     await expect(loadDataset([])).rejects.toThrow('expected at least one file, got none');

@@ -46,6 +46,10 @@ export async function loadDataset(
 ): Promise<Dataset> {
   const resolved = parseOptions('loadDataset', schema, options, 'LoadDatasetOptions');
   const sources = typeof source === 'string' ? [source] : source;
+  if (!Array.isArray(sources) || sources.some((each) => typeof each !== 'string'))
+    throw new ArgumentError(
+      `loadDataset: expected the path of a file or folder, a name of the hub, or a list of them, got ${source === undefined ? 'nothing' : typeof source}; datasetOf takes rows`,
+    );
   if (sources.length === 0) throw new ArgumentError('loadDataset: expected at least one file, got none');
   const parts: Dataset[] = [];
   for (const each of sources) parts.push(await opened(each, resolved));
@@ -126,7 +130,10 @@ async function kindOfPath(path: string): Promise<'file' | 'folder' | 'none'> {
 }
 
 function missing(name: string): ArgumentError {
+  const remedy = /\[.*\]$/.test(name)
+    ? 'correct the path, or write the slice as in rows.jsonl[0:500]'
+    : 'correct the path';
   return new ArgumentError(
-    `loadDataset: expected a file, a folder or a name of the hub such as openai/gsm8k, but ${name} does not exist in ${process.cwd()}; correct the path`,
+    `loadDataset: expected a file, a folder or a name of the hub such as openai/gsm8k, but ${name} does not exist in ${process.cwd()}; ${remedy}`,
   );
 }

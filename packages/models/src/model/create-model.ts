@@ -1,5 +1,14 @@
-import { ArgumentError, type HostTensor, RandomStream, type TokenId } from '@rlp/core';
+import {
+  ArgumentError,
+  type HostTensor,
+  isRecord,
+  parseOptions,
+  RandomStream,
+  type TokenId,
+} from '@rlp/core';
+import * as z from 'zod';
 
+import { modelConfigSchema } from '../config/config-schema.ts';
 import type { ModelConfig } from '../config/model-config.ts';
 import { type DecoderParameter, parameterSpecs } from '../decoder/parameters.ts';
 import { tokenizerChat } from '../tokenizer/load-tokenizer.ts';
@@ -19,6 +28,16 @@ export interface CreateModelOptions {
   readonly clock?: () => Date;
 }
 
+const optionsSchema = z.strictObject({
+  config: modelConfigSchema,
+  tokenizer: z.custom<TextTokenizer>(
+    (value) => isRecord(value) && isRecord(value.files),
+    'must be a tokenizer with its files, such as characterTokenizer or loadTokenizer make',
+  ),
+  seed: z.string(),
+  clock: z.custom<() => Date>((value) => typeof value === 'function', 'must be a function').optional(),
+} satisfies Record<keyof CreateModelOptions, z.ZodType>);
+
 /**
  * Creates a model with fresh weights, initialised as in transformers.
  *
@@ -28,7 +47,9 @@ export interface CreateModelOptions {
  * @throws FormatError if the config has fewer embeddings than there are tokens, begin and end tokens included, ArgumentError
  *   if a tensor is larger than memory.
  */
-export function createModel({ config, tokenizer, seed, clock }: CreateModelOptions): LanguageModel {
+export function createModel(options: CreateModelOptions): LanguageModel {
+  parseOptions('createModel', optionsSchema, options, 'CreateModelOptions');
+  const { config, tokenizer, seed, clock } = options;
   const roles = {
     bosId: tokenizer.bosId ?? config.bosId,
     eosIds: tokenizer.eosIds.length > 0 ? tokenizer.eosIds : config.eosIds,

@@ -68,6 +68,12 @@ describe('createModel', () => {
     expect(make({ ...llama, eos_token_id: 5 }).config).toMatchObject({ bosId: 0, eosIds: [1], paddingId: 2 });
   });
 
+  it('names everything that it lacks', () => {
+    expect(() => createModel({ config: { hidden_size: 8 } } as never)).toThrow(
+      /config: must be the shape of a model; parseModelConfig[\s\S]*tokenizer: must be a tokenizer[\s\S]*seed: expected text/,
+    );
+  });
+
   it('refuses a tokenizer with more tokens than embeddings', () => {
     expect(() => make({ ...llama, vocab_size: 6 })).toThrow('has 7 tokens, config.json a vocab_size of 6');
     const config = parseModelConfig({ ...llama, eos_token_id: 7 });
@@ -182,6 +188,14 @@ describe('saveModel and loadModel', () => {
       /other files \(thesis\.txt\).*choose another path/,
     );
     expect(await readFile(join(folder, 'thesis.txt'), 'utf8')).toBe('years of work');
+  });
+
+  it('refuse weights that nobody awaited', async () => {
+    const model = make();
+    const unawaited = { ...model, weights: Promise.resolve(model.weights) as never };
+    await expect(saveModel(join(tmpdir(), 'never-saved'), unawaited)).rejects.toThrow(
+      'weights: must be a Map of tensors by name; await what getWeights returns',
+    );
   });
 
   it('refuse weights that are not those of the config', async () => {

@@ -1,5 +1,7 @@
-import type { Weights } from '@rlp/core';
+import { needed, parseOptions, type Weights } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
+import * as z from 'zod';
+import { modelConfigSchema } from '../config/config-schema.ts';
 import type { Architecture, ModelConfig } from '../config/model-config.ts';
 import { parameterSpecs } from '../decoder/parameters.ts';
 import { fs, nodePath } from '../node-files.ts';
@@ -14,6 +16,15 @@ export interface SavableModel {
   readonly weights: Weights;
   readonly tokenizer: TextTokenizer;
 }
+
+const savableSchema = z.object({
+  config: modelConfigSchema,
+  weights: z.custom<Weights>(
+    (value) => value instanceof Map,
+    'must be a Map of tensors by name; await what getWeights returns',
+  ),
+  tokenizer: needed.tokenizer,
+} satisfies Record<keyof SavableModel, z.ZodType>);
 
 type Described = Pick<SavableModel, 'config' | 'tokenizer'>;
 
@@ -52,6 +63,7 @@ export async function saveModel(
   model: SavableModel,
   options: SaveModelOptions = {},
 ): Promise<void> {
+  parseOptions('saveModel', savableSchema, model, 'SavableModel');
   checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
   await writeDirectory(folder, (temporary) => writeModelFiles(temporary, model, options));
 }

@@ -48,6 +48,10 @@ export function characterTokenizer(
 ): TextTokenizer {
   const parsed = parseOptions('characterTokenizer', specialsSchema, specials);
   const settings = parseOptions('characterTokenizer', optionsSchema, options);
+  if (typeof alphabet !== 'string')
+    throw new ArgumentError(
+      `characterTokenizer: expected the alphabet as text, such as '0123456789', got ${typeof alphabet}`,
+    );
   const characters = [...alphabet];
   if (characters.length === 0)
     throw new ArgumentError('characterTokenizer: expected at least one character in the alphabet, got none');

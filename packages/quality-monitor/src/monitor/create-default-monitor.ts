@@ -1,4 +1,5 @@
-import { OptionsError } from '@rlp/core';
+import { parseOptions } from '@rlp/core';
+import * as z from 'zod';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import type { AssessorOptions } from '../assessor/options.ts';
 import { rewardHackingDetector } from '../hacking/detector.ts';
@@ -20,6 +21,18 @@ export interface DefaultMonitorOptions
   readonly console?: 'on' | 'off' | undefined;
 }
 
+/** Names of the options. What receives them looks at their values. */
+const namesSchema = z.strictObject({
+  enableInterventions: z.unknown().optional(),
+  actions: z.unknown().optional(),
+  windowSize: z.unknown().optional(),
+  loggers: z.unknown().optional(),
+  onFailure: z.unknown().optional(),
+  assessor: z.unknown().optional(),
+  rewardHacking: z.unknown().optional(),
+  console: z.unknown().optional(),
+} satisfies Record<keyof DefaultMonitorOptions, z.ZodType>);
+
 const usual = { minSamplesForAnalysis: 100, explainedByLearning: 'lower' } as const;
 
 /**
@@ -29,19 +42,10 @@ const usual = { minSamplesForAnalysis: 100, explainedByLearning: 'lower' } as co
  *
  * @throws OptionsError for unknown options or values out of range.
  */
-export function createDefaultMonitor({
-  enableInterventions,
-  windowSize,
-  assessor,
-  rewardHacking,
-  actions,
-  console = 'on',
-  loggers = [],
-  onFailure,
-  ...unknown
-}: DefaultMonitorOptions = {}): RewardQualityMonitor {
-  const problems = Object.keys(unknown).map((key) => `Unrecognized option "${key}"`);
-  if (problems.length > 0) throw new OptionsError('createDefaultMonitor', problems);
+export function createDefaultMonitor(options: DefaultMonitorOptions = {}): RewardQualityMonitor {
+  parseOptions('createDefaultMonitor', namesSchema, options, 'DefaultMonitorOptions');
+  const { enableInterventions, windowSize, assessor, rewardHacking, actions, onFailure } = options;
+  const { console = 'on', loggers = [] } = options;
   return new RewardQualityMonitor({
     assessor: new RewardQualityAssessor({ ...usual, ...assessor, windowSize }),
     detectors: rewardHacking === 'off' ? [] : [rewardHackingDetector(rewardHacking)],

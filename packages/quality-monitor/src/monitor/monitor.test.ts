@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest';
 import type { MonitoredBatch } from './batch.ts';
 import { consoleAlerts } from './console-alerts.ts';
 import { empty, good, memoryLogger, monitorOf, scored } from './monitor.fixture.ts';
+import { RewardQualityMonitor } from './monitor.ts';
 import { createMonitoredRewardFunctions, monitoredReward, monitoredRewards } from './monitored-rewards.ts';
 
 const rewards = { accuracy: empty.map((_, at) => Math.sin(at)) };
@@ -136,6 +137,12 @@ describe('RewardQualityMonitor', () => {
       const assessor = { state: { ...second.assessor.saveState().state, signatures } };
       expect(() => second.assessor.loadState(assessor)).toThrow(FormatError);
     }
+  });
+
+  it('refuses parts that it does not know, and what is no logger', () => {
+    expect(() => new RewardQualityMonitor({ logger: [], loggers: [console.log] } as never)).toThrow(
+      /loggers\.0: must be a logger[\s\S]*"logger"; did you mean loggers\?/,
+    );
   });
 
   it('refuses steps that do not grow', () => {

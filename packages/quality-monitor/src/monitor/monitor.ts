@@ -2,12 +2,14 @@ import {
   ArgumentError,
   type Finding,
   FormatError,
+  having,
   type Intervention,
   type Metrics,
   type MetricsLogger,
   type Monitor,
   type MonitorBatch,
   type MonitorReport,
+  parseOptions,
   type Severity,
 } from '@rlp/core';
 import * as z from 'zod';
@@ -41,6 +43,14 @@ export interface RewardQualityMonitorParts {
   /** Called once for each logger, detector, callback or reward that fails. Default `console.warn`. */
   readonly onFailure?: ((message: string) => void) | undefined;
 }
+
+const partsSchema = z.strictObject({
+  assessor: having<RewardQualityAssessor>('assessBatch', 'a RewardQualityAssessor').optional(),
+  config: z.unknown().optional(),
+  loggers: z.array(having<MetricsLogger>('log', 'a logger')).readonly().optional(),
+  detectors: z.array(having<Monitor>('observe', 'a monitor')).readonly().optional(),
+  onFailure: z.custom((value) => typeof value === 'function', 'must be a function of a message').optional(),
+} satisfies Record<keyof RewardQualityMonitorParts, z.ZodType>);
 
 /** Summary of a monitor, as JSON data. Alerts include those of detectors. */
 export interface MonitoringSummary extends AssessmentSummary {
@@ -92,14 +102,10 @@ export class RewardQualityMonitor implements Monitor {
   #heldInterventions = 0;
   #step = -1;
 
-  /** @throws OptionsError for a config out of range. */
-  constructor({
-    assessor,
-    config,
-    loggers = [],
-    detectors = [],
-    onFailure = console.warn,
-  }: RewardQualityMonitorParts = {}) {
+  /** @throws OptionsError for parts that are unfit or not known, and for a config out of range. */
+  constructor(parts: RewardQualityMonitorParts = {}) {
+    parseOptions('RewardQualityMonitor', partsSchema, parts, 'RewardQualityMonitorParts');
+    const { assessor, config, loggers = [], detectors = [], onFailure = console.warn } = parts;
     this.assessor = assessor ?? new RewardQualityAssessor();
     this.config = resolveInterventionConfig(config);
     this.#detectors = detectors;

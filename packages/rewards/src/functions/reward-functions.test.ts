@@ -208,6 +208,10 @@ describe('rewardFunctions', () => {
     const bad = () => rewardFunctions({ a: { reward: 1 }, b: { reward: () => 1, wieght: 2 } } as never);
     expect(bad).toThrow(OptionsError);
     expect(bad).toThrow(/a\.reward: must be a function[\s\S]*Unrecognized option "wieght"/);
+    const five = { a: 5 } as never;
+    expect(() => rewardFunctions(five)).toThrow(
+      'a: must be a function of a trajectory, or { reward, weight }',
+    );
     expect(() => rewardFunctions({})).toThrow('expected at least one reward function');
   });
 

@@ -25,12 +25,18 @@ const partsSchema = z
     z.string().min(1),
     z.preprocess(
       partOf,
-      z.strictObject({
-        reward: functionSchema<RewardFunction<never, never>>(
-          'must be a function of a trajectory. What judges whole groups, such as scoreBatch, cannot be a part',
-        ),
-        weight: z.number().default(1),
-      }),
+      z.strictObject(
+        {
+          reward: functionSchema<RewardFunction<never, never>>(
+            'must be a function of a trajectory. What judges whole groups, such as scoreBatch, cannot be a part',
+          ),
+          weight: z.number().default(1),
+        },
+        {
+          error: ({ code }) =>
+            code === 'invalid_type' ? 'must be a function of a trajectory, or { reward, weight }' : undefined,
+        },
+      ),
     ),
   )
   .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward function');

@@ -1,4 +1,11 @@
-import { ArgumentError, OptionsError, parseOptions, type RewardFunction, type Verifier } from '@rlp/core';
+import {
+  ArgumentError,
+  nearNames,
+  OptionsError,
+  parseOptions,
+  type RewardFunction,
+  type Verifier,
+} from '@rlp/core';
 import * as z from 'zod';
 import { applyVerifiersToReward } from '../verification/apply-verifiers.ts';
 import {
@@ -126,7 +133,7 @@ export class RewardRegistry<
       .map((name) => `verifiers: expected one of ${this.verifierNames.join(', ') || 'none'}, got "${name}"`);
     if (create === undefined) {
       return [
-        `name: expected one of ${this.rewardNames.join(', ') || 'none'}, got "${config.name}"`,
+        `name: expected one of ${this.rewardNames.join(', ') || 'none'}, got "${config.name}"${meant(config.name, this.rewardNames)}`,
         ...issues,
       ];
     }
@@ -143,4 +150,10 @@ export class RewardRegistry<
       return [...error.issues.map((issue) => `params: ${issue}`), ...issues];
     }
   }
+}
+
+/** `; did you mean …?`, or nothing. */
+function meant(given: string, names: readonly string[]): string {
+  const near = nearNames(given, names, (name) => name);
+  return near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
 }
