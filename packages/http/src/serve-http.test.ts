@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { OptionsError } from '@rlp/core';
+import { ArgumentError, OptionsError } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Refusal, type ServeHttpOptions, serveHttp } from './index.ts';
 
@@ -190,6 +190,9 @@ describe('serveHttp', () => {
   it('refuses bad options and a port that is taken', async () => {
     await expect(serve({ token: 'short', port: -1 })).rejects.toThrow(OptionsError);
     const { port } = await serve();
-    await expect(serve({ port })).rejects.toThrow('EADDRINUSE');
+    await expect(serve({ port })).rejects.toThrow(
+      new ArgumentError(`port ${port} of 127.0.0.1 is in use; choose another port, or none for any free one`),
+    );
+    await expect(serve({ host: '203.0.113.1' })).rejects.toThrow('203.0.113.1 is no address of this machine');
   });
 });

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { onAbort, parseOptions } from '@rlp/core';
+import { ArgumentError, onAbort, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { accessCheck, type TokenCheck } from './access.ts';
 import { type HttpExchange, NodeExchange, sendJson } from './exchange.ts';
@@ -124,12 +124,26 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
   if (parsed.maxConnections !== undefined) server.maxConnections = parsed.maxConnections;
   if (parsed.process === 'released') server.unref().on('connection', (socket) => socket.unref());
   server.listen(parsed.port, parsed.host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw unlistened(error, parsed);
+  });
   // A connection that the system cannot accept must not end the process.
   server.on('error', (error) => parsed.onRefused(503, error));
   const running = new RunningServer(server, parsed);
   if (parsed.signal) onAbort(parsed.signal, () => running.end());
   return running;
+}
+
+/** What keeps a server from listening, with a remedy for the usual mistakes. */
+function unlistened(cause: NodeJS.ErrnoException, { host, port }: Options): Error {
+  const problems: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} of ${host} is in use; choose another port, or none for any free one`,
+    EACCES: `port ${port} of ${host} may not be opened by this user; choose one above 1023`,
+    EADDRNOTAVAIL: `${host} is no address of this machine; use 127.0.0.1, or 0.0.0.0 for all of them`,
+    ENOTFOUND: `the host ${host} is not known; use 127.0.0.1, or 0.0.0.0 for all addresses of this machine`,
+  };
+  const problem = problems[cause.code ?? ''];
+  return problem === undefined ? cause : new ArgumentError(problem, { cause });
 }
 
 class RunningServer implements HttpServer {
