@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ArgumentError, FormatError, importPeer } from '@rlp/core';
+import { ArgumentError, FormatError, importPeer, isRecord, messageOf, RlpError } from '@rlp/core';
 import { parse, YAMLParseError } from 'yaml';
 import type { RunConfig } from './run-schema.ts';
 
@@ -19,14 +19,27 @@ export async function readRunFile(path: string): Promise<RunConfig> {
   if (!['.yaml', '.yml', '.json'].includes(ending)) {
     throw new ArgumentError(`${path}: expected a configuration that ends in .yaml, .json or .ts`);
   }
-  const text = await readFile(path, 'utf8');
+  const config = parsed(await readFile(path, 'utf8'), ending, path);
+  if (isRecord(config)) return config as unknown as RunConfig;
+  throw new FormatError(
+    `${path}: expected options by name, such as model: models/qwen, got ${kindOf(config)}`,
+  );
+}
+
+function parsed(text: string, ending: string, path: string): unknown {
   try {
-    return (ending === '.json' ? JSON.parse(text) : parse(text, { merge: true })) as RunConfig;
+    return ending === '.json' ? JSON.parse(text) : parse(text, { merge: true });
   } catch (cause) {
     if (!(cause instanceof YAMLParseError || cause instanceof SyntaxError)) throw cause;
-    const [reason] = cause.message.split('\n');
-    throw new FormatError(`${path}: expected ${ending === '.json' ? 'JSON' : 'YAML'}: ${reason}`, { cause });
+    const reason = cause.message.split('\n')[0]!.replace(/:$/, '');
+    const format = ending === '.json' ? 'JSON' : 'YAML';
+    throw new FormatError(`${path}: expected ${format}: ${reason}; correct the file`, { cause });
   }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'an empty file';
+  return Array.isArray(value) ? 'a list' : typeof value;
 }
 
 /** What to do with rows instead of a configuration. */
@@ -40,7 +53,11 @@ function dataFileError(path: string): ArgumentError {
 async function readModule(path: string): Promise<RunConfig> {
   const { createJiti } = await importPeer('a configuration in TypeScript', 'jiti', () => import('jiti'));
   const jiti = createJiti(pathToFileURL(resolve(path)).href, { interopDefault: false });
-  const found = await jiti.import<{ readonly default?: RunConfig }>(resolve(path));
+  const found = await jiti.import<{ readonly default?: RunConfig }>(resolve(path)).catch((cause: unknown) => {
+    if (cause instanceof RlpError) throw cause;
+    const [reason] = messageOf(cause).split('\n');
+    throw new FormatError(`${path} cannot be loaded: ${reason}; correct the file`, { cause });
+  });
   if (typeof found.default === 'object' && found.default !== null) return found.default;
   throw new FormatError(
     `${path}: expected the configuration as default export, as in export default defineRun({ … })`,

@@ -102,10 +102,10 @@ export const runSchema = z.strictObject({
   preference: preferenceStage.optional(),
   /** Trains a reward model on rows with `chosen` and `rejected`. Default: no such stage. */
   rewardModel: rewardModelStage.optional(),
-  /** Learns from the probabilities that a teacher gives to the policy's text. Default: no such stage. */
-  distill: distillSchema.optional(),
   /** Practises on the rewards. `{}` is GRPO with its defaults. Default: no such stage. */
   algorithm: algorithmSchema.optional(),
+  /** Learns from the probabilities that a teacher gives to the policy's text. Default: no such stage. */
+  distill: distillSchema.optional(),
   /** How all stages train. Default `{}`. */
   backend: backendSchema.optional(),
   /** Measures the policy on tasks it does not learn from. Default `{}`. */

@@ -27,10 +27,15 @@ const measuring = z.strictObject({
 
 const sampling = rolloutSchema.omit({ groupSize: true, onFailure: true }).extend(measuring.shape);
 
-const rule = { path: ['k'], message: 'must not be larger than samples' };
-const fits = ({ k, samples }: z.output<typeof measuring>) => k.every((each) => each <= samples);
-const measuringSchema = measuring.refine(fits, rule);
-const samplingSchema = sampling.refine(fits, rule);
+function requireSamples({ k, samples }: z.output<typeof measuring>, { addIssue }: z.RefinementCtx): void {
+  const most = Math.max(0, ...k);
+  if (most <= samples) return;
+  const message = `must not be larger than samples, which is ${samples}; raise samples to ${most}, or leave ${most} out`;
+  addIssue({ code: 'custom', path: ['k'], message });
+}
+
+const measuringSchema = measuring.superRefine(requireSamples);
+const samplingSchema = sampling.superRefine(requireSamples);
 
 /** What is measured. */
 export interface MeasuringSettings extends Omit<z.input<typeof measuring>, 'samples' | 'seed'> {}

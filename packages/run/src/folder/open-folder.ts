@@ -5,6 +5,9 @@ import { holdDirectory, releaseDirectory } from '@rlp/data/store';
 import { runFiles } from './run-files.ts';
 import { configDifferences, type RunRecord, readRunRecord } from './run-record.ts';
 
+/** What a run would lose that is begun again. */
+const saved = ['checkpoints', 'evaluations', 'summary.json'];
+
 /** What is wanted of a folder. */
 export interface OpenFolderOptions {
   readonly directory: string;
@@ -16,7 +19,8 @@ export interface OpenFolderOptions {
 /**
  * Reads what is in the folder of a run. Changes nothing.
  *
- * @returns The record of an earlier run of the same configuration. `undefined` if the run begins.
+ * @returns The record of an earlier run of the same configuration. `undefined` if the run begins: in an empty folder, or in place of a
+ *   run of another configuration that saved nothing, such as one that failed at its first step.
  * @throws ArgumentError for a run of another configuration or a folder with other files.
  */
 export async function readFolder({
@@ -32,6 +36,8 @@ export async function readFolder({
   }
   const earlier = existing === 'new' ? undefined : await readRunRecord(runFiles(directory).run);
   const differences = earlier === undefined ? [] : configDifferences(earlier.config, config);
+  const isKept = saved.some((name) => names.includes(name));
+  if (differences.length > 0 && !isKept) return undefined;
   if (differences.length > 0) {
     throw new ArgumentError(
       `${directory} holds a run of another configuration (${differences.join('; ')}). Choose another folder with --out, or delete that run with --new`,
@@ -47,12 +53,12 @@ export async function readFolder({
  * @throws DirectoryInUseError if another process writes there, and what `readFolder` throws.
  */
 export async function openFolder(options: OpenFolderOptions): Promise<RunRecord | undefined> {
-  const { directory, existing } = options;
+  const { directory } = options;
   await holdDirectory(directory);
   try {
     // Read once nobody else writes there.
     const earlier = await readFolder(options);
-    if (existing === 'new')
+    if (earlier === undefined)
       for (const path of Object.values(runFiles(directory))) await rm(path, { recursive: true, force: true });
     return earlier;
   } catch (error) {

@@ -8,7 +8,13 @@ import { loadRows } from './data/load-rows.ts';
 import { preferenceOf } from './data/preference-of.ts';
 import type { RunRow } from './data/rows.ts';
 import { type RunRows, splitRows } from './data/split-rows.ts';
-import { createEnvironment, createRewards, gameRows, type RunEnvironment } from './environment.ts';
+import {
+  createEnvironment,
+  createRewards,
+  gameRows,
+  type RunEnvironment,
+  showsMessages,
+} from './environment.ts';
 import { loadRunModel, requireModel } from './load-run-model.ts';
 
 /** What a run works with, loaded and checked. */
@@ -53,6 +59,11 @@ export async function prepareRun(
     hasChat: model.chat !== undefined,
     rows: all,
   });
+  if (showsMessages(environment) && model.chat === undefined) {
+    throw new ArgumentError(
+      'environment: the model has no chat template, which messages need; use `environment: text` and rows whose prompts are text, or a model that can chat',
+    );
+  }
   const { computer, component, readsAnswer, close } = createRewards(config);
   if (stages.includes('sft')) {
     // What is practised later is a prompt, and not a text to imitate.

@@ -254,7 +254,7 @@ describe('trainRun', () => {
     expect(problem).toContain('Unrecognized option "learning_rate"; in rlp this is backend.learningRate');
     expect(problem).toContain('num_generations"; in rlp this is algorithm.rollout.groupSize');
     expect(problem).toContain("algorithm: mode 'sft' does not use it");
-    expect(problem).toContain('rewards.accuracy.name: expected one of');
+    expect(problem).toMatch(/rewards\.accuracy\.name: expected one of .*; did you mean exactAnswer/);
     expect(problem).toContain('rewards.format.params');
   });
 });

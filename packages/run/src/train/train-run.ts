@@ -10,7 +10,7 @@ import {
 } from '@rlp/core';
 import { releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
-import { createEngine } from '@rlp/onnx/runtime';
+import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { type ConsoleStream, metricRowsFromJsonl } from '@rlp/tracking';
 import { checkRun } from '../config/check-run.ts';
 import type { RunMode, StageName } from '../config/modes.ts';
@@ -126,8 +126,9 @@ function newRecord(
 async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResult['status']> {
   const { prepared, journal, signal } = begun;
   await journal.update({ status: 'running', problem: undefined });
-  const engine = await createEngine(prepared.config.engine);
+  let engine: Engine | undefined;
   try {
+    engine = await createEngine(prepared.config.engine);
     const run: OpenRun = { ...begun, engine, model: prepared.takeModel() };
     say(run, headline(run));
     const doubt = await unrewardedAnswers(prepared, signal);
@@ -148,7 +149,7 @@ async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResu
     if (status === 'failed') throw error;
     return 'stopped';
   } finally {
-    await engine.close();
+    await engine?.close();
   }
 }
 

@@ -10,6 +10,12 @@ const pairSchema = z.object({ chosen: answer, rejected: answer, margin: z.number
 export function preferenceOf({ id, prompt, metadata, tools }: RunRow): Preference {
   const { data, error } = pairSchema.safeParse(metadata);
   if (data !== undefined) return { prompt, ...data, ...(tools && { tools }) };
+  if (!('chosen' in metadata || 'rejected' in metadata)) {
+    throw new FormatError(
+      `trainRun: row ${id}: expected columns chosen and rejected, which preferences are read from, got ${Object.keys(metadata).join(', ') || 'none but the prompt'}; ` +
+        'name them under data.fields, or choose another mode',
+    );
+  }
   const at = error.issues[0]!.path.join('.');
   throw new FormatError(
     `trainRun: row ${id}: expected a preferred answer in chosen and another one in rejected, as text or messages; correct ${at}`,

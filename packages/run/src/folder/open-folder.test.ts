@@ -1,0 +1,36 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { releaseDirectory } from '@rlp/data/store';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openFolder, readFolder } from './open-folder.ts';
+import { hostFacts, type RunRecord } from './run-record.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'open-folder-'));
+  const at = new Date(0).toISOString();
+  const earlier: RunRecord = {
+    ...{ record: 'run', version: 1, config: { seed: 'a' }, mode: 'sft', status: 'failed' },
+    ...{ startedAt: at, updatedAt: at, seconds: 0, stages: {}, seeds: { run: 'a' }, versions: {} },
+    host: hostFacts(),
+  };
+  writeFileSync(join(directory, 'run.json'), JSON.stringify(earlier));
+  writeFileSync(join(directory, 'metrics.jsonl'), '');
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const other = () => ({ directory, config: { seed: 'b' }, existing: 'resume' }) as const;
+
+it('begins anew in place of a run of another configuration that saved nothing', async () => {
+  expect(await readFolder({ ...other(), config: { seed: 'a' } })).toMatchObject({ status: 'failed' });
+  expect(await openFolder(other())).toBeUndefined();
+  expect(readdirSync(directory).filter((name) => !name.startsWith('.'))).toEqual([]);
+  await releaseDirectory(directory);
+});
+
+it.each(['checkpoints', 'evaluations'])('keeps a run of another configuration that has %s', async (name) => {
+  mkdirSync(join(directory, name));
+  await expect(openFolder(other())).rejects.toThrow(/another configuration \(seed: "a" there, "b" here\)/);
+  expect(readdirSync(directory)).toContain('run.json');
+});
