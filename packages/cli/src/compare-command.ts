@@ -67,7 +67,10 @@ function jsonOf(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new FormatError(`${path}: expected JSON: ${(cause as Error).message}`, { cause });
+    throw new FormatError(
+      `${path}: expected JSON: ${(cause as Error).message}; give the folder of a run, or a file of rlp eval --out`,
+      { cause },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
 import { type CommandDef, defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Names and flags that a shell completes. */
 interface Words {
@@ -24,7 +24,7 @@ export const completionCommand = (completed: Completed) =>
       const { print } = data as CliContext;
       const scripts: Readonly<Record<string, (words: Words) => string>> = { bash, zsh, fish };
       if (!Object.hasOwn(scripts, args.shell)) {
-        throw new ArgumentError(`rlp completion: expected bash, zsh or fish, got "${args.shell}"`);
+        throw new UsageError(`rlp completion: expected bash, zsh or fish, got "${args.shell}"`);
       }
       print(scripts[args.shell]!(await wordsOf(completed)));
     },

@@ -42,9 +42,17 @@ describe('rlp data preview', () => {
     });
   });
 
+  it('says which column is in none of the rows', async () => {
+    const { code, complaints } = await rlp('data', 'preview', file, '--fields', 'prompt=query');
+    expect([code, complaints]).toEqual([
+      0,
+      expect.stringMatching(/^No row that is shown has the column query\. The first has question, answer/),
+    ]);
+  });
+
   it.each([
-    [['--rows', '0'], 1, /--rows must be a whole number/],
-    [['--fields', 'query'], 1, /--fields must be like prompt=query,answer=reply, got "query"/],
+    [['--rows', '0'], 2, /--rows must be a whole number/],
+    [['--fields', 'query'], 2, /--fields must be like prompt=query,answer=reply, got "query"/],
     [['--fields', 'promt=a'], 1, /did you mean fields\.prompt\?/],
     [['--split', 'test'], 1, /is a file and has no splits/],
     [['--colums', 'a'], 2, /unknown flag --colums/],
@@ -149,11 +157,11 @@ describe('recorded traffic', () => {
   });
 
   it.each([
-    [[log, '--traffic', '--split', 'test'], /--split has no effect with --traffic/],
-    [[join(directory, 'none.jsonl'), '--traffic'], /cannot read .*none\.jsonl/],
-  ])('refuses %j', async (args, message) => {
+    [[log, '--traffic', '--split', 'test'], 2, /--split has no effect with --traffic/],
+    [[join(directory, 'none.jsonl'), '--traffic'], 1, /cannot read .*none\.jsonl/],
+  ] as const)('refuses %j', async (args, code, message) => {
     expect(await rlp('data', 'stats', ...args)).toMatchObject({
-      code: 1,
+      code,
       complaints: expect.stringMatching(message),
     });
   });

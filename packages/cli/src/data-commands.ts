@@ -7,6 +7,7 @@ import { loadTokenizer } from '@rlp/models';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { type ColumnStatistics, datasetStatistics, type LengthCounting } from './dataset-statistics.ts';
+import { UsageError } from './usage-error.ts';
 
 const shared = {
   source: {
@@ -39,9 +40,7 @@ export const previewCommand = defineCommand({
     const { print, signal, printError } = data as CliContext;
     const count = Number(args.rows);
     if (!Number.isInteger(count) || count < 1) {
-      throw new ArgumentError(
-        `rlp data preview: --rows must be a whole number of at least 1, got ${args.rows}`,
-      );
+      throw new UsageError(`rlp data preview: --rows must be a whole number of at least 1, got ${args.rows}`);
     }
     const { dataset, fields } = await opened(args, { signal, printError });
     const shown: { place: string; row: DatasetRow }[] = [];
@@ -50,7 +49,12 @@ export const previewCommand = defineCommand({
     }
     if (shown.length === 0)
       throw new ArgumentError(
-        `rlp data preview: ${dataset.name} contains no rows; give a file with at least one`,
+        `rlp data preview: ${dataset.name} contains no rows; look at the file, the split and the slice`,
+      );
+    const rows = shown.map(({ row }) => row);
+    for (const column of missingColumns(fields, rows))
+      printError(
+        `No row that is shown has the column ${column}. The first has ${Object.keys(rows[0]!).join(', ')}.`,
       );
     const columns = columnsOf(shown[0]!.row, fields);
     if (args.json) return print(JSON.stringify({ columns, rows: shown }));
@@ -104,7 +108,7 @@ async function opened(
   if (traffic === true) {
     const other = Object.entries({ split, config }).find(([, value]) => value !== undefined)?.[0];
     if (other !== undefined)
-      throw new ArgumentError(`rlp data: --${other} has no effect with --traffic; leave it out`);
+      throw new UsageError(`rlp data: --${other} has no effect with --traffic; leave it out`);
     return { fields, dataset: await trafficOf(source, printError) };
   }
   return { fields, dataset: await loadDataset(source, { split, config, fields, signal }) };
@@ -129,11 +133,20 @@ function fieldsOf(named: string | undefined): DatasetFields {
   if (named === undefined) return {};
   const pairs = named.split(',').map((pair) => /^([^=]+)=(.+)$/.exec(pair.trim()));
   if (pairs.some((pair) => pair === null)) {
-    throw new ArgumentError(
+    throw new UsageError(
       `rlp data: --fields must be like prompt=query,answer=reply, got ${JSON.stringify(named)}`,
     );
   }
   return Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]]));
+}
+
+/** Columns that were named and that no row has. A dot leads into an object or a list. */
+function missingColumns(fields: DatasetFields, rows: readonly DatasetRow[]): string[] {
+  const has = (row: DatasetRow, column: string) =>
+    Object.hasOwn(row, column) || Object.hasOwn(row, column.split('.')[0]!);
+  return Object.values(fields as Record<string, string>).filter(
+    (column) => !rows.some((row) => has(row, column)),
+  );
 }
 
 async function countingBy(folder: string | undefined): Promise<LengthCounting> {

@@ -1,4 +1,4 @@
-import { ArgumentError, type Evaluation, type Measure } from '@rlp/core';
+import type { Evaluation, Measure } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import { type EvaluateBenchmarkOptions, evaluateBenchmark } from '@rlp/run/benchmarks';
 import { evaluate } from '@rlp/run/evaluate';
@@ -8,6 +8,7 @@ import { type EvaluationData, readEvaluationData } from './eval-data.ts';
 import { countOf, given, numberOf } from './numbers.ts';
 import { loadPolicy, startPolicy } from './open-policy.ts';
 import { samplingArgs, samplingOf } from './sampling-flags.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `rlp eval`. */
 export const evalCommand = defineCommand({
@@ -107,7 +108,7 @@ function settingsOf(args: Flags) {
 
 function styleOf(style: string | undefined): 'completion' | 'chat' | undefined {
   if (style === undefined || style === 'completion' || style === 'chat') return style;
-  throw new ArgumentError(`--style must be completion or chat, got "${style}"`);
+  throw new UsageError(`--style must be completion or chat, got "${style}"`);
 }
 
 /** A line per number, then the notes. */

@@ -1,4 +1,4 @@
-import { ArgumentError, FormatError, nearNames, type RewardFunction, type Task } from '@rlp/core';
+import { FormatError, nearNames, type RewardFunction, type Task } from '@rlp/core';
 import { loadDataset } from '@rlp/data/datasets';
 import { exactAnswer, mathAnswer } from '@rlp/rewards/stock';
 import {
@@ -8,6 +8,7 @@ import {
   benchmarkOf,
   readBenchmark,
 } from '@rlp/run/benchmarks';
+import { UsageError } from './usage-error.ts';
 
 /** What to evaluate on. */
 export interface EvaluationData {
@@ -47,7 +48,7 @@ function requireBenchmark(name: string): void {
   if ((benchmarkNames as readonly string[]).includes(name)) return;
   const [near] = nearNames(name, benchmarkNames, (each) => each);
   const hint = near === undefined ? `expected one of ${benchmarkNames.join(', ')}` : `did you mean ${near}?`;
-  throw new ArgumentError(`rlp eval: no benchmark is named "${name}"; ${hint}`);
+  throw new UsageError(`rlp eval: no benchmark is named "${name}"; ${hint}`);
 }
 
 /** The first rows of whatever `loadDataset` reads: a file, a folder, or a dataset of the hub, with a slice. */
@@ -73,7 +74,7 @@ function questionsAndAnswers(
   { grader = 'math', style }: DataFlags,
 ) {
   if (!(graders as readonly string[]).includes(grader)) {
-    throw new ArgumentError(`--grader must be ${graders.join(' or ')}, got "${grader}"`);
+    throw new UsageError(`--grader must be ${graders.join(' or ')}, got "${grader}"`);
   }
   const tasks = rows.map((row, index): Task => {
     const prompt = fieldOf(row, questionFields, `${path}, row ${index + 1}`);

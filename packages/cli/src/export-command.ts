@@ -7,6 +7,7 @@ import { runFiles } from '@rlp/run';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { type LoadedPolicy, loadPolicy } from './open-policy.ts';
+import { UsageError } from './usage-error.ts';
 
 /** What an export makes. */
 interface Export {
@@ -27,7 +28,7 @@ const forms = {
     return `${out}: safetensors in ${type}, for transformers, vLLM and rlp`;
   },
   async adapter({ policy, source, out, dtype, adapter }: Export) {
-    if (dtype !== undefined) throw new ArgumentError('rlp export: an adapter has no --dtype; leave it out');
+    if (dtype !== undefined) throw new UsageError('rlp export: an adapter has no --dtype; leave it out');
     const folder = adapter ?? (await newestAdapter(source));
     const { config } = policy.model;
     const read = await readLoraAdapter(folder, config);
@@ -52,7 +53,7 @@ function typeOf<Type extends string>(asked: string | undefined, types: readonly 
   if (asked === undefined) return usual;
   const found = types.find((type) => type === asked.toUpperCase());
   if (found !== undefined) return found;
-  throw new ArgumentError(`rlp export: expected --dtype ${types.join(' or ')}, got ${asked}`);
+  throw new UsageError(`rlp export: expected --dtype ${types.join(' or ')}, got ${asked}`);
 }
 
 /** Folder of the adapter that a run saved last. @throws ArgumentError if there is none. */
@@ -104,7 +105,7 @@ export const exportCommand = defineCommand({
     const { to, out, dtype, adapter } = args;
     const form = Object.entries(forms).find(([name]) => name === to)?.[1];
     if (form === undefined) {
-      throw new ArgumentError(`rlp export: expected --to ${Object.keys(forms).join(', ')}, got ${to}`);
+      throw new UsageError(`rlp export: expected --to ${Object.keys(forms).join(', ')}, got ${to}`);
     }
     const loaded = await loadPolicy(args.model);
     const isCorrected = adapter !== undefined && to !== 'adapter';

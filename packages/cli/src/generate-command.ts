@@ -7,6 +7,7 @@ import type { CliContext } from './context.ts';
 import { countOf, given } from './numbers.ts';
 import { type LoadedPolicy, loadPolicy, type OpenPolicy, startPolicy } from './open-policy.ts';
 import { samplingArgs, samplingOf } from './sampling-flags.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `rlp generate`. */
 export const generateCommand = defineCommand({
@@ -68,7 +69,7 @@ async function promptsOf(
   { input }: CliContext,
 ): Promise<string[]> {
   if (prompt !== undefined && prompts !== undefined) {
-    throw new ArgumentError('rlp generate: give a prompt or --prompts, not both');
+    throw new UsageError('rlp generate: give a prompt or --prompts, not both');
   }
   if (prompt !== undefined) return [prompt];
   if (prompts === undefined) return [await textOf(input)];
@@ -98,7 +99,7 @@ async function textOf(input: AsyncIterable<string> | undefined): Promise<string>
   let text = '';
   for await (const piece of input ?? []) text += piece;
   if (text.trim() !== '') return text.replace(/\r?\n$/, '');
-  throw new ArgumentError('rlp generate: no prompt; give it as an argument, with --prompts FILE or on stdin');
+  throw new UsageError('rlp generate: no prompt; give it as an argument, with --prompts FILE or on stdin');
 }
 
 /** The text, or a conversation if the model has a chat template. */

@@ -2,6 +2,7 @@ import { ArgumentError, messageOf } from '@rlp/core';
 import { defineCommand } from 'citty';
 import { createProject, nextSteps, templates } from 'create-rlp';
 import type { CliContext } from './context.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `rlp init`. */
 export const initCommand = defineCommand({
@@ -18,7 +19,10 @@ export const initCommand = defineCommand({
   async run({ args: { directory, template, json }, data }) {
     const { print } = data as CliContext;
     const project = await createProject({ directory, template }).catch((cause: unknown) => {
-      throw new ArgumentError(`rlp init: ${messageOf(cause)}`, { cause });
+      // What the system cannot do has a remedy of its own.
+      if (cause instanceof Error && 'syscall' in cause) throw cause;
+      const Problem = Object.hasOwn(templates, template) ? ArgumentError : UsageError;
+      throw new Problem(`rlp init: ${messageOf(cause)}`, { cause });
     });
     print(json ? JSON.stringify(project) : nextSteps(project));
   },

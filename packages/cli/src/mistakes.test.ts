@@ -12,6 +12,10 @@ writeFileSync(at('file'), 'x');
 writeFileSync(at('empty.jsonl'), '');
 writeFileSync(at('broken.jsonl'), '{"a":\n');
 writeFileSync(at('bad.yaml'), 'modle: x\n');
+writeFileSync(at('list.yaml'), '- a\n');
+writeFileSync(at('rows.jsonl'), '{"question":"2+2=","answer":"4"}\n');
+mkdirSync(at('run'));
+writeFileSync(at('run/run.json'), '{}');
 mkdirSync(at('empty'));
 mkdirSync(at('half'));
 writeFileSync(at('half/run.json'), '{');
@@ -27,6 +31,10 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['', /missing --model DIR/],
     ['@none.yaml', /none\.yaml does not exist; correct the path/],
     ['@bad.yaml --out @o', /missing --model DIR .* and --data FILE/],
+    ['@rows.jsonl --model m', /Give it as in: rlp train \S+rows\.jsonl --model m --out DIR,/],
+    ['@list.yaml', /list\.yaml: expected options by name, such as model: models\/qwen, got a list/],
+    ['@rows.jsonl --learning-rate 1', /unknown flag --learning-rate; did you mean --backend\.learningRate/],
+    ['@rows.jsonl --num_generations=4', /in rlp this is --algorithm\.rollout\.groupSize\. See/],
   ],
   eval: [
     ['', /Missing required positional argument: MODEL/],
@@ -52,6 +60,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['', /Missing required positional argument: FIRST/],
     ['@none @other', /none does not exist; correct the path/],
     ['@empty @half', /expected a run folder with run\.json/],
+    ['@broken.jsonl @half', /expected JSON: .*; give the folder of a run, or a file of rlp eval --out/],
   ],
   export: [
     ['', /Missing required positional argument: MODEL/],
@@ -67,6 +76,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['', /Missing required positional argument: PATH/],
     ['@none', /none does not exist; correct the path/],
     ['@empty.jsonl', /contains no trajectories/],
+    ['@run', /recorded no trajectories; runs that practise record them/],
   ],
   dashboard: [
     ['@none', /expected a folder of runs, got nothing of that name/],
@@ -107,6 +117,8 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['', /Missing required positional argument: SOURCE/],
     ['@none.jsonl', /none\.jsonl does not exist/],
     ['@broken.jsonl', /line 1: expected one JSON object per line/],
+    ['@rows.jsonl[5:2]', /contains no rows; look at the file, the split and the slice/],
+    ['@rows.jsonl[a:b]', /does not exist in .*; correct the path, or write the slice as in rows/],
   ],
   'data stats': [
     ['', /Missing required positional argument: SOURCE/],

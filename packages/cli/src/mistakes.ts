@@ -2,7 +2,8 @@ import { commandGroups, commandTable, type Loaded } from './command-table.ts';
 
 /** What to say about a command that does not exist. */
 export async function unknownCommand(title: string, group: string): Promise<string> {
-  const names = [...Object.keys(commandTable), ...Object.keys(commandGroups)];
+  const all = [...Object.keys(commandTable), ...Object.keys(commandGroups)];
+  const names = group === '' ? all : all.filter((name) => name.startsWith(`${group} `));
   const near = await nearest(title, names);
   const help = `rlp ${group === '' ? '' : `${group} `}--help`;
   return `rlp: unknown command "${title}"${near} ${help} lists the commands`;
@@ -27,8 +28,28 @@ export async function argumentProblem(
     return /^-\D/.test(flag) && !known.includes(flag) && !isOwn ? [flag] : [];
   });
   if (unknown.length === 0) return surplus(title, command, args);
-  const near = await nearest(unknown[0]!, known);
+  const isDotted = commandTable[title]?.flags === 'dotted';
+  const own = await nearest(unknown[0]!, known);
+  const near = (isDotted && own === '.' && (await optionOf(unknown[0]!))) || own;
   return `rlp ${title}: unknown flag ${unknown.join(', ')}${near} See rlp ${title} --help`;
+}
+
+/** The option of a run that a flag was meant for, as in `--learning-rate`. */
+async function optionOf(flag: string): Promise<string | undefined> {
+  const { defineRun } = await import('@rlp/run');
+  const { OptionsError } = await import('@rlp/core');
+  const name = flag.replace(/^-+/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  try {
+    defineRun({ [name]: 0 } as never);
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    const [, hint] =
+      error.issues
+        .map((issue) => issue.split(`Unrecognized option "${name}"; `))
+        .find(([, found]) => found) ?? [];
+    return hint && `; ${hint.replace(/\w+(\.\w+)+/g, '--$&')}${hint.endsWith('?') ? '' : '.'}`;
+  }
+  return undefined;
 }
 
 /** Words after those that a command takes. Commands that read flags by themselves read these, too. */

@@ -193,7 +193,7 @@ describe('rlp generate', () => {
     [['x', '--system', 'Be kind.'], 'has no chat template'],
   ])('refuses %j', async (args, problem) => {
     expect(await rlp('generate', stories, ...args)).toMatchObject({
-      code: 1,
+      code: problem === 'has no chat template' ? 1 : 2,
       complaints: expect.stringContaining(problem),
     });
   });
@@ -204,7 +204,7 @@ describe('rlp chat', () => {
     [['chat'], 2, 'MODEL'],
     [['chat', join(directory, 'none')], 1, 'does not exist'],
     [['chat', stories], 1, 'has no chat template; use rlp generate'],
-    [['chat', stories, '--top-p', '2'], 1, '--top-p must be a number from 0 to 1'],
+    [['chat', stories, '--top-p', '2'], 2, '--top-p must be a number from 0 to 1'],
   ] as const)('refuses %j', async (args, code, problem) => {
     const refused = await rlp(...args);
     expect([refused.code, refused.complaints]).toEqual([
@@ -352,7 +352,7 @@ describe('rlp doctor', () => {
     expect(code).toBe(1);
     expect(said).toMatch(/PROBLEM {2}model\s+.*does not exist/);
     expect(said).toMatch(/PROBLEM {2}rewards\s+.*expected one of answer/);
-    expect(await rlp('doctor', stories, '--rows', 'many')).toMatchObject({ code: 1 });
+    expect(await rlp('doctor', stories, '--rows', 'many')).toMatchObject({ code: 2 });
   });
 
   it('knows which versions of Node.js run it', () => {
@@ -391,7 +391,7 @@ describe('rlp completion', () => {
 
   it('refuses other shells', async () => {
     expect(await rlp('completion', 'tcsh')).toMatchObject({
-      code: 1,
+      code: 2,
       complaints: expect.stringContaining('"tcsh"'),
     });
     expect((await rlp('completion')).code).toBe(2);

@@ -14,6 +14,7 @@ import { RewardQualityDashboard, type SavedResponse, streamSavedResponses } from
 import { type MetricsRecord, renderMonitorPage } from '@rlp/quality-monitor/page';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
+import { UsageError } from './usage-error.ts';
 
 const dataOf = ({ data }: { readonly data?: unknown }) => data as CliContext;
 
@@ -241,7 +242,7 @@ function tagsOf(text: string): AssessorOptions['tags'] {
   const [reasoning, answer, ...more] = text.split(',');
   if (text === 'none') return 'none';
   if (reasoning && answer && more.length === 0) return { reasoning, answer };
-  throw new ArgumentError(
+  throw new UsageError(
     `rlp: expected --tags to be two names, such as reasoning,answer, or none, got ${JSON.stringify(text)}`,
   );
 }
@@ -273,7 +274,7 @@ function requireOpinion({ rewards }: Seen, name: string | undefined): void {
   if (name === undefined || rewards.has(name)) return;
   const known =
     rewards.size === 0 ? 'it has no rewards' : `its rewards are ${[...rewards.keys()].join(', ')}`;
-  throw new ArgumentError(
+  throw new UsageError(
     `rlp monitor analyze: expected --second-opinion to be a reward of the file, got ${name}; ${known}. Pass --reward too if they are fields of each record`,
   );
 }
@@ -304,7 +305,5 @@ function batchOf(saved: readonly SavedResponse[], secondOpinion: string | undefi
 function wholeNumber(flag: string, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
-  throw new ArgumentError(
-    `rlp: expected --${flag} to be a whole number above 0, got ${JSON.stringify(text)}`,
-  );
+  throw new UsageError(`rlp: expected --${flag} to be a whole number above 0, got ${JSON.stringify(text)}`);
 }

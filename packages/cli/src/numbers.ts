@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { UsageError } from './usage-error.ts';
 
 /** Limits of a number that a flag takes. */
 export interface NumberLimits {
@@ -22,7 +22,7 @@ export function numberOf(
   const isKind = kind === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
   if (isKind && value >= least && value <= most) return value;
   const range = most === Infinity ? `from ${least}` : `from ${least} to ${most}`;
-  throw new ArgumentError(
+  throw new UsageError(
     `--${flag} must be ${kind === 'integer' ? 'an integer' : 'a number'} ${range}, got "${text}"`,
   );
 }

@@ -2,6 +2,7 @@ import { commandGroups, commandTable, type Loaded } from './command-table.ts';
 import type { CliContext } from './context.ts';
 import { argumentProblem, unknownCommand } from './mistakes.ts';
 import { commandUsage, overview, packageVersion } from './usage.ts';
+import { UsageError } from './usage-error.ts';
 
 /**
  * Runs the command `rlp`.
@@ -71,9 +72,9 @@ function withoutDebug(given: readonly string[]) {
   return { args: given.filter((argument, place) => !isFlag(argument, place)), isDebug: given.some(isFlag) };
 }
 
-/** Whether citty reports missing or unknown arguments. */
+/** Whether a command, or citty, reports missing or unfit arguments. */
 function isUsageError(error: unknown): boolean {
-  return error instanceof Error && error.name === 'CLIError';
+  return error instanceof UsageError || (error instanceof Error && error.name === 'CLIError');
 }
 
 /** Expected errors are one message. Anything else is a bug. */

@@ -96,7 +96,7 @@ it('makes projects whose tests pass', async () => {
 it('names the templates that exist', async () => {
   const wrong = await rlp('init', join(directory, 'wrong'), '--template', 'agents');
   expect(wrong).toMatchObject({
-    code: 1,
+    code: 2,
     complaints: 'rlp init: template: expected reward, sft, agent-with-tools, got "agents"',
   });
 });

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
-import { ArgumentError } from '@rlp/core';
 import {
   type Override,
   type RunConfig,
@@ -11,6 +10,7 @@ import {
 } from '@rlp/run';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Flags that are options of a run, by their names. */
 const runArgs = {
@@ -59,7 +59,7 @@ export const trainCommand = defineCommand({
     });
     const config = await configOf(args.file, [...flags, ...dottedFlags(rawArgs)]);
     const output = args.out ?? config.output;
-    requireAll({ ...config, output }, args.file);
+    requireAll({ ...config, output }, rawArgs);
     const existing = args.new ? 'new' : 'resume';
     const result = await runIn(context, { ...config, output }, existing);
     return reported(result, context, { json: args.json === true, command: resumption(rawArgs) });
@@ -116,12 +116,12 @@ function dottedFlags(rawArgs: readonly string[]): Override[] {
     const [, path, value] = /^--([\w-]+(?:\.[\w-]+)+)(?:=([\s\S]*))?$/.exec(argument) ?? [];
     if (path === undefined) return [];
     if (value !== undefined) return [{ path, value }];
-    throw new ArgumentError(`rlp train: expected a value after --${path}, as in --${path}=VALUE`);
+    throw new UsageError(`rlp train: expected a value after --${path}, as in --${path}=VALUE`);
   });
 }
 
 /** Says in one sentence what is missing and how to give it. */
-function requireAll({ model, data, environment, output }: RunConfig, file: string | undefined): void {
+function requireAll({ model, data, environment, output }: RunConfig, rawArgs: readonly string[]): void {
   const missing = [
     ...(model === undefined ? ['--model DIR (a Hugging Face model)'] : []),
     ...(data === undefined && environment === undefined
@@ -130,10 +130,9 @@ function requireAll({ model, data, environment, output }: RunConfig, file: strin
     ...(output === undefined ? ['--out DIR (the folder of the run)'] : []),
   ];
   if (missing.length === 0) return;
-  const given = file === undefined ? '' : ` ${file}`;
   const flags = missing.map((text) => text.replace(/ \(.*/, '')).join(' ');
-  throw new ArgumentError(
-    `rlp train: missing ${missing.join(' and ')}. Give it as in: rlp train${given} ${flags}, or write it into a .yaml file`,
+  throw new UsageError(
+    `rlp train: missing ${missing.join(' and ')}. Give it as in: ${resumption(rawArgs)} ${flags}, or write it into a .yaml file`,
   );
 }
 

@@ -69,7 +69,7 @@ it.each([
   [['train', 'none.yaml'], 1, /none\.yaml does not exist/],
   [
     ['train', rows, '--model', model, '--out', 'x', '--sft.updates'],
-    1,
+    2,
     /expected a value after --sft\.updates/,
   ],
   [['run', 'resume', directory], 1, /holds no run/],

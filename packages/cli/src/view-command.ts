@@ -68,6 +68,11 @@ async function filesOf(path: string): Promise<readonly string[]> {
   const entries = await readdir(path, { withFileTypes: true });
   const hasOwn = entries.some((entry) => entry.isDirectory() && entry.name === 'trajectories');
   if (hasOwn) return filesOf(join(path, 'trajectories'));
+  if (entries.some(({ name }) => name === 'run.json')) {
+    throw new ArgumentError(
+      `rlp view: the run ${path} recorded no trajectories; runs that practise record them, unless \`trajectories\` is 'none'`,
+    );
+  }
   const files = entries.filter((entry) => entry.isFile() && /\.jsonl$/i.test(entry.name));
   if (files.length > 0) return files.map(({ name }) => join(path, name)).sort();
   throw new ArgumentError(

@@ -50,6 +50,8 @@ it('has templates whose files are complete', async () => {
       .map(([, name]) => name!)
       .filter((name) => !name.startsWith('node:'));
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(imported));
+    const named = /^ *model: .*'\w[\w.-]*\/[\w.-]+'/m.test(readFileSync(join(directory, 'run.ts'), 'utf8'));
+    expect(Object.hasOwn(dependencies, '@huggingface/hub')).toBe(named);
   }
   await expect(createProject({ directory: join(root, 'x'), template: 'rewards' })).rejects.toThrow(
     'template: expected reward, sft, agent-with-tools, got "rewards"',

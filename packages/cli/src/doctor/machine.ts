@@ -66,14 +66,23 @@ async function providerFindings(): Promise<Finding[]> {
       .then(() => 'works', messageOf),
     optionalProviders(),
   ]);
-  const finding = (provider: string, text: string, state: Finding['state']): Finding => {
-    const [line = ''] = text.split('\n');
-    return { name: `provider ${provider}`, state: text === 'works' ? 'fine' : state, text: line };
-  };
+  const finding = (provider: string, text: string, state: Finding['state']): Finding => ({
+    name: `provider ${provider}`,
+    state: text === 'works' ? 'fine' : state,
+    text: plain(text),
+  });
   return [
     finding('cpu', own, 'problem'),
     ...optional.map((name) =>
       finding(name, others.get(name) ?? 'ends or stops the process that asks for it', 'note'),
     ),
   ];
+}
+
+/** A message in one line, without the place in the source of ONNX Runtime. */
+function plain(message: string): string {
+  return message
+    .replaceAll(/\s+/g, ' ')
+    .replace(/\/\S+\.cc:\d+ .*? was false\. /, '')
+    .replaceAll(' )', ')');
 }
