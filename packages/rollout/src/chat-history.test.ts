@@ -283,6 +283,41 @@ describe('a dialogue that cannot be extended', () => {
     expect(Math.max(...costs.slice(5))).toBe(costs[5]);
   });
 
+  it('reads a prompt that was made with another tokenizer anew', () => {
+    const OTHER_O = 300;
+    // Shouts, and has a second token for the letter O.
+    const loud: Tokenizer = {
+      ...tokenizer,
+      encode: (text, options) => tokenizer.encode(text.toLowerCase(), options),
+      decode: (tokens, options) =>
+        tokenizer
+          .decode(
+            tokens.map((token) => (token === OTHER_O ? 111 : token)),
+            options,
+          )
+          .toUpperCase(),
+    };
+    const turn = (promptTokens: readonly number[], tokens: readonly number[], said: string) => ({
+      ...{ promptTokens, tokens, behaviorLogprobs: tokens.map(() => -1), text: said },
+      stopReason: 'length' as const,
+    });
+    const first: Message[] = [{ role: 'user', content: 'question' }];
+    const second = [...first, ...userAnswers('one', 0)];
+    const chat = chatRenderer(tokenizer, templates.plain);
+    const one = turn(chat.render(first), tokenizer.encode('one'), 'one');
+    const { tokens } = nextPrompt(
+      { view: second },
+      { view: first, step: one },
+      { tokenizer, chat },
+      'sampled',
+    );
+    const last = { view: second, step: turn(tokens, [OTHER_O, 110, 101], 'ONE') };
+    const encoding = { tokenizer: loud, chat: chatRenderer(loud, templates.plain) };
+    const next = nextPrompt({ view: [...second, ...userAnswers('one', 1)] }, last, encoding, 'template');
+    expect(next.continuity).toBe('extended');
+    expect(next.tokens.slice(0, tokens.length + 3)).toEqual([...tokens, OTHER_O, 110, 101]);
+  });
+
   it("is one row per turn under history: 'template' if the template rewrites history, with the reason", async () => {
     const { splits, lastSplit } = await play({
       chat: chatRenderer(tokenizer, templates.thinking),

@@ -32,9 +32,9 @@ describe('answers longer than the context', () => {
 });
 
 it('names everything that a rollout lacks', () => {
-  const lacking = { ...mockPolicy(), environment: class Climb {}, sampler: undefined };
+  const lacking = { environment: class Climb {}, sampler: undefined, tokenizer: { decode: () => '' } };
   expect(() => new RolloutManager(lacking as never)).toThrow(
-    /environment: must be an environment[\s\S]*sampler: must be a sampler/,
+    /environment: must be an environment[\s\S]*sampler: must be a sampler[\s\S]*tokenizer: must be a tokenizer/,
   );
 });
 

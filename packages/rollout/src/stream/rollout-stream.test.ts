@@ -212,6 +212,34 @@ describe('rolloutStream', () => {
     await second.return!();
   });
 
+  it('begins each group as an iteration of its own, also after a resume', async () => {
+    const { manager } = manage();
+    const iterations: unknown[] = [];
+    const rollouts = {
+      ...{ options: manager.options, unfinished: () => [] },
+      resume: () => expect.unreachable(),
+      collectGroups: (...[tasks, options]: Parameters<typeof manager.collectGroups>) => {
+        iterations.push(options!.iteration);
+        return manager.collectGroups(tasks, options);
+      },
+    };
+    const resume = { begun: 6, yielded: 6, taskCursor: 6, unfinished: [] };
+    const stream = rolloutStream(rollouts, { tasks: endless(), batch: 2, maxStaleness: 0, resume });
+    expect(idsOf(await take(stream, 2)).toSorted()).toEqual(['6/t6', '7/t7']);
+    expect(iterations).toEqual([6, 7]);
+    await stream.return!();
+  });
+
+  it('lets a group that lost compete once more, and drops it once it lost twice', async () => {
+    const worths = [5, 9, 1, 2, 0.5, 0.4];
+    const keep = ({ task }: TrajectoryGroup) => worths[Number(task.id.slice(1))] ?? 0;
+    const plan = { tasks: endless(), batch: 1, inFlight: 2, overSampling: 2, keep };
+    const stream = rolloutStream(manage().manager, plan);
+    // Two new groups a batch. The group 2 loses twice, and would be the best of the fourth batch.
+    expect(idsOf(await take(stream, 4))).toEqual(['1/t1', '0/t0', '3/t3', '4/t4']);
+    await stream.return!();
+  });
+
   it('ends with its signal, and with its tasks', async () => {
     const controller = new AbortController();
     const { manager } = manage(() => 5);
