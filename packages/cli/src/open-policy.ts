@@ -32,6 +32,9 @@ async function policyFolder(path: string): Promise<string> {
   }
   const isThere = await exists(path);
   if (!isThere && parseHubName(path) !== undefined) return modelFolder(path);
+  if (await exists(runFiles(path).run)) {
+    throw new FormatError(`the run ${path} has saved no model yet; continue it with rlp run resume ${path}`);
+  }
   const problem = isThere ? 'holds no model' : 'does not exist';
   throw new FormatError(
     `${path} ${problem}; give a model folder with config.json, a run folder with checkpoints/best or checkpoints/last, or a name on the hub such as Qwen/Qwen3-0.6B`,

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ArgumentError } from '@rlp/core';
-import { verifyRun } from '@rlp/data/store';
+import { directoryHolder, verifyRun } from '@rlp/data/store';
 import { isRunnable, type RunConfig, type RunRecord, readRunRecord, runFiles, runJsonSchema } from '@rlp/run';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
@@ -72,7 +72,10 @@ async function summaryOf(folder: string) {
   if (record === undefined) return undefined;
   if (record === 'broken')
     return { folder, mode: 'unknown', status: 'broken run.json', seconds: 0, score: undefined };
-  const { mode, status, seconds, best, startedAt } = record;
+  const { mode, seconds, best, startedAt } = record;
+  // A process that was killed could not write that it ended.
+  const isInterrupted = record.status === 'running' && (await directoryHolder(folder)) === undefined;
+  const status = isInterrupted ? 'interrupted' : record.status;
   return { folder, mode, status, seconds, startedAt, score: best?.score };
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +42,15 @@ it('trains on questions and answers as they are, and finds the run again', async
   expect(await rlp('run', 'resume', out)).toMatchObject({
     code: 0,
     said: expect.stringContaining('report.html'),
+  });
+  const record = readFileSync(join(out, 'run.json'), 'utf8');
+  writeFileSync(join(out, 'run.json'), record.replace('"status": "finished"', '"status": "running"'));
+  expect((await rlp('run', 'list', join(directory, 'runs'))).said).toContain('one: sft, interrupted');
+  rmSync(join(out, 'checkpoints', 'best'), { recursive: true });
+  rmSync(join(out, 'checkpoints', 'last'), { recursive: true });
+  expect(await rlp('generate', out, 'x')).toMatchObject({
+    code: 1,
+    complaints: `the run ${out} has saved no model yet; continue it with rlp run resume ${out}`,
   });
   expect(await rlp('train', ...flags)).toMatchObject({
     code: 1,
