@@ -1,5 +1,6 @@
 /**
- * Sampling, logprobs and two updates of the repository's model on a provider, and the same on the processor. One JSON line.
+ * Sampling, logprobs, two updates of the repository's model and sampling with the new weights on a provider, and the same on the processor.
+ * One JSON line.
  *
  *     node --conditions=@rlp/source --import tsx lab/gpu/agreement.ts PROVIDER [MODEL]
  */
@@ -21,7 +22,8 @@ for (const executionProvider of ['cpu', provider as 'webgpu' | 'cuda'] as const)
   const backend = await createOnnxBackend({ engine, model, learningRate: 1e-3 });
   const prompt = model.tokenizer.encode('Once upon a time');
   const sampler = await createOnnxSampler({ engine, model, maxSequences: 2, contextLength: 64 });
-  const sampled = await sampler.sample({ prompt, count: 2, maxTokens: 16, temperature: 0, seed: 'gpu' });
+  const sample = () => sampler.sample({ prompt, count: 2, maxTokens: 16, temperature: 0, seed: 'gpu' });
+  const sampled = await sample();
   const sequences = sampled.map(({ tokens }) => sequenceOf([...prompt, ...tokens]));
   const [scores] = await backend.logprobs(sequences.map(({ tokens }) => tokens));
   const losses: number[] = [];
@@ -30,8 +32,10 @@ for (const executionProvider of ['cpu', provider as 'webgpu' | 'cuda'] as const)
     losses.push((await backend.forwardBackward({ sequences }, crossEntropy)).loss);
     norms.push((await backend.optimStep()).gradientNorm);
   }
+  await sampler.updateWeights(await backend.publish({ as: 'shared' }));
+  const drawn = await sampler.sample({ prompt, count: 4, maxTokens: 8, seed: 'after' });
   results.push({
-    tokens: sampled.flatMap(({ tokens }) => tokens),
+    tokens: [...sampled, ...(await sample()), ...drawn].flatMap(({ tokens }) => tokens),
     logprobs: scores!.logprobs,
     losses,
     norms,

@@ -7,6 +7,7 @@ import {
   type QuantizedForm,
   quantizeWeights,
 } from '@rlp/models/decoder';
+import { operatorsOf } from '@rlp/onnx/layers';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
   type OnnxBackendOptions,
@@ -20,7 +21,7 @@ import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { kindOf } from './optimizer/options.ts';
 import { stateSpecs } from './optimizer/state-specs.ts';
 import type { TrainedParameter } from './optimizer/update-rule.ts';
-import { adamwSlots } from './program/kernel-optimizer.ts';
+import { adamwSlots } from './program/slot-optimizer.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
 import { type LoraPlan, mergePlan, planCorrection } from './weights/lora.ts';
@@ -183,14 +184,9 @@ function correctionPlan(
   };
 }
 
-/** Slots of the trained parameters. AdamW's kernels need its state in the memory of the parameters. */
-function trainingSlots({ engine, optimizer }: ResolvedOnnxBackendOptions): readonly string[] {
-  const hasKernels = residencyOf(engine) === 'host' && kindOf(optimizer) === 'adamw';
-  return ['gradient', ...(hasKernels ? adamwSlots : [])];
-}
-
-function residencyOf({ executionProvider }: Engine): 'host' | 'device' {
-  return executionProvider === 'webgpu' ? 'device' : 'host';
+/** Slots of the trained parameters. AdamW's state lies beside them, unless a device has no such memory; then nothing is written to it. */
+function trainingSlots({ optimizer }: ResolvedOnnxBackendOptions): readonly string[] {
+  return ['gradient', ...(kindOf(optimizer) === 'adamw' ? adamwSlots : [])];
 }
 
 function withRole(parameter: ParameterSpec, linear: ReadonlySet<string>): TrainedParameter {
@@ -278,12 +274,11 @@ function modelPlan(
   { lora, trained }: Plan,
   valueHead: ParameterSpec | undefined,
 ): ModelPlan {
-  const { executionProvider } = engine;
-  const ops = executionProvider === 'cpu' || executionProvider === 'cuda' ? 'fused' : 'standard';
+  const ops = operatorsOf(engine.executionProvider);
   return {
     decoder: { config: model.config, activations, ops, lora, valueHead },
     trained: trained.map(({ name }) => name),
-    residency: residencyOf(engine),
+    residency: engine.residency,
   };
 }
 

@@ -3,6 +3,7 @@ import type { QuantizedForm } from '@rlp/models/decoder';
 import type { CallContext, EngineHost } from '@rlp/onnx/runtime';
 import type { TokenLogits } from './backend.ts';
 import type { DecoderOptions, ManagedDecoder } from './decoding/cached-decoder.ts';
+import { DeviceDecoder } from './decoding/device-decoder.ts';
 import { FusedDecoder } from './decoding/fused-decoder.ts';
 import { GenerationLoop } from './decoding/generation-loop.ts';
 import type { GeneratedGroup, GenerationObserver } from './decoding/groups.ts';
@@ -108,7 +109,8 @@ export default async function startGeneration(
 }
 
 async function prepareDecoder(host: EngineHost, options: GenerationProgramOptions): Promise<ManagedDecoder> {
-  const Decoder = options.operators === 'fused' ? FusedDecoder : StandardDecoder;
+  const onHost = options.operators === 'fused' ? FusedDecoder : StandardDecoder;
+  const Decoder = host.residency === 'device' ? DeviceDecoder : onHost;
   const decoder = new Decoder(host, options);
   await decoder.prepare();
   return decoder;

@@ -1,6 +1,6 @@
 import { ArgumentError, type ChatRenderer, parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
-import type { OperatorSet } from '@rlp/onnx/layers';
+import { type OperatorSet, operatorsOf } from '@rlp/onnx/layers';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 
@@ -36,10 +36,11 @@ export const onnxSamplerSchema = z.strictObject({
    */
   weights: z.enum(['shared', 'packed', 'int8']).default('shared'),
   /**
-   * Operators of the graphs. `'fused'` uses ONNX Runtime's own operators, `'standard'` only those of the ONNX standard.
-   * Default `'fused'` on the provider `cpu` if the head dimension is a multiple of 8, otherwise `'standard'`.
+   * Operators of the graphs. `'fused'` uses ONNX Runtime's own operators, `'portable'` those of them that WebGPU has too, `'standard'`
+   * only those of the ONNX standard. Default: the first of them that the provider has. On `cpu` a head dimension that is no multiple
+   * of 8 needs `'standard'`.
    */
-  operators: z.enum(['fused', 'standard']).optional(),
+  operators: z.enum(['fused', 'portable', 'standard']).optional(),
   /**
    * Prompt tokens computed at once, padding included. Prompts of more than 64 tokens are computed in parts of at most 256. While
    * sequences run, parts get a share between two of their tokens: that of the sequences that wait, at least an eighth. Default 2048.
@@ -96,17 +97,22 @@ export function resolveSamplerOptions(options: OnnxSamplerOptions): ResolvedOnnx
       `createOnnxSampler: weights 'int8' needs operators 'fused' on the provider cpu, got '${operators}' on ${executionProvider}; use weights 'shared'`,
     );
   }
+  if (resolved.prefixCacheBytes > 0 && resolved.engine.residency === 'device') {
+    throw new ArgumentError(
+      `createOnnxSampler: prefixCacheBytes needs the provider cpu, got ${executionProvider}; omit it`,
+    );
+  }
   return { ...resolved, contextLength, operators };
 }
 
-/** ONNX Runtime's grouped-query attention requires a head dimension that is a multiple of 8. */
+/** On the host, ONNX Runtime's grouped-query attention requires a head dimension that is a multiple of 8. */
 function resolveOperators({ engine, model, operators }: z.output<typeof onnxSamplerSchema>): OperatorSet {
   const { headDimension } = model.config;
-  const possible = headDimension % 8 === 0;
+  const possible = engine.residency === 'device' || headDimension % 8 === 0;
   if (operators === 'fused' && !possible) {
     throw new ArgumentError(
       `createOnnxSampler: operators 'fused' needs a head dimension that is a multiple of 8, got ${headDimension}; omit it or use 'standard'`,
     );
   }
-  return operators ?? (possible && engine.executionProvider === 'cpu' ? 'fused' : 'standard');
+  return operators ?? (possible ? operatorsOf(engine.executionProvider) : 'standard');
 }

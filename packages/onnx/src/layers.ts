@@ -19,4 +19,4 @@ export {
 export * from './composites/picked-rows.ts';
 export * from './composites/quantized-linear.ts';
 export * from './composites/rotary.ts';
-export type { OperatorSet } from './composites/variant.ts';
+export { type OperatorSet, operatorsOf } from './composites/variant.ts';

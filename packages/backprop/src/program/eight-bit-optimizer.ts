@@ -5,7 +5,7 @@ import { type OptimizerOf, weightDecayOf } from '../optimizer/options.ts';
 import type { TrainedParameter } from '../optimizer/update-rule.ts';
 import type { NamedTensor } from '../program-protocol.ts';
 import type { AccumulatedGradient } from './gradients.ts';
-import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './kernel-optimizer.ts';
+import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './slot-optimizer.ts';
 
 /** Moments of a parameter in float32. */
 interface WholeMoments {

@@ -15,11 +15,13 @@ export class ParameterGraphs {
    *
    * @param key - Names the graph, with the shapes of the feeds.
    * @param build - Builds it at the first run, from an input for each feed. Returns its outputs.
+   * @param into - Outputs that are written in place.
    */
   async run<Name extends string>(
     key: string,
     feeds: Readonly<Record<Name, Tensors[string]>>,
     build: (inputs: Readonly<Record<Name, Value>>) => Readonly<Record<string, Value>>,
+    into: Tensors = {},
   ): Promise<Tensors> {
     let session = this.#sessions.get(key);
     if (!session) {
@@ -32,7 +34,7 @@ export class ParameterGraphs {
       session = await this.#host.createSession(serialize(graph), { deviceOutputs: Object.keys(outputs) });
       this.#sessions.set(key, session);
     }
-    return session.run(feeds);
+    return session.run(feeds, { into });
   }
 
   async release(): Promise<void> {

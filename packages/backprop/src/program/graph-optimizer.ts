@@ -9,7 +9,7 @@ import type { TrainedParameter, UpdateRule } from '../optimizer/update-rule.ts';
 import type { NamedTensor } from '../program-protocol.ts';
 import { ParameterGraphs } from './element-graphs.ts';
 import type { GradientAccumulator } from './gradients.ts';
-import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './kernel-optimizer.ts';
+import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './slot-optimizer.ts';
 import { copyIn, copyOut } from './store-copies.ts';
 
 /** Parts of a {@link GraphOptimizer}. */

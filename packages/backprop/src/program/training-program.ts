@@ -26,10 +26,10 @@ import type { MergePlan } from '../weights/merge-plan.ts';
 import { valueHeadName } from '../weights/value-head.ts';
 import { DropoutMasks } from './dropout-masks.ts';
 import type { GradientAccumulator } from './gradients.ts';
-import type { ParameterOptimizer } from './kernel-optimizer.ts';
 import { driversOf } from './parameter-drivers.ts';
 import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
 import { QuantizedMerger } from './quantized-merger.ts';
+import type { ParameterOptimizer } from './slot-optimizer.ts';
 import { clearParameters, copyIn, copyOut, mixStores } from './store-copies.ts';
 import { type Merger, WeightMerger } from './weight-merger.ts';
 

@@ -3,7 +3,8 @@ import { type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { LinearOrder } from './blocks.ts';
 import type { LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
 import { cacheNames, firstOutput, fusedGraph } from './fused-graph.ts';
-import { HostDecoder, inverseTemperatures, type Step } from './host-decoder.ts';
+import { HostDecoder } from './host-decoder.ts';
+import { inverseTemperatures, type Step } from './stored-decoder.ts';
 
 /** A run's own part of the inputs. */
 interface StepInputs {
@@ -127,7 +128,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
       logits = this.#logits.subarray(0, size);
       into.logits = new Tensor('float32', logits, shape);
     }
-    const feeds = { ...parameters, ...cache.feeds, ...this.#stepFeeds(session, inputs), ...extra };
+    const feeds = { ...parameters(), ...cache.feeds, ...this.#stepFeeds(session, inputs), ...extra };
     await session.run(feeds, { into: { ...into, ...cache.into }, fetch: [firstOutput] });
     return { probabilities, logits };
   }

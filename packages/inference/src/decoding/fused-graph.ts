@@ -2,7 +2,7 @@ import type { ModelConfig } from '@rlp/models';
 import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
 import { type Dimension, defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
 import { embedding, rotaryEmbedding } from '@rlp/onnx/layers';
-import { mul, reshape, softmax } from '@rlp/onnx/ops';
+import { mul, reshape } from '@rlp/onnx/ops';
 import {
   inferenceBlocks,
   type LayerProduct,
@@ -10,6 +10,7 @@ import {
   outputLogits,
   ropeConstants,
 } from './blocks.ts';
+import { addStepOutputs, type StepOutput } from './step-outputs.ts';
 
 /** Keys and values of the cache before and after attention. */
 export const cacheNames = {
@@ -30,6 +31,8 @@ export interface FusedGraphOptions {
   /** `'prompts'`: whole prompts into empty rows, padded on the right. `'tokens'`: one token into each row. */
   readonly step: 'prompts' | 'tokens';
   readonly linear: LinearOrder;
+  /** Default `'distributions'`. */
+  readonly output?: StepOutput | undefined;
   /** Products of linear layers. Default: from their parameters. */
   readonly product?: LayerProduct | undefined;
   /** Makes a parameter an input or an initialiser of the graph. */
@@ -48,8 +51,8 @@ const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'c
  * distributions are wanted are among `batch · time`. Prompts only), `positions` int64 `[batch, time]` (learned positions, and heads that the kernel
  * cannot rotate), `inverse_temperature` `[outputs, 1]`, the cache, and the parameters unless they are initialisers.
  *
- * Outputs: {@link firstOutput}, to be fetched with every run, `probabilities` and `logits` `[outputs, V]`, and the cache, which
- * must be the same memory as the input.
+ * Outputs: {@link firstOutput}, to be fetched with every run, those of {@link addStepOutputs}, and the cache, which must be the same
+ * memory as the input.
  */
 export function fusedGraph(options: FusedGraphOptions): Graph {
   const { config, step, linear } = options;
@@ -83,8 +86,7 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
       : embedding(hidden, graph.input('rows', 'int64', [outputs]), { gradient: 'rows' });
   const cooled = mul(last, graph.input('inverse_temperature', 'float32', [outputs, 1]));
   const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), linear);
-  graph.output('probabilities', softmax(logits));
-  graph.output('logits', logits);
+  addStepOutputs(graph, logits, outputs, options.output ?? 'distributions');
   return graph;
 }
 

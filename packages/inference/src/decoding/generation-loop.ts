@@ -285,6 +285,10 @@ export class GenerationLoop {
   async #step(): Promise<void> {
     const guess = this.#rows.length === 1 ? this.#rows[0]!.sequence.guess(this.#options.promptLookup) : [];
     if (guess.length > 0) return this.#check(this.#rows[0]!, guess);
+    const uniforms = this.#rows.map(({ sequence }) => sequence.uniform);
+    if (this.#decoder.decodeDrawn && uniforms.every((uniform) => uniform !== undefined)) {
+      return this.#stepDrawn(uniforms);
+    }
     const distributions = await this.#decoder.decode(
       this.#rows.map(({ sequence }) => sequence.lastToken),
       this.#rows.map(({ sequence }) => sequence.cachedLength),
@@ -295,6 +299,20 @@ export class GenerationLoop {
       if (row.sequence.stopReason !== undefined) continue;
       const { probabilities, logits } = this.#distribution(distributions, index);
       this.#draw(row, probabilities, logits);
+    }
+  }
+
+  /** A step whose tokens the decoder draws. */
+  async #stepDrawn(uniforms: readonly number[]): Promise<void> {
+    const drawn = await this.#decoder.decodeDrawn!(
+      this.#rows.map(({ sequence }) => sequence.lastToken),
+      this.#rows.map(({ sequence }) => sequence.cachedLength),
+      this.#rows.map(({ sequence }) => reportingTemperature(sequence.request.temperature)),
+      uniforms,
+    );
+    for (const [index, row] of this.#rows.entries()) {
+      if (row.sequence.stopReason !== undefined) continue;
+      this.#advance(row, ({ sequence }) => sequence.take(drawn.tokens[index]!, drawn.probabilities[index]!));
     }
   }
 
@@ -323,10 +341,15 @@ export class GenerationLoop {
   }
 
   /** Draws a row's next token. A distribution that cannot be drawn from rejects its own request only. */
-  #draw({ group, sequence }: Row, probabilities: Float32Array, logits: Float32Array | undefined): void {
+  #draw(row: Row, probabilities: Float32Array, logits: Float32Array | undefined): void {
+    this.#advance(row, ({ sequence }) => sequence.advance(probabilities, logits, this.#scratch));
+  }
+
+  #advance(row: Row, append: (row: Row) => void): void {
+    const { group, sequence } = row;
     group.policyVersion ??= this.#policyVersion;
     try {
-      sequence.advance(probabilities, logits, this.#scratch);
+      append(row);
     } catch (error) {
       this.#settle(group, () => group.reject(error));
       return;

@@ -1,45 +1,16 @@
-import { type Graph, serialize, type Value } from '@rlp/onnx';
-import {
-  type EngineHost,
-  type EngineSession,
-  type SessionOptions,
-  Tensor,
-  type Tensors,
-} from '@rlp/onnx/runtime';
-import type { LayerProduct } from './blocks.ts';
+import type { EngineHost } from '@rlp/onnx/runtime';
 import { KeyValueCache } from './cache.ts';
 import type { DecoderOptions } from './cached-decoder.ts';
-import { StoredWeights } from './weights.ts';
-
-/** A session with the parameters that every run of it reads. */
-export interface Step {
-  readonly session: EngineSession;
-  readonly parameters: Tensors;
-}
+import { StoredDecoder } from './stored-decoder.ts';
 
 /** What the decoders have in common that keep their cache in host memory. */
-export abstract class HostDecoder {
-  readonly vocabularySize: number;
-  readonly contextLength: number;
-  readonly maxSequences: number;
-  protected readonly options: DecoderOptions;
+export abstract class HostDecoder extends StoredDecoder {
   protected readonly cache: KeyValueCache;
-  readonly #host: EngineHost;
-  readonly #weights: StoredWeights;
 
   constructor(host: EngineHost, options: DecoderOptions) {
-    const { config, contextLength, maxSequences, store } = options;
-    this.vocabularySize = config.vocabularySize;
-    this.contextLength = contextLength;
-    this.maxSequences = maxSequences;
-    this.options = options;
-    this.cache = new KeyValueCache(config, maxSequences, contextLength);
-    this.#host = host;
-    this.#weights = new StoredWeights(host, config, store);
+    super(host, options);
+    this.cache = new KeyValueCache(options.config, options.maxSequences, options.contextLength);
   }
-
-  abstract prepare(): Promise<void>;
-  abstract close(): Promise<void>;
 
   copyRow(from: number, to: number, length: number): void {
     this.cache.copyRow(from, to, length);
@@ -56,40 +27,4 @@ export abstract class HostDecoder {
   loadRow(row: number, position: number, from: Float32Array): void {
     this.cache.moveBlock('load', row, position, from);
   }
-
-  async refresh(): Promise<void> {
-    const { weights } = this.options;
-    if (weights === 'shared' || (weights === 'int8' && this.isQuantized)) return;
-    await this.close();
-    await this.prepare();
-  }
-
-  /** Whether the store holds the linear layers in 8 or 4 bits. */
-  protected get isQuantized(): boolean {
-    return this.#weights.form !== 'float32';
-  }
-
-  #product(): LayerProduct {
-    const { weights, operators } = this.options;
-    if (weights === 'int8') return this.#weights.roundedProduct;
-    return operators === 'fused' ? this.#weights.bakedProduct : this.#weights.storedProduct;
-  }
-
-  /** Compiles a graph whose parameters are inputs or initialisers, whichever the options ask for. */
-  protected async open(
-    build: (parameter: (graph: Graph, name: string) => Value, product?: LayerProduct) => Graph,
-    options: SessionOptions = {},
-  ): Promise<Step> {
-    const { input, initializer } = this.#weights;
-    const { weights } = this.options;
-    const graph = build(weights === 'packed' ? initializer : input, this.#product());
-    const session = await this.#host.createSession(serialize(graph), options);
-    return { session, parameters: this.#weights.feeds(session.inputNames) };
-  }
-}
-
-/** Factors of the last hidden states. Shape: `[n, 1]`. */
-export function inverseTemperatures(temperatures: readonly number[]): Tensor {
-  const inverse = Float32Array.from(temperatures, (temperature) => 1 / temperature);
-  return new Tensor('float32', inverse, [temperatures.length, 1]);
 }

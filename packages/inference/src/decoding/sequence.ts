@@ -68,6 +68,18 @@ export class Sequence {
     this.#trust = right === guessed ? 2 * guessed : Math.max(1, right);
   }
 
+  /** The number in [0, 1) that draws the next token, if it is drawn from the model's own distribution. */
+  get uniform(): number | undefined {
+    const { temperature, topK, topP, minP } = this.request;
+    const isPlain = temperature > 0 && topK === 0 && topP === 1 && minP === 0 && this.#seen === undefined;
+    return isPlain ? this.#random.at(this.tokens.length) : undefined;
+  }
+
+  /** Takes a token that was drawn with {@link uniform}. */
+  take(token: TokenId, probability: number): void {
+    this.#append(token, Math.log(probability));
+  }
+
   /**
    * Draws the next token.
    *
@@ -77,7 +89,10 @@ export class Sequence {
    */
   advance(probabilities: Float32Array, logits: Float32Array | undefined, scratch: Float32Array): void {
     const token = this.#choose(this.#penalized(probabilities, logits, scratch));
-    const logprob = logprobOf(token, probabilities, logits);
+    this.#append(token, logprobOf(token, probabilities, logits));
+  }
+
+  #append(token: TokenId, logprob: number): void {
     if (!Number.isFinite(logprob)) {
       throw new SamplerError(
         `sample: the model's distribution is not finite after ${this.request.prompt.length + this.tokens.length} tokens; its weights have diverged or are damaged; go back to an earlier checkpoint`,

@@ -2,8 +2,9 @@ import type { TokenId } from '@rlp/core';
 import { Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
 import { cacheNames } from './fused-graph.ts';
-import { HostDecoder, inverseTemperatures, type Step } from './host-decoder.ts';
+import { HostDecoder } from './host-decoder.ts';
 import { standardGraph } from './standard-graph.ts';
+import { inverseTemperatures, type Step } from './stored-decoder.ts';
 
 const BLOCKED = -1e30;
 
@@ -72,7 +73,7 @@ export class StandardDecoder extends HostDecoder implements ManagedDecoder {
 
   async #run(inputs: StepInputs, need: LogitsNeed): Promise<NextTokenDistributions> {
     const { session, parameters } = await this.#ready();
-    const feeds = { ...parameters, ...this.#cacheFeeds(inputs), ...stepFeeds(inputs, this.contextLength) };
+    const feeds = { ...parameters(), ...this.#cacheFeeds(inputs), ...stepFeeds(inputs, this.contextLength) };
     const wanted = Object.entries(feeds).filter(([name]) => session.inputNames.includes(name));
     const fetch = session.outputNames.filter((name) => name !== 'logits' || need === 'needed');
     const outputs = await session.run(Object.fromEntries(wanted), { fetch });

@@ -2,9 +2,10 @@ import type { ModelConfig } from '@rlp/models';
 import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
 import { Graph, sumDimension, type Value } from '@rlp/onnx';
 import { attention, embedding, splitHeads, windowMask } from '@rlp/onnx/layers';
-import { add, concat, expand, mul, range, reshape, softmax } from '@rlp/onnx/ops';
+import { add, concat, expand, mul, range, reshape } from '@rlp/onnx/ops';
 import { inferenceBlocks, type LayerProduct, outputLogits, turnedHeads } from './blocks.ts';
 import { cacheNames } from './fused-graph.ts';
+import { addStepOutputs } from './step-outputs.ts';
 
 /** Options of {@link standardGraph}. */
 export interface StandardGraphOptions {
@@ -47,8 +48,7 @@ export function standardGraph(options: StandardGraphOptions): Graph {
   const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']), { gradient: 'rows' });
   const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['outputs', 1]));
   const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), 'plain');
-  graph.output('probabilities', softmax(logits));
-  graph.output('logits', logits);
+  addStepOutputs(graph, logits, 'outputs', 'distributions');
   return graph;
 }
 

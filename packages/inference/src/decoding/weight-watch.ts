@@ -25,10 +25,9 @@ export class WeightWatch {
     return !unchanged;
   }
 
-  /** On a device a parameter that was written is another tensor. */
   #look(): unknown[] {
-    const { parameters, residency } = this.#store;
-    if (residency === 'device') return parameters.map(({ name }) => this.#store.tensor(name));
+    const { parameters, residency, revision } = this.#store;
+    if (residency === 'device') return [revision];
     return parameters.flatMap(({ name }) => {
       const data = this.#store.data(name);
       return Array.from(

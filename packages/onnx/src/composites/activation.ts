@@ -52,7 +52,7 @@ export function swiglu(gate: Value, up: Value, { ops = 'fused' }: SwigluOptions 
   };
   const [y] = customGradient(
     [gate, up],
-    () => [mul(ops === 'fused' ? quickSilu(gate) : inParts().activated, up)],
+    () => [mul(ops !== 'standard' ? quickSilu(gate) : inParts().activated, up)],
     ([upstream], [needsGate, needsUp]) => {
       const { opened, activated } = inParts();
       const slope = () => add(opened, sub(activated, mul(activated, opened)));
@@ -62,7 +62,7 @@ export function swiglu(gate: Value, up: Value, { ops = 'fused' }: SwigluOptions 
       ];
     },
   );
-  if (ops === 'fused') y.graph.rebuild(y, () => mul(inParts().activated, up));
+  if (ops !== 'standard') y.graph.rebuild(y, () => mul(inParts().activated, up));
   return y;
 }
 
@@ -86,7 +86,7 @@ export function gelu(x: Value, { approximate = 'none', ops = 'fused' }: GeluOpti
   const parts = approximate === 'none' ? exactGate : tanhGate;
   const [y] = customGradient(
     [x],
-    () => [ops === 'fused' ? applyOne(geluOp, [x], { approximate }, x) : mul(x, parts(x).gate)],
+    () => [ops !== 'standard' ? applyOne(geluOp, [x], { approximate }, x) : mul(x, parts(x).gate)],
     ([upstream]) => {
       const { gate, slope } = parts(x);
       return [mul(upstream!, add(gate, mul(x, slope)))];

@@ -7,10 +7,9 @@ import { add, sub } from '../ops/arithmetic.ts';
 import { and, greater, less, where } from '../ops/comparison.ts';
 import { range } from '../ops/indexing.ts';
 import { transpose } from '../ops/layout.ts';
-import { fusedMatmul, standardMatmul } from '../ops/matrix.ts';
 import { dimensionSize, reshape } from '../ops/shape.ts';
 import { softmax } from '../ops/softmax.ts';
-import type { OperatorSet } from './variant.ts';
+import { matmulOf, type OperatorSet } from './variant.ts';
 
 /** Options of {@link causalMask}. */
 export interface CausalMaskOptions {
@@ -133,7 +132,7 @@ export function attention(query: Value, key: Value, value: Value, options: Atten
   const sizes = sizesOf(query, key, value);
   const { batch, heads, groups, perGroup, time, keys, headSize } = sizes;
   const scale = options.scale ?? 1 / Math.sqrt(headSize);
-  const multiply = options.ops === 'standard' ? standardMatmul : fusedMatmul;
+  const multiply = matmulOf(options.ops);
   const mask = options.mask ?? causalMask(query.graph, { queries: time, keys, type: query.type });
   const grouped = reshape(query, [batch, groups, productDimension([perGroup, time]), headSize]);
   const scores = multiply(grouped, key, { transposeB: 'yes', alpha: scale });

@@ -41,16 +41,17 @@ function asRows(operation: string, x: Value, weight: Value): { rows: Value; widt
  */
 export function rmsNorm(x: Value, weight: Value, { epsilon, ops = 'fused' }: NormalizationOptions): Value {
   const { rows, width } = asRows('rmsNorm', x, weight);
-  let scale: Value;
+  let scaleOf: () => Value;
   const [y] = customGradient(
     [rows, weight],
     () => {
-      const forward = ops === 'fused' ? fusedRms(rows, weight, epsilon) : standardRms(rows, weight, epsilon);
-      scale = forward.scale;
+      const forward = (ops === 'standard' ? standardRms : fusedRms)(rows, weight, { epsilon, ops });
+      scaleOf = forward.scale;
       return [forward.y];
     },
     ([upstream], [needsX, needsWeight]) => {
       const weighted = mul(upstream!, rows);
+      const scale = scaleOf();
       // ∂x = w ⊙ g / rms − x · Σ(g ⊙ w ⊙ x) / (d · rms³)
       const gradientOfX = () => {
         const projection = mul(gemm(weighted, reshape(weight, [width, 1])), 1 / width);
@@ -61,23 +62,50 @@ export function rmsNorm(x: Value, weight: Value, { epsilon, ops = 'fused' }: Nor
       return [needsX ? gradientOfX() : undefined, needsWeight ? gradientOfWeight() : undefined];
     },
   );
-  if (ops === 'fused') y.graph.rebuild(y, () => mul(mul(rows, scale), weight));
+  if (ops !== 'standard') y.graph.rebuild(y, () => mul(mul(rows, scaleOf()), weight));
   return reshape(y, x.shape);
 }
 
-function fusedRms(rows: Value, weight: Value, epsilon: number): { y: Value; scale: Value } {
-  const attributes = { axis: -1, epsilon: { float: epsilon }, stash_type: 1 };
-  const { type, shape } = rows;
-  const [y, scale] = rows.graph.apply(simplifiedLayerNormalizationOp, [rows, weight], attributes, [
-    { type, shape },
-    { type, shape: [shape[0]!, 1] },
-  ]);
-  return { y: y!, scale: scale! };
+interface RmsParts {
+  readonly y: Value;
+  /** `1 / √(mean(x²) + ε)`, `[rows, 1]`. */
+  readonly scale: () => Value;
 }
 
-function standardRms(rows: Value, weight: Value, epsilon: number): { y: Value; scale: Value } {
-  const scale = reciprocal(sqrt(add(mean(mul(rows, rows), { axes: 1, keepAxes: 'yes' }), epsilon)));
-  return { y: mul(mul(rows, scale), weight), scale };
+type ResolvedOptions = Required<NormalizationOptions>;
+
+/** WebGPU's kernel gives `y` only, so another set than `'fused'` computes the scale again, if it is asked for. */
+function fusedRms(rows: Value, weight: Value, { epsilon, ops }: ResolvedOptions): RmsParts {
+  const attributes = { axis: -1, epsilon: { float: epsilon }, stash_type: 1 };
+  const { type, shape } = rows;
+  const outputs = [
+    { type, shape },
+    { type, shape: [shape[0]!, 1] },
+  ];
+  const [y, scale] = rows.graph.apply(
+    simplifiedLayerNormalizationOp,
+    [rows, weight],
+    attributes,
+    ops === 'fused' ? outputs : outputs.slice(0, 1),
+  );
+  return { y: y!, scale: once(() => scale ?? rmsScale(rows, epsilon)) };
+}
+
+function standardRms(rows: Value, weight: Value, { epsilon }: ResolvedOptions): RmsParts {
+  const scale = rmsScale(rows, epsilon);
+  return { y: mul(mul(rows, scale), weight), scale: () => scale };
+}
+
+function rmsScale(rows: Value, epsilon: number): Value {
+  return reciprocal(sqrt(add(mean(mul(rows, rows), { axes: 1, keepAxes: 'yes' }), epsilon)));
+}
+
+function once<Result>(compute: () => Result): () => Result {
+  let known: { readonly result: Result } | undefined;
+  return () => {
+    known ??= { result: compute() };
+    return known.result;
+  };
 }
 
 /**
@@ -98,14 +126,19 @@ export function layerNorm(
 ): Value {
   const { rows, width } = asRows('layerNorm', x, weight);
   asRows('layerNorm', x, bias);
-  let parts: LayerNormParts;
+  let partsOf: () => LayerNormParts;
   const [y] = customGradient(
     [rows, weight, bias],
     () => {
-      parts = (ops === 'fused' ? fusedLayerNorm : standardLayerNorm)(rows, weight, bias, epsilon);
-      return [parts.y];
+      const forward = (ops === 'standard' ? standardLayerNorm : fusedLayerNorm)(rows, weight, bias, {
+        epsilon,
+        ops,
+      });
+      partsOf = forward.parts;
+      return [forward.y];
     },
     ([upstream], [needsX, needsWeight, needsBias]) => {
+      const parts = partsOf();
       const normalized = mul(sub(rows, parts.center), parts.scale);
       const weighted = mul(upstream!, normalized);
       // ∂x = (w ⊙ g − mean(w ⊙ g) − x̂ · mean(w ⊙ g ⊙ x̂)) / σ
@@ -125,26 +158,49 @@ export function layerNorm(
 }
 
 interface LayerNormParts {
-  readonly y: Value;
   readonly center: Value;
   readonly scale: Value;
 }
 
-function fusedLayerNorm(rows: Value, weight: Value, bias: Value, epsilon: number): LayerNormParts {
+interface LayerNormForward {
+  readonly y: Value;
+  readonly parts: () => LayerNormParts;
+}
+
+function fusedLayerNorm(
+  rows: Value,
+  weight: Value,
+  bias: Value,
+  { epsilon, ops }: ResolvedOptions,
+): LayerNormForward {
   const attributes = { axis: -1, epsilon: { float: epsilon }, stash_type: 1 };
   const { type, shape } = rows;
   const column = { type, shape: [shape[0]!, 1] };
-  const [y, center, scale] = rows.graph.apply(layerNormalizationOp, [rows, weight, bias], attributes, [
-    { type, shape },
-    column,
-    column,
-  ]);
-  return { y: y!, center: center!, scale: scale! };
+  const outputs = [{ type, shape }, column, column];
+  const [y, center, scale] = rows.graph.apply(
+    layerNormalizationOp,
+    [rows, weight, bias],
+    attributes,
+    ops === 'fused' ? outputs : outputs.slice(0, 1),
+  );
+  const parts = once(() => (center && scale ? { center, scale } : layerNormParts(rows, epsilon)));
+  return { y: y!, parts };
 }
 
-function standardLayerNorm(rows: Value, weight: Value, bias: Value, epsilon: number): LayerNormParts {
+function standardLayerNorm(
+  rows: Value,
+  weight: Value,
+  bias: Value,
+  { epsilon }: ResolvedOptions,
+): LayerNormForward {
+  const parts = layerNormParts(rows, epsilon);
+  const normalized = mul(sub(rows, parts.center), parts.scale);
+  return { y: add(mul(normalized, weight), bias), parts: () => parts };
+}
+
+function layerNormParts(rows: Value, epsilon: number): LayerNormParts {
   const center = mean(rows, { axes: 1, keepAxes: 'yes' });
   const offset = sub(rows, center);
   const scale = reciprocal(sqrt(add(mean(mul(offset, offset), { axes: 1, keepAxes: 'yes' }), epsilon)));
-  return { y: add(mul(mul(offset, scale), weight), bias), center, scale };
+  return { center, scale };
 }

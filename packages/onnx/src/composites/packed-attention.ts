@@ -5,10 +5,10 @@ import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
 import { and, greater, less, where } from '../ops/comparison.ts';
 import { gather, range } from '../ops/indexing.ts';
 import { concat } from '../ops/layout.ts';
-import { fusedMatmul, standardMatmul } from '../ops/matrix.ts';
+import type { fusedMatmul } from '../ops/matrix.ts';
 import { dimensionSize, expand, reshape, sum } from '../ops/shape.ts';
 import { softmax } from '../ops/softmax.ts';
-import type { OperatorSet } from './variant.ts';
+import { matmulOf, type OperatorSet } from './variant.ts';
 
 /**
  * Where tokens lie in a rectangle `[rows, length]` that attention is computed on.
@@ -156,7 +156,7 @@ export function packedAttention(
   const [tokens, width] = query.shape as [Dimension, number];
   const size = width / heads;
   const scale = options.scale ?? 1 / Math.sqrt(size);
-  const multiply = options.ops === 'standard' ? standardMatmul : fusedMatmul;
+  const multiply = matmulOf(options.ops);
   const [rows, , , length] = mask.shape as [Dimension, 1, 1, Dimension];
   const grouped: Shape = [rows, groups, productDimension([heads / groups, length]), size];
   const masked = (scores: Value) =>

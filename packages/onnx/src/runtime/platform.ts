@@ -15,8 +15,8 @@ export interface SessionProfiler {
 
 /** What an engine needs of where it runs: Node or a page. */
 export interface Platform {
-  /** Loads ONNX Runtime. */
-  loadRuntime(): Promise<NativeRuntime>;
+  /** Loads ONNX Runtime, in the way that a provider needs. */
+  loadRuntime(provider: ExecutionProvider): Promise<NativeRuntime>;
   /** Imports the module of a program. */
   importModule(url: URL): Promise<unknown>;
   /** What to do so that a provider works here. Default: a general sentence. */

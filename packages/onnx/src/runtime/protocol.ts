@@ -1,8 +1,8 @@
 import type { Tensor } from 'onnxruntime-common';
+import type { ExecutionProvider, Residency } from './providers.ts';
 import type { CodedNumbers } from './stores/coded-numbers.ts';
 
-/** Hardware that ONNX Runtime computes on. */
-export type ExecutionProvider = 'cpu' | 'webgpu' | 'cuda' | 'coreml' | 'dml';
+export type { ExecutionProvider, Residency } from './providers.ts';
 
 /** A tensor that a parameter store holds. */
 export interface ParameterSpec {
@@ -100,6 +100,8 @@ export interface RunningProgram<Methods extends ProgramMethods> {
 /** One thread with ONNX Runtime, parameter stores, and programs. */
 export interface Engine {
   readonly executionProvider: ExecutionProvider;
+  /** Where stores keep parameters. */
+  readonly residency: Residency;
   readonly threads: number;
   /**
    * Creates a store. Parameters start at 0, or at the values in `contents`.
@@ -159,6 +161,8 @@ export interface OperatorTime {
 /** The engine from inside, as programs see it. */
 export interface EngineHost {
   readonly executionProvider: ExecutionProvider;
+  /** Where stores keep parameters. */
+  readonly residency: Residency;
   readonly threads: number;
   /** Returns the store of that name. Throws an `EngineError` if it does not exist. */
   store(name: string): ParameterStore;
@@ -199,7 +203,8 @@ export interface EngineSession {
    * Runs the graph.
    *
    * Outputs given in `into` are written in place. The other outputs of `fetch` are returned as new tensors.
-   * By default `fetch` is every output.
+   * By default `fetch` is every output. A tensor of a device may be both an input and an output, in sessions without
+   * {@link SessionOptions.deviceOutputs}.
    */
   run(
     feeds: Tensors,
@@ -218,7 +223,7 @@ export interface EngineSession {
 export interface ParameterStore {
   readonly name: string;
   readonly parameters: readonly ParameterSpec[];
-  readonly residency: 'host' | 'device';
+  readonly residency: Residency;
   /** Tensor over a parameter's value or its part of a slot. Use it as a feed or an output. */
   tensor(parameter: string, slot?: string): Tensor;
   /**
@@ -254,6 +259,22 @@ export interface ParameterStore {
   replace(parameter: string, tensor: Tensor, slot?: string): void;
   /** Kernels over this memory. Host only. */
   readonly kernels: HostKernels;
+  /**
+   * All parameters in few tensors of one axis each, or their parts of a slot. Numbers between parameters are 0. Only on devices where
+   * tensors can lie within others. Call {@link ParameterStore.touch} after writing to them.
+   */
+  stretches?(slot?: string): readonly Stretch[];
+  /** Rises with every change of the values on a device. */
+  readonly revision: number;
+  /** Says that values on a device were changed in place. */
+  touch(): void;
+}
+
+/** Neighbouring parameters of a store. */
+export interface Stretch {
+  readonly parameters: readonly ParameterSpec[];
+  /** Shape: `[n]`. */
+  readonly tensor: Tensor;
 }
 
 /**

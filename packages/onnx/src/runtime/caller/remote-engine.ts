@@ -12,6 +12,7 @@ import type {
   StoreTensor,
   StoreTensors,
 } from '../protocol.ts';
+import { type Residency, residencyOf } from '../providers.ts';
 import { checkTensors } from '../stores/store.ts';
 import { CallerCopies } from './caller-copies.ts';
 import type { Client } from './client.ts';
@@ -26,9 +27,9 @@ const partLength = 4 * 2 ** 20;
  * Whole tensors in messages would leave as much garbage in the engine's thread as the weights take. Nothing
  * there would trigger a collection.
  */
-function* parts(tensors: StoreTensors, provider: ExecutionProvider) {
+function* parts(tensors: StoreTensors, residency: Residency) {
   for (const [parameter, { data }] of tensors) {
-    const length = provider === 'webgpu' ? data.length : partLength;
+    const length = residency === 'device' ? data.length : partLength;
     for (let first = 0; first < data.length; first += length) {
       yield { parameter, first, data: data.subarray(first, first + length) };
     }
@@ -46,6 +47,7 @@ interface EngineHooks {
 /** An {@link Engine} at the other end of a client's channel, in another thread or in this one. */
 export class RemoteEngine implements Engine {
   readonly executionProvider: ExecutionProvider;
+  readonly residency: Residency;
   readonly threads: number;
   readonly #client: Client;
   readonly #stores: ReadonlySet<string>;
@@ -69,6 +71,7 @@ export class RemoteEngine implements Engine {
     this.#client = client;
     this.#stores = stores;
     this.executionProvider = options.executionProvider;
+    this.residency = residencyOf(options.executionProvider);
     this.threads = options.threads;
     this.#timeouts = options.timeouts;
     this.#hooks = hooks;
@@ -150,7 +153,7 @@ export class RemoteEngine implements Engine {
 
   async #fill(name: string, contents: StoreTensors): Promise<void> {
     let buffer = new ArrayBuffer(0);
-    for (const { parameter, first, data } of parts(contents, this.executionProvider)) {
+    for (const { parameter, first, data } of parts(contents, this.residency)) {
       if (buffer.byteLength < data.byteLength) buffer = new ArrayBuffer(data.byteLength);
       new Float32Array(buffer).set(data);
       const part = { name, parameter, first, count: data.length, buffer };

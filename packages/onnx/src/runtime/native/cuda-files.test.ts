@@ -34,8 +34,8 @@ it('asks for the driver last, and for a card if nothing is missing', () => {
   expect(cudaAdvice(place([...provider, ...cuda, '/usr/lib/libcuda.so.1']))).toContain('nvidia-smi');
 });
 
-it.each(['darwin-arm64', 'linux-arm64'])('says that %s cannot have it', (platform) => {
-  expect(cudaAdvice(place([], platform))).toBe('it needs Linux or Windows on x64');
+it.each(['darwin-arm64', 'linux-arm64', 'win32-x64'])('says that %s cannot have it', (platform) => {
+  expect(cudaAdvice(place([], platform))).toBe("it needs Linux on x64; use 'webgpu' elsewhere");
 });
 
 it('looks at this machine', () => {

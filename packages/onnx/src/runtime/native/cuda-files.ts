@@ -27,9 +27,7 @@ const driver = 'libcuda.so.1';
 
 /** What to do so that the provider `cuda` loads: the files that are missing, and who has them. */
 export function cudaAdvice({ platform, folder, version, searched, exists }: CudaPlace = here()): string {
-  if (platform === 'win32-x64')
-    return 'install CUDA and the CUDA build of onnxruntime-node (its install script downloads it)';
-  if (platform !== 'linux-x64') return 'it needs Linux or Windows on x64';
+  if (platform !== 'linux-x64') return "it needs Linux on x64; use 'webgpu' elsewhere";
   const found = (name: string) => searched.some((place) => exists(join(place, name)));
   const absent = providerFiles.filter((name) => !exists(join(folder, name)));
   if (absent.length > 0) {
@@ -44,13 +42,25 @@ export function cudaAdvice({ platform, folder, version, searched, exists }: Cuda
   return 'all files are there; check that the driver knows the card (`nvidia-smi`)';
 }
 
-function here(): CudaPlace {
+/** Folder of onnxruntime-node. */
+function runtimeFolder(): string {
   const require = createRequire(import.meta.url);
-  const root = join(dirname(require.resolve('onnxruntime-node')), '..');
+  return join(dirname(require.resolve('onnxruntime-node')), '..');
+}
+
+const libraryFolder = 'bin/napi-v6/linux/x64';
+
+/** Path of ONNX Runtime's library, which finds its providers in its own folder. */
+export function runtimeLibrary(): string {
+  return join(runtimeFolder(), libraryFolder, 'libonnxruntime.so.1');
+}
+
+function here(): CudaPlace {
+  const root = runtimeFolder();
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   return {
     platform: `${process.platform}-${process.arch}`,
-    folder: join(root, 'bin/napi-v6/linux/x64'),
+    folder: join(root, libraryFolder),
     version,
     searched: [
       ...(process.env.LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean),

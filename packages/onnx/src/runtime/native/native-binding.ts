@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import type { InferenceSession, Tensor } from 'onnxruntime-common';
 import type { Tensors } from '../protocol.ts';
+import { elementTypes } from './element-types.ts';
 import { identityModel } from './identity-model.ts';
 import type { NativeRuntime, NativeSession, NativeSessionOptions } from './native.ts';
-import { settleOutput } from './native-public.ts';
+import { onDevice, requireNewOutputs, settleOutput } from './native-public.ts';
 import { sessionOptions } from './session-options.ts';
 
 /** Release whose private files this module supports. */
@@ -133,7 +134,7 @@ function loadSession(
   const native = new files.binding.InferenceSession();
   native.loadModel(model.buffer, model.byteOffset, model.byteLength, sessionOptions(options));
   const outputs = options.executionProvider === 'webgpu' ? 'copied' : 'in place';
-  return new BindingNativeSession(native, tensor, interceptor, outputs);
+  return new BindingNativeSession(native, tensor, interceptor, outputs, options.deviceOutputs ?? []);
 }
 
 /** Runs a graph once and compares: outputs in place, the exception out of the run, and nothing left behind. */
@@ -150,16 +151,6 @@ function behaves(runtime: NativeRuntime, files: PrivateFiles, interceptor: Inter
   return stopped && fresh?.dims[0] === 3 && (fresh.data as Float32Array)[1] === 2;
 }
 
-const arrays: Readonly<Record<number, readonly [Tensor.Type, (length: number) => Tensor.DataType]>> = {
-  1: ['float32', (length) => new Float32Array(length)],
-  2: ['uint8', (length) => new Uint8Array(length)],
-  3: ['int8', (length) => new Int8Array(length)],
-  6: ['int32', (length) => new Int32Array(length)],
-  7: ['int64', (length) => new BigInt64Array(length)],
-  9: ['bool', (length) => new Uint8Array(length)],
-  11: ['float64', (length) => new Float64Array(length)],
-};
-
 class BindingNativeSession implements NativeSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
@@ -172,6 +163,7 @@ class BindingNativeSession implements NativeSession {
   readonly #tensor: NativeRuntime['tensor'];
   readonly #interceptor: Interceptor;
   readonly #outputs: 'in place' | 'copied';
+  readonly #deviceOutputs: readonly string[];
   readonly #metadata: ReadonlyMap<string, BindingMetadata>;
 
   constructor(
@@ -179,7 +171,9 @@ class BindingNativeSession implements NativeSession {
     tensor: NativeRuntime['tensor'],
     interceptor: Interceptor,
     outputs: 'in place' | 'copied',
+    deviceOutputs: readonly string[],
   ) {
+    this.#deviceOutputs = deviceOutputs;
     this.#native = native;
     this.#tensor = tensor;
     this.#interceptor = interceptor;
@@ -254,9 +248,11 @@ class BindingNativeSession implements NativeSession {
     }
   }
 
-  /** Runs a device session through the binding's own transfer, which creates its own outputs. */
+  /** Runs a device session through the binding's own transfer, which creates outputs on the host. */
   #runCopied(feeds: Tensors, fetch: readonly string[], into: Tensors): Tensors {
-    const results = this.#native.run(feeds, Object.fromEntries(fetch.map((name) => [name, null])), {});
+    requireNewOutputs(this.#deviceOutputs, into);
+    const targets = Object.fromEntries(fetch.map((name) => [name, onDevice(into[name])]));
+    const results = this.#native.run(feeds, targets, {});
     return Object.fromEntries(fetch.map((name) => [name, settleOutput(results[name]!, into[name], 'copy')]));
   }
 
@@ -267,7 +263,7 @@ class BindingNativeSession implements NativeSession {
    */
   #allocate(name: string): Tensor | null {
     const { isTensor, type, shape } = this.#metadata.get(name)!;
-    const array = arrays[type];
+    const array = elementTypes[type];
     if (!isTensor || !array || shape.length === 0 || shape.some((size) => size < 0)) return null;
     const length = shape.reduce((product, size) => product * size, 1);
     return this.#tensor(array[0], array[1](length), shape);

@@ -64,6 +64,7 @@ export function guardedRuntime(runtime: NativeRuntime, guard: NativeGuard): Nati
     note: runtime.note,
     backends: () => runtime.backends(),
     tensor: (...tensor) => runtime.tensor(...tensor),
+    memory: runtime.memory,
     createSession: async (model, options) =>
       guardedSession(await guard.during(() => runtime.createSession(model, options)), guard),
   };

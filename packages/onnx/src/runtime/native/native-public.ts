@@ -35,7 +35,7 @@ export function openModule(
     tensor: (type, data, shape) => new module.Tensor(type, data, shape),
     async createSession(model, options) {
       const session = await module.InferenceSession.create(model, build.sessionOptions(options));
-      return new PublicSession(module, session, build.given(options));
+      return new PublicSession(module, session, build.given(options), options.deviceOutputs ?? []);
     },
   };
 }
@@ -49,8 +49,15 @@ class PublicSession implements NativeSession {
   readonly #module: OnnxRuntime;
   readonly #session: InferenceSession;
   readonly #given: GivenOutputs;
+  readonly #deviceOutputs: readonly string[];
 
-  constructor(module: OnnxRuntime, session: InferenceSession, given: GivenOutputs) {
+  constructor(
+    module: OnnxRuntime,
+    session: InferenceSession,
+    given: GivenOutputs,
+    deviceOutputs: readonly string[],
+  ) {
+    this.#deviceOutputs = deviceOutputs;
     this.#module = module;
     this.#session = session;
     this.#given = given;
@@ -59,6 +66,7 @@ class PublicSession implements NativeSession {
   }
 
   async run(feeds: Tensors, fetch: readonly string[], into: Tensors): Promise<Tensors> {
+    requireNewOutputs(this.#deviceOutputs, into);
     const fetches = Object.fromEntries(fetch.map((name) => [name, this.#target(into[name])]));
     const results = await this.#session.run(feeds, fetches);
     return Object.fromEntries(
@@ -76,16 +84,34 @@ class PublicSession implements NativeSession {
 
   /** The public interface only accepts its tensor class. */
   #target(tensor: Tensor | undefined): Tensor | null {
-    if (tensor === undefined || this.#given === 'copy') return null;
+    if (tensor === undefined || this.#given === 'copy') return onDevice(tensor);
     const { Tensor } = this.#module;
     return tensor instanceof Tensor ? tensor : new Tensor(tensor.type, tensor.data, tensor.dims);
   }
 }
 
+/** A tensor in the memory of a device, where sessions write outputs in place. Otherwise null. */
+export function onDevice(tensor: Tensor | undefined): Tensor | null {
+  return tensor?.location === 'gpu-buffer' ? tensor : null;
+}
+
+/**
+ * onnxruntime-node 1.30 writes to given tensors of a device in sessions all of whose new outputs are on the host.
+ *
+ * @throws TypeError for a session that has both.
+ */
+export function requireNewOutputs(deviceOutputs: readonly string[], into: Tensors): void {
+  const given = Object.keys(into).filter((name) => onDevice(into[name]) !== null);
+  if (given.length === 0 || deviceOutputs.length === 0) return;
+  throw new TypeError(
+    `outputs ${given.join(', ')} were given on the device, in a session with deviceOutputs; make one without`,
+  );
+}
+
 /** Tensor that the caller gets for an output: the one it gave, or the result. */
 export function settleOutput(result: Tensor, given: Tensor | undefined, outputs: GivenOutputs): Tensor {
   if (given === undefined) return result;
-  if (outputs === 'copy') copyInto(given, result);
+  if (outputs === 'copy' && onDevice(given) === null) copyInto(given, result);
   return given;
 }
 

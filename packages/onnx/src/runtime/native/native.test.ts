@@ -1,11 +1,14 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import * as koffi from 'koffi';
 import * as onnxRuntime from 'onnxruntime-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Tensors } from '../protocol.ts';
 import { mixedModel, scaleModel } from '../testing/models.ts';
 import { OwnedSession } from '../thread/session.ts';
 import { SessionLease } from '../thread/session-lease.ts';
+import { openBound } from './c-interface/open-bound.ts';
+import { runtimeLibrary } from './cuda-files.ts';
 import { loadNative } from './load-native.ts';
 import type { NativeRuntime } from './native.ts';
 import { openBinding } from './native-binding.ts';
@@ -13,6 +16,7 @@ import { openPublic } from './native-public.ts';
 
 const options = { executionProvider: 'cpu', threads: 2 } as const;
 const publicRuntime = openPublic(onnxRuntime);
+const onLinux = `${process.platform}-${process.arch}` === 'linux-x64';
 
 async function open(runtime: NativeRuntime, model: Uint8Array): Promise<OwnedSession> {
   const lease = new SessionLease(await runtime.createSession(model, options), () => {});
@@ -24,10 +28,15 @@ const values = (tensors: Tensors) =>
     Object.entries(tensors).map(([name, { data, dims }]) => [name, [[...dims], ...(data as Float32Array)]]),
   );
 
-describe.each([
-  ['binding', openBinding(publicRuntime)],
-  ['public', publicRuntime],
-] as const)('%s access', (access, maybe) => {
+describe.each(
+  (
+    [
+      ['binding', openBinding(publicRuntime)],
+      ['public', publicRuntime],
+      ['bound', onLinux ? openBound(koffi, runtimeLibrary(), 'host') : undefined],
+    ] as const
+  ).filter(([, runtime]) => runtime !== undefined),
+)('%s access', (access, maybe) => {
   const runtime = maybe!;
   const x = runtime?.tensor('float32', Float32Array.of(1, 2, 3, 4), [4]);
   const v = runtime?.tensor('float32', Float32Array.of(5, 6), [2]);

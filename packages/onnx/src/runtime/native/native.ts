@@ -6,9 +6,9 @@ import type { ExecutionProvider, SessionOptions, Tensors } from '../protocol.ts'
 export interface NativeRuntime {
   /**
    * `'binding'` writes outputs in place through private files of onnxruntime-node. `'public'` uses the public
-   * interface.
+   * interface. `'bound'` uses the C interface, which CUDA needs.
    */
-  readonly access: 'binding' | 'public';
+  readonly access: 'binding' | 'public' | 'bound';
   /** Note for users of this runtime, if any. */
   readonly note?: string | undefined;
   /** Compiled-in execution providers. Those that are not bundled need additional libraries. */
@@ -16,6 +16,18 @@ export interface NativeRuntime {
   /** Creates a tensor over `data` without copying. */
   tensor(type: Tensor.Type, data: Tensor.DataType, shape: readonly number[]): Tensor;
   createSession(model: Uint8Array, options: NativeSessionOptions): Promise<NativeSession>;
+  /** Memory of the device. Absent where tensors cannot lie within others. */
+  readonly memory?: DeviceMemory | undefined;
+}
+
+/** Memory of a device in which tensors can lie within others. */
+export interface DeviceMemory {
+  /** A float32 tensor of one axis, all 0. */
+  zeros(length: number): Tensor;
+  /** A tensor over part of another one, from an element on. It owns nothing. */
+  window(tensor: Tensor, first: number, shape: readonly number[]): Tensor;
+  /** Copies all elements of a tensor of host or device into one of the device, which has as many. */
+  copy(source: Tensor, target: Tensor): void;
 }
 
 /** How the engine creates each session. */

@@ -1,4 +1,5 @@
 import type { Platform } from '../platform.ts';
+import { loadBound } from './c-interface/load-bound.ts';
 import { cudaAdvice } from './cuda-files.ts';
 import { importModule } from './import-module.ts';
 import { loadNative } from './load-native.ts';
@@ -12,8 +13,10 @@ import { Profiler } from './profiler.ts';
  */
 export function nodePlatform(guard?: NativeGuard): Platform {
   return {
-    loadRuntime: async () =>
-      guard ? guardedRuntime(await guard.during(loadNative), guard) : await loadNative(),
+    loadRuntime: async (provider) => {
+      const load = provider === 'cuda' ? loadBound : loadNative;
+      return guard ? guardedRuntime(await guard.during(load), guard) : await load();
+    },
     importModule,
     providerAdvice: (provider) => (provider === 'cuda' ? cudaAdvice() : undefined),
     createProfiler: () => new Profiler(),

@@ -1,10 +1,11 @@
 import { EngineError } from '@rlp/core';
 import type { Tensor } from 'onnxruntime-common';
 import type { NativeRuntime } from '../native/native.ts';
-import type { HostKernels, ParameterSpec, StoreSpec } from '../protocol.ts';
+import type { StoreSpec } from '../protocol.ts';
 import type { DeviceTransfer } from './device-transfer.ts';
+import { OnDevice } from './on-device.ts';
 import type { OwnedStore } from './store.ts';
-import { checkLength, checkSlot, elements, layOut, placementOf, type StoreLayout } from './store-layout.ts';
+import { checkLength, elements, layOut, placementOf, type StoreLayout } from './store-layout.ts';
 
 /**
  * A store of device buffers.
@@ -12,28 +13,17 @@ import { checkLength, checkSlot, elements, layOut, placementOf, type StoreLayout
  * A parameter that was never written is a host tensor of zeros, which sessions accept too.
  * {@link DeviceStore.write} and {@link DeviceStore.replace} install device tensors.
  */
-export class DeviceStore implements OwnedStore {
-  readonly name: string;
-  readonly parameters: readonly ParameterSpec[];
-  readonly slots: readonly string[];
-  readonly residency = 'device';
+export class DeviceStore extends OnDevice implements OwnedStore {
   readonly #runtime: Pick<NativeRuntime, 'tensor'>;
   readonly #transfer: DeviceTransfer;
   readonly #layout: StoreLayout;
   readonly #tensors = new Map<string, Tensor>();
-  #state: 'open' | 'disposed' = 'open';
 
   constructor(runtime: Pick<NativeRuntime, 'tensor'>, transfer: DeviceTransfer, spec: StoreSpec) {
+    super(spec);
     this.#runtime = runtime;
     this.#transfer = transfer;
-    this.name = spec.name;
-    this.parameters = spec.parameters;
-    this.slots = spec.slots ?? [];
     this.#layout = layOut(spec, 1, Number.MAX_SAFE_INTEGER);
-  }
-
-  get kernels(): HostKernels {
-    throw this.#onDevice('kernels');
   }
 
   tensor(parameter: string, slot?: string): Tensor {
@@ -45,18 +35,6 @@ export class DeviceStore implements OwnedStore {
       this.#tensors.set(key, tensor);
     }
     return tensor;
-  }
-
-  data(): Float32Array {
-    throw this.#onDevice('data');
-  }
-
-  all(): Float32Array {
-    throw this.#onDevice('all');
-  }
-
-  segments(): readonly Float32Array[] {
-    throw this.#onDevice('segments');
   }
 
   async read(parameter: string, slot?: string): Promise<Float32Array> {
@@ -82,25 +60,18 @@ export class DeviceStore implements OwnedStore {
     const previous = this.#tensors.get(key);
     this.#tensors.set(key, tensor);
     if (previous && previous !== tensor) previous.dispose();
+    this.touch();
   }
 
-  dispose(): void {
-    this.#state = 'disposed';
+  override dispose(): void {
+    super.dispose();
     for (const tensor of this.#tensors.values()) tensor.dispose();
     this.#tensors.clear();
   }
 
   #key(parameter: string, slot: string | undefined): string {
-    if (this.#state === 'disposed')
-      throw new EngineError(`store "${this.name}": it was deleted; create it again`);
-    checkSlot(this.name, this.slots, slot);
+    this.checkOpen(slot);
     placementOf(this.name, this.#layout, parameter);
     return `${slot ?? ''}\u0000${parameter}`;
-  }
-
-  #onDevice(member: string): EngineError {
-    return new EngineError(
-      `store "${this.name}" is on the device, where ${member} is unavailable: use tensor(), read(), write() and replace()`,
-    );
   }
 }

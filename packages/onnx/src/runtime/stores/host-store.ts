@@ -21,6 +21,8 @@ export class HostStore implements OwnedStore {
   readonly parameters: readonly ParameterSpec[];
   readonly slots: readonly string[];
   readonly residency = 'host';
+  /** Sessions read and write the memory of the host in place, which nothing counts. */
+  readonly revision = 0;
   readonly kernels: HostKernels;
   readonly #layout: StoreLayout;
   readonly #regions: ReadonlyMap<string | undefined, readonly Float32Array[]>;
@@ -99,6 +101,8 @@ export class HostStore implements OwnedStore {
     checkLength(this.name, placementOf(this.name, this.#layout, parameter), data.length);
     if (data.buffer !== target.buffer || data.byteOffset !== target.byteOffset) target.set(data);
   }
+
+  touch(): void {}
 
   dispose(): void {
     this.#tensors.clear();

@@ -1,9 +1,14 @@
 import { ArgumentError, EngineError } from '@rlp/core';
+import * as koffi from 'koffi';
 import { describe, expect, it } from 'vitest';
+import { openBound } from '../native/c-interface/open-bound.ts';
+import { runtimeLibrary } from '../native/cuda-files.ts';
 import { loadNative } from '../native/load-native.ts';
+import type { NativeRuntime } from '../native/native.ts';
 import type { StoreSpec } from '../protocol.ts';
 import { DeviceStore } from './device-store.ts';
 import { DeviceTransfer } from './device-transfer.ts';
+import { FlatDeviceStore } from './flat-device-store.ts';
 import { HostStore } from './host-store.ts';
 import { writeTensors } from './store.ts';
 
@@ -108,15 +113,92 @@ describe('a host store', () => {
   });
 });
 
-describe('a device store', () => {
+const onLinux = `${process.platform}-${process.arch}` === 'linux-x64';
+const transferOf = (native: NativeRuntime) =>
+  new DeviceTransfer(native, { executionProvider: 'cpu', threads: 1 });
+// The memory of the host stands for that of a device.
+const bound = onLinux ? openBound(koffi, runtimeLibrary(), 'host') : undefined;
+const flat = () => new FlatDeviceStore(bound!, bound!.memory!, transferOf(bound!), spec);
+
+describe.each([
+  ['of single tensors', () => new DeviceStore(runtime, transferOf(runtime), spec)],
+  ...(bound ? ([['of neighbours', flat]] as const) : []),
+] as const)('a device store %s', (_, open) => {
+  const numbers = Float32Array.from({ length: 20 }, (_unused, index) => index);
+
+  it('holds zeros, then what is written and what replaces it', async () => {
+    const store = open();
+    expect([...(await store.read('a', 'gradient'))]).toEqual([0, 0, 0]);
+    await store.write('b', numbers);
+    await store.write('a', Float32Array.of(7, 8, 9), 'gradient');
+    expect(await store.read('b')).toEqual(numbers);
+    expect([...(await store.read('a'))]).toEqual([0, 0, 0]);
+    expect([...(await store.read('a', 'gradient'))]).toEqual([7, 8, 9]);
+    expect([...store.tensor('b').dims]).toEqual([4, 5]);
+    const { Tensor } = await import('onnxruntime-common');
+    store.replace('c', new Tensor('float32', Float32Array.of(5), []));
+    expect([...(await store.read('c'))]).toEqual([5]);
+    store.dispose();
+  });
+
+  it('counts changes of its values', async () => {
+    const store = open();
+    const before = store.revision;
+    await store.write('b', numbers);
+    const written = store.revision;
+    store.touch();
+    expect(written).toBeGreaterThan(before);
+    expect(store.revision).toBeGreaterThan(written);
+    store.dispose();
+  });
+
+  it('says what does not fit, and has no memory of the host', async () => {
+    const store = open();
+    await expect(store.write('b', new Float32Array(3))).rejects.toThrow('has 20 elements, got 3');
+    expect(() => store.tensor('a', 'moment2')).toThrow('no slot named "moment2"');
+    const { Tensor } = await import('onnxruntime-common');
+    expect(() => store.replace('c', new Tensor('int32', Int32Array.of(5), []))).toThrow(
+      '"c" expected a tensor of float32, got int32',
+    );
+    expect(() => store.data()).toThrow('is on the device, where data is unavailable');
+    expect(() => store.kernels).toThrow(EngineError);
+    store.dispose();
+  });
+
   it('is not read as zeros once it was deleted', async () => {
-    const transfer = new DeviceTransfer(runtime, { executionProvider: 'cpu', threads: 1 });
-    const store = new DeviceStore(runtime, transfer, spec);
+    const store = open();
     expect([...(await store.read('a'))]).toEqual([0, 0, 0]);
     store.dispose();
     expect(() => store.tensor('a')).toThrow(
       new EngineError('store "policy": it was deleted; create it again'),
     );
     await expect(store.read('a')).rejects.toThrow(EngineError);
+  });
+});
+
+describe.skipIf(!bound)('neighbours on a device', () => {
+  it('are one tensor of vectors and one of matrices, with zeros between parameters', async () => {
+    const store = flat();
+    await store.write('a', Float32Array.of(1, 2, 3));
+    await store.write('c', Float32Array.of(4));
+    await store.write('b', new Float32Array(20).fill(5));
+    const [vectors, matrices] = store.stretches();
+    expect(vectors!.parameters.map(({ name }) => name)).toEqual(['a', 'c']);
+    expect(matrices!.parameters.map(({ name }) => name)).toEqual(['b']);
+    const transfer = transferOf(bound!);
+    expect([...(await transfer.download(vectors!.tensor))]).toEqual([1, 2, 3, ...new Array(13).fill(0), 4]);
+    expect(await transfer.download(matrices!.tensor)).toEqual(new Float32Array(20).fill(5));
+    expect(store.stretches()[0]!.tensor).toBe(vectors!.tensor);
+    store.dispose();
+  });
+
+  it('stay where they are when they are written', async () => {
+    const store = flat();
+    const tensor = store.tensor('b');
+    await store.write('b', new Float32Array(20).fill(5));
+    expect(store.tensor('b')).toBe(tensor);
+    store.replace('b', tensor);
+    expect(await store.read('b')).toEqual(new Float32Array(20).fill(5));
+    store.dispose();
   });
 });

@@ -12,8 +12,10 @@ import type {
   SessionOptions,
   StoreSpec,
 } from '../protocol.ts';
+import { type Residency, residencyOf } from '../providers.ts';
 import { DeviceStore } from '../stores/device-store.ts';
 import { DeviceTransfer } from '../stores/device-transfer.ts';
+import { FlatDeviceStore } from '../stores/flat-device-store.ts';
 import { HostStore } from '../stores/host-store.ts';
 import type { OwnedStore } from '../stores/store.ts';
 import { storeSpecSchema } from '../stores/store-layout.ts';
@@ -28,6 +30,7 @@ export type StoreListener = (name: string, state: 'created' | 'deleted') => void
 /** The engine inside its thread: ONNX Runtime, stores and sessions. */
 export class Host implements EngineHost {
   readonly executionProvider: ExecutionProvider;
+  readonly residency: Residency;
   readonly threads: number;
   readonly #native: NativeRuntime;
   readonly #transfer: DeviceTransfer;
@@ -47,6 +50,7 @@ export class Host implements EngineHost {
   ) {
     this.#native = native;
     this.executionProvider = options.executionProvider;
+    this.residency = residencyOf(options.executionProvider);
     this.threads = options.threads;
     this.#profiling = options.profiling;
     this.#profiler = options.profiling === 'on' ? platform.createProfiler?.() : undefined;
@@ -99,12 +103,17 @@ export class Host implements EngineHost {
       throw new EngineError(`createStore: a store named "${checked.name}" exists already, delete it first`);
     }
     const store =
-      this.executionProvider === 'webgpu'
-        ? new DeviceStore(this.#native, this.#transfer, checked)
-        : new HostStore(this.#native, checked);
+      this.residency === 'device' ? this.#deviceStore(checked) : new HostStore(this.#native, checked);
     this.#stores.set(store.name, store);
     this.#onStore(store.name, 'created');
     return store;
+  }
+
+  #deviceStore(spec: StoreSpec): OwnedStore {
+    const { memory } = this.#native;
+    return memory
+      ? new FlatDeviceStore(this.#native, memory, this.#transfer, spec)
+      : new DeviceStore(this.#native, this.#transfer, spec);
   }
 
   deleteStore(name: string): void {
@@ -200,7 +209,7 @@ export class Host implements EngineHost {
 const advice: Readonly<Record<ExecutionProvider, string>> = {
   cpu: 'install onnxruntime-node again',
   webgpu: 'install a Vulkan driver, or name a software one in VK_ICD_FILENAMES',
-  cuda: 'it needs Node on Linux or Windows',
+  cuda: 'it needs Node on Linux',
   coreml: 'it needs macOS',
   dml: 'it needs Windows',
 };

@@ -16,7 +16,7 @@ export async function serve(
   platform: Platform,
 ): Promise<void> {
   try {
-    const native = await platform.loadRuntime();
+    const native = await platform.loadRuntime(options.executionProvider);
     const host = new Host(native, options, platform);
     await host.probe();
     const { importModule } = platform;

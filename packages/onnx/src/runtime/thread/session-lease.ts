@@ -1,7 +1,6 @@
 import type { Tensor } from 'onnxruntime-common';
 
 import type { NativeSession } from '../native/native.ts';
-import type { Tensors } from '../protocol.ts';
 
 /**
  * Keeps a compiled graph alive while one of its outputs is on the device.
@@ -22,9 +21,9 @@ export class SessionLease {
     this.#freed = freed;
   }
 
-  /** Watches for the disposal of tensors that are on the device. */
-  track(outputs: Tensors): void {
-    for (const tensor of Object.values(outputs)) {
+  /** Watches for the disposal of new tensors that are on the device. */
+  track(tensors: readonly Tensor[]): void {
+    for (const tensor of tensors) {
       if (tensor.location !== 'gpu-buffer' || this.#live.has(tensor)) continue;
       this.#live.add(tensor);
       const dispose = tensor.dispose.bind(tensor);

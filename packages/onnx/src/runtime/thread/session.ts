@@ -49,7 +49,7 @@ export class OwnedSession implements EngineSession {
       const start = performance.now();
       const outputs = await lease.native.run(feeds, names, into);
       this.#owner.ran(performance.now() - start);
-      lease.track(outputs);
+      lease.track(fetch.filter((name) => into[name] === undefined).map((name) => outputs[name]!));
       return outputs;
     } catch (cause) {
       if (cause instanceof RlpError) throw cause;

@@ -1,14 +1,26 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-// Software Vulkan driver of Debian's chromium. Its loader must be on the library path when the process
-// starts. The test therefore runs in a separate process.
+// The software Vulkan driver of Debian's chromium. Its loader must be on the library path when the process starts, so the test
+// runs in a process of its own. For CUDA the memory of the host stands for that of a card.
 const folder = '/usr/lib/chromium';
 const driver = `${folder}/vk_swiftshader_icd.json`;
-const available = existsSync(driver);
-if (!available) console.warn(`skipped: no software Vulkan driver at ${driver}`);
+const providers = [
+  {
+    provider: 'webgpu',
+    isHere: existsSync(driver),
+    environment: { VK_ICD_FILENAMES: driver, LD_LIBRARY_PATH: folder },
+  },
+  {
+    provider: 'cuda',
+    isHere: `${process.platform}-${process.arch}` === 'linux-x64',
+    environment: { RLP_ONNX_CUDA: 'host' },
+  },
+];
+const available = providers.filter(({ isHere }) => isHere);
+for (const { provider } of providers.filter(({ isHere }) => !isHere)) console.warn(`skipped: ${provider}`);
 
 // Compiling shaders in software takes seconds, twice as long for a model twice as wide. By default, only test
 // full training.
@@ -19,7 +31,7 @@ const trained = process.env.RLP_SLOW_TESTS ? ['undefined', '{ rank: 2 }'] : ['un
  *
  * Two updates use a loss on the policy, one a loss on values, and one the policy again.
  */
-const script = (lora: string) => `
+const script = (lora: string, provider: string) => `
   import { createOnnxBackend } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
   import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
   import { createEngine } from '@rlp/onnx/runtime';
@@ -42,7 +54,7 @@ const script = (lora: string) => `
   });
   const sequences = [sequenceOf([1, 4, 4, 3, 5, 0, 1]), sequenceOf([3, 3, 2])];
   const reports = [];
-  for (const executionProvider of ['cpu', 'webgpu']) {
+  for (const executionProvider of ['cpu', '${provider}']) {
     const engine = await createEngine({ thread: 'inline', executionProvider, threads: 1 });
     const backend = await createOnnxBackend({
       engine, model: createModel({ config, tokenizer, seed: 'tiny' }), learningRate: 0.01, maxGradientNorm: 0.5,
@@ -67,21 +79,23 @@ const script = (lora: string) => `
   console.log(JSON.stringify(reports));
 `;
 
-describe.skipIf(!available)('the webgpu execution provider', () => {
-  it.each(trained)(
-    'trains as the CPU does, with weights staying on the device: %s',
-    async (lora) => {
-      const args = ['--conditions=@rlp/source', '--import', 'tsx', '--input-type=module', '-e', script(lora)];
-      const { stdout } = await promisify(execFile)(process.execPath, args, {
-        cwd: new URL('.', import.meta.url),
-        env: { ...process.env, NODE_OPTIONS: '', VK_ICD_FILENAMES: driver, LD_LIBRARY_PATH: folder },
-      });
-      const [cpu, device] = JSON.parse(stdout) as Record<string, number[]>[];
-      for (const [part, expected] of Object.entries(cpu!)) {
-        const close = expected.map((value) => expect.closeTo(value, 4));
-        expect(device![part], part).toEqual(close);
-      }
-    },
-    60_000,
-  );
-});
+const cases = available.flatMap((each) =>
+  (each.provider === 'webgpu' ? trained : ['undefined', '{ rank: 2 }']).map((lora) => ({ ...each, lora })),
+);
+
+it.each(cases)(
+  '$provider trains as the CPU does, with weights staying on the device: $lora',
+  async ({ provider, environment, lora }) => {
+    const args = ['--conditions=@rlp/source', '--import', 'tsx', '--input-type=module'];
+    const { stdout } = await promisify(execFile)(process.execPath, [...args, '-e', script(lora, provider)], {
+      cwd: new URL('.', import.meta.url),
+      env: { ...process.env, NODE_OPTIONS: '', ...environment },
+    });
+    const [cpu, device] = JSON.parse(stdout) as Record<string, number[]>[];
+    for (const [part, expected] of Object.entries(cpu!)) {
+      const close = expected.map((value) => expect.closeTo(value, 4));
+      expect(device![part], part).toEqual(close);
+    }
+  },
+  60_000,
+);

@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+// The memory of the host stands for that of a card.
+it.skipIf(`${process.platform}-${process.arch}` !== 'linux-x64')(
+  'a sampler on CUDA samples with the weights that a trainer beside it has made',
+  async () => {
+    const script = fileURLToPath(new URL('agreement.ts', import.meta.url));
+    const args = ['--conditions=@rlp/source', '--import', 'tsx', script, 'cuda'];
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      env: { ...process.env, NODE_OPTIONS: '', RLP_ONNX_CUDA: 'host' },
+    });
+    const { sameTokens, ...differences } = JSON.parse(stdout) as Record<string, number | boolean>;
+    expect(sameTokens).toBe(true);
+    for (const difference of Object.values(differences)) expect(difference).toBeLessThan(1e-4);
+  },
+  30_000,
+);

@@ -1,0 +1,129 @@
+import type { ModelConfig } from '@rlp/models';
+import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
+import { defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
+import { attention, embedding, type OperatorSet, splitHeads } from '@rlp/onnx/layers';
+import { applyOne, min, mul, reshape, sub } from '@rlp/onnx/ops';
+import { inferenceBlocks, type LayerProduct, outputLogits, turnedHeads } from './blocks.ts';
+import { cacheNames } from './fused-graph.ts';
+import { addStepOutputs, type StepOutput } from './step-outputs.ts';
+
+/** Sizes of a cache on a device. */
+export interface DeviceCacheSizes {
+  readonly config: ModelConfig;
+  readonly maxSequences: number;
+  /** Positions that a model sees. A row has one more, where padding is written. */
+  readonly contextLength: number;
+}
+
+/** Shape of the keys, or of the values, of a layer: a line for each position of each head of each row. */
+export function cacheLines({ config, maxSequences, contextLength }: DeviceCacheSizes): [number, number] {
+  return [maxSequences * config.keyValueHeads * (contextLength + 1), config.headDimension];
+}
+
+/** Options of {@link deviceGraph}. */
+export interface DeviceGraphOptions extends DeviceCacheSizes {
+  readonly ops: OperatorSet;
+  readonly output: StepOutput;
+  readonly parameter: (graph: Graph, name: string) => Value;
+  /** Products of linear layers. Default: from their parameters. */
+  readonly product?: LayerProduct | undefined;
+}
+
+const scatterOp = defineOp({ type: 'ScatterND' });
+const sliceOp = defineOp({ type: 'Slice' });
+
+/** Added to the score of a position that is not seen, for each position that it is away. */
+const BLOCKED = 1e30;
+
+/**
+ * A step of any length in consecutive rows of a cache that stays on a device.
+ *
+ * Inputs: `tokens` and `positions` int64 `[batch, time]`, `places` float32 `[batch, time, 1]` (positions too), `key_places` float32 `[keys]`
+ * (0, 1, 2 …), `slots` int64 `[batch · keyValueHeads · time, 1]` (lines of the cache that the new keys and values go to), `start` and
+ * `end` int64 `[2]` (the rows, and positions 0 … keys), `rows` int64 `[outputs]` (where the tokens whose distributions are wanted are
+ * among `batch · time`), `inverse_temperature` `[outputs, 1]`, the cache as {@link cacheLines}, and the parameters.
+ *
+ * Outputs: those of {@link addStepOutputs}, and the cache, which must be the same memory as the input.
+ */
+export function deviceGraph(options: DeviceGraphOptions): Graph {
+  const { config, ops } = options;
+  const graph = new Graph();
+  const tokens = graph.input('tokens', 'int64', ['batch', 'time']);
+  const positions = graph.input('positions', 'int64', ['batch', 'time']);
+  const blocks = inferenceBlocks({
+    graph,
+    batch: 'batch',
+    time: 'time',
+    parameter: (name) => options.parameter(graph, name),
+    ops,
+    linear: 'plain',
+    product: options.product,
+    positions: () => positions,
+    attend: cachedAttention(graph, options, positions),
+  });
+  const hidden = decoderHidden(config, tokens, blocks);
+  const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']), { gradient: 'rows' });
+  const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['outputs', 1]));
+  const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), 'plain');
+  addStepOutputs(graph, logits, 'outputs', options.output);
+  return graph;
+}
+
+function cachedAttention(graph: Graph, options: DeviceGraphOptions, positions: Value) {
+  const { config, ops } = options;
+  const maskOf = layerMask(graph, config);
+  const heads = turnedHeads(positions, options, ops);
+  const valueHeads = { batch: 'batch', time: 'time', heads: config.keyValueHeads };
+  const extended = extendedCache(graph, options);
+  return (layer: number, query: Value, key: Value, value: Value): Value => {
+    const keys = extended(
+      cacheNames.key(layer),
+      cacheNames.newKey(layer),
+      heads(layer, key, config.keyValueHeads),
+    );
+    const values = extended(
+      cacheNames.value(layer),
+      cacheNames.newValue(layer),
+      splitHeads(value, valueHeads),
+    );
+    return attention(heads(layer, query, config.heads), keys, values, {
+      mask: maskOf(layer),
+      ...{ scale: attentionScale(config), ops, output: 'merged' },
+    });
+  };
+}
+
+/** Writes new lines into a part of the cache. Returns what the rows of this step see of it. */
+function extendedCache(graph: Graph, options: DeviceGraphOptions) {
+  const { config, maxSequences, contextLength } = options;
+  const { keyValueHeads, headDimension } = config;
+  const lines = cacheLines(options);
+  const slots = graph.input('slots', 'int64', [productDimension(['batch', keyValueHeads, 'time']), 1]);
+  const bounds = [graph.input('start', 'int64', [2]), graph.input('end', 'int64', [2])];
+  const axes = graph.constant([0, 2], [2], 'int64');
+  return (name: string, newName: string, added: Value): Value => {
+    const flat = reshape(added, [slots.shape[0]!, headDimension]);
+    const cache = graph.input(name, 'float32', lines);
+    const written = applyOne(scatterOp, [cache, slots, flat], {}, { type: 'float32', shape: lines });
+    graph.output(newName, written);
+    const rows = reshape(written, [maxSequences, keyValueHeads, contextLength + 1, headDimension]);
+    const shape = ['batch', keyValueHeads, 'keys', headDimension];
+    return applyOne(sliceOp, [rows, ...bounds, axes], {}, { type: 'float32', shape });
+  };
+}
+
+/** The mask `[batch, 1, time, keys]` of each layer: 0 for keys up to the query and within the layer's sliding window. */
+function layerMask(graph: Graph, config: ModelConfig): (layer: number) => Value {
+  const places = graph.input('places', 'float32', ['batch', 'time', 1]);
+  const distance = sub(places, graph.input('key_places', 'float32', ['keys']));
+  const masked = (nearness: Value) => reshape(mul(min(nearness, 0), BLOCKED), ['batch', 1, 'time', 'keys']);
+  const full = masked(distance);
+  const windowed = new Map<number, Value>();
+  return (layer) => {
+    const window = windowOf(config, layer);
+    if (window === undefined) return full;
+    const known = windowed.get(window) ?? masked(min(distance, sub(window - 1, distance)));
+    windowed.set(window, known);
+    return known;
+  };
+}

@@ -1,0 +1,79 @@
+import { type Graph, serialize, type Value } from '@rlp/onnx';
+import {
+  type EngineHost,
+  type EngineSession,
+  type SessionOptions,
+  Tensor,
+  type Tensors,
+} from '@rlp/onnx/runtime';
+import type { LayerProduct } from './blocks.ts';
+import type { DecoderOptions } from './cached-decoder.ts';
+import { StoredWeights } from './weights.ts';
+
+/** A session, and the parameters that a run of it reads. On a device an update replaces them. */
+export interface Step {
+  readonly session: EngineSession;
+  readonly parameters: () => Tensors;
+}
+
+/** What decoders have in common: sizes, weights from a store, and sessions. */
+export abstract class StoredDecoder {
+  readonly vocabularySize: number;
+  readonly contextLength: number;
+  readonly maxSequences: number;
+  protected readonly options: DecoderOptions;
+  protected readonly host: EngineHost;
+  readonly #weights: StoredWeights;
+
+  constructor(host: EngineHost, options: DecoderOptions) {
+    const { config, contextLength, maxSequences, store } = options;
+    this.vocabularySize = config.vocabularySize;
+    this.contextLength = contextLength;
+    this.maxSequences = maxSequences;
+    this.options = options;
+    this.host = host;
+    this.#weights = new StoredWeights(host, config, store);
+  }
+
+  abstract prepare(): Promise<void>;
+  abstract close(): Promise<void>;
+
+  async refresh(): Promise<void> {
+    const { weights } = this.options;
+    if (weights === 'shared' || (weights === 'int8' && this.isQuantized)) return;
+    await this.close();
+    await this.prepare();
+  }
+
+  /** Whether the store holds the linear layers in 8 or 4 bits. */
+  protected get isQuantized(): boolean {
+    return this.#weights.form !== 'float32';
+  }
+
+  #product(): LayerProduct {
+    const { weights, operators } = this.options;
+    if (weights === 'int8') return this.#weights.roundedProduct;
+    return operators === 'fused' ? this.#weights.bakedProduct : this.#weights.storedProduct;
+  }
+
+  /** Compiles a graph whose parameters are inputs or initialisers, whichever the options ask for. */
+  protected async open(
+    build: (parameter: (graph: Graph, name: string) => Value, product?: LayerProduct) => Graph,
+    options: SessionOptions = {},
+  ): Promise<Step> {
+    const { input, initializer } = this.#weights;
+    const { weights } = this.options;
+    const graph = build(weights === 'packed' ? initializer : input, this.#product());
+    const session = await this.host.createSession(serialize(graph), options);
+    const parameters = () => this.#weights.feeds(session.inputNames);
+    if (this.host.residency === 'device') return { session, parameters };
+    const known = parameters();
+    return { session, parameters: () => known };
+  }
+}
+
+/** Factors of the last hidden states. Shape: `[n, 1]`. */
+export function inverseTemperatures(temperatures: readonly number[]): Tensor {
+  const inverse = Float32Array.from(temperatures, (temperature) => 1 / temperature);
+  return new Tensor('float32', inverse, [temperatures.length, 1]);
+}

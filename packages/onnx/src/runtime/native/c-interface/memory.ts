@@ -1,0 +1,39 @@
+import { Tensor } from 'onnxruntime-common';
+import { identityModel } from '../identity-model.ts';
+import type { DeviceMemory, NativeSessionOptions } from '../native.ts';
+import { type BoundSession, deviceBuffer } from './bound-session.ts';
+import type { OrtValues } from './values.ts';
+
+const options: NativeSessionOptions = { executionProvider: 'cuda', threads: 1 };
+
+/** Memory of the device of bound sessions. One session that returns its input moves all tensors. */
+export function boundMemory(
+  values: OrtValues,
+  open: (model: Uint8Array, options: NativeSessionOptions) => BoundSession,
+): DeviceMemory {
+  let known: BoundSession | undefined;
+  const identity = () => {
+    known ??= open(identityModel(), { ...options, deviceOutputs: ['y'] });
+    return known;
+  };
+  return {
+    zeros(length) {
+      const x = new Tensor('float32', new Float32Array(length), [length]);
+      return identity().runNow({ x }, ['y'], {}).y!;
+    },
+    window(tensor, first, shape) {
+      return values.deviceTensor(
+        values.overDevice(deviceBuffer(tensor).addressOf(first), tensor.type, shape),
+      );
+    },
+    copy(source, target) {
+      const flat = (tensor: Tensor) => [tensor.dims.reduce((product, size) => product * size, 1)];
+      const x =
+        source.location === 'gpu-buffer'
+          ? Tensor.fromGpuBuffer(source.gpuBuffer, { dataType: 'float32', dims: flat(source) })
+          : new Tensor('float32', source.data as Float32Array, flat(source));
+      const y = Tensor.fromGpuBuffer(target.gpuBuffer, { dataType: 'float32', dims: flat(target) });
+      identity().runNow({ x }, ['y'], { y });
+    },
+  };
+}
