@@ -44,6 +44,8 @@ describe('relativeRewards', () => {
   it('runs from 0 to 1 in units', () => {
     expect(relativeRewards([10, 30, 20], { scale: 'unit' })).toEqual([0, 1, 0.5]);
     expect(relativeRewards([1, 1], { scale: 'unit' })).toEqual([0.5, 0.5]);
+    expect(relativeRewards([1, 1, 2, 9], { scale: 'unit', ties: 'dense' })).toEqual([0, 0, 0.5, 1]);
+    expect(relativeRewards([1, 9, 9], { scale: 'unit', ties: 'minimum' })).toEqual([0, 0.5, 0.5]);
     expect(relativeRewards([null, 4], { scale: 'unit' })).toEqual([null, 0.5]);
     fc.assert(
       fc.property(scores, fc.constantFrom('average', 'minimum', 'maximum', 'dense'), (drawn, ties) => {

@@ -85,7 +85,7 @@ export function relativeRewards(
   return overPresent(scores, (present) => {
     const ranked = ranksOf(present, ties);
     if (scale === 'unit') {
-      const top = ties === 'dense' ? Math.max(...ranked, 1) : ranked.length;
+      const top = ties === 'dense' ? Math.max(...ranked) : ranked.length;
       const isFlat = ranked.every((rank) => rank === ranked[0]);
       return ranked.map((rank) => (isFlat ? 0.5 : (rank - 1) / (top - 1)));
     }

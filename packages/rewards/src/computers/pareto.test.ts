@@ -63,6 +63,34 @@ describe('crowdingDistances', () => {
     expect(crowdingDistances([[1, 1]])).toEqual([Number.POSITIVE_INFINITY]);
   });
 
+  it('is shared by equal values, and not counted where all are equal', () => {
+    const front = [
+      [0, 9, 7],
+      [1, 5, 7],
+      [1, 4, 7],
+      [4, 0, 7],
+    ];
+    const [first, ...inner] = crowdingDistances(front);
+    expect([first, inner.pop()]).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+    // Half of the gap of 4 in 4 around the value 1; 5 of 9 around 5 and around 4.
+    for (const distance of inner) expect(distance).toBeCloseTo(0.5 + 5 / 9, 12);
+  });
+
+  it('is infinite for equal points, which are all ends', () => {
+    const ends = Array(3).fill(Number.POSITIVE_INFINITY);
+    expect(crowdingDistances(Array(3).fill([2, 2]))).toEqual(ends);
+    expect(crowdingDistances([])).toEqual([]);
+  });
+
+  it('is infinite for one or two points and takes equal values in their order, as in pymoo', () => {
+    const pymoo = (front: number[][]) => crowdingDistances(front, { convention: 'pymoo' });
+    expect(pymoo([[2, 2]])).toEqual([Number.POSITIVE_INFINITY]);
+    expect(pymoo(Array(2).fill([2, 2]))).toEqual(Array(2).fill(Number.POSITIVE_INFINITY));
+    expect(pymoo(Array(3).fill([2, 2]))).toEqual([0, 0, 0]);
+    const shared = [[0], [1], [1], [1], [4]];
+    expect(pymoo(shared).slice(1, 4)).toEqual([1 / 4, 0, 3 / 4]);
+  });
+
   it('treats equal points alike, whatever the order', () => {
     fc.assert(
       fc.property(points, (front) => {

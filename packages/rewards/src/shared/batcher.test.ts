@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Batcher } from './batcher.ts';
 
 it('asks about all questions once, and again only about those of a batch that failed', async () => {
@@ -52,4 +53,72 @@ it('gives up a batch once all who asked have', async () => {
   controllers[1]!.abort(new Error('second'));
   await expect(asking[1]).rejects.toThrow('second');
   expect(given?.aborted).toBe(true);
+});
+
+/** A batcher whose batches wait to be ended by the test. */
+function held(batchSize: number) {
+  const batches: {
+    readonly questions: readonly string[];
+    readonly signal: AbortSignal;
+    readonly end: (error?: Error) => void;
+  }[] = [];
+  const batcher = new Batcher<string, string>({
+    ...{ batchSize, concurrency: 1, isOfOne: () => true },
+    ask: (questions, signal) =>
+      new Promise((resolve, reject) => {
+        const end = (error?: Error) => (error === undefined ? resolve(questions) : reject(error));
+        batches.push({ questions, signal, end });
+      }),
+  });
+  return { batcher, batches, asked: () => batches.map(({ questions }) => questions) };
+}
+
+/** Everything that waits for nothing but promises is over. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a question whose signal fired', () => {
+  it('while it waited is not asked', async () => {
+    const { batcher, batches, asked } = held(1);
+    const controller = new AbortController();
+    const first = batcher.ask('first', undefined);
+    const second = batcher.ask('second', controller.signal);
+    const third = batcher.ask('third', undefined);
+    await settled();
+    controller.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    batches[0]!.end();
+    expect(await first).toBe('first');
+    await settled();
+    batches[1]!.end();
+    expect(await third).toBe('third');
+    expect(asked()).toEqual([['first'], ['third']]);
+  });
+
+  it('while its batch failed is not asked again', async () => {
+    const { batcher, batches, asked } = held(2);
+    const controller = new AbortController();
+    const first = batcher.ask('first', undefined);
+    const second = batcher.ask('second', controller.signal);
+    await settled();
+    controller.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    batches[0]!.end(new RangeError('bad'));
+    await settled();
+    batches[1]!.end();
+    expect(await first).toBe('first');
+    await settled();
+    expect(asked()).toEqual([['first', 'second'], ['first']]);
+  });
+});
+
+it('listens to no signal once a batch is over', async () => {
+  const { batcher, batches } = held(2);
+  const controller = new AbortController();
+  const answers = ['first', 'second'].map((question) => batcher.ask(question, controller.signal));
+  await settled();
+  batches[0]!.end();
+  expect(await Promise.all(answers)).toEqual(['first', 'second']);
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  controller.abort();
+  expect(batches[0]!.signal.aborted).toBe(false);
 });
