@@ -46,15 +46,17 @@ describe('turnContinuation', () => {
         }),
         generationPrompt,
       );
-    const messages: Message[] = [
-      user('a'),
-      { ...assistant('b'), tool_calls: [call('1'), call('2', 'multiply')] },
-      { role: 'tool', content: '41', tool_call_id: '2' },
-    ];
-    expect(turnContinuation(lookUp, messages, 1)).toEqual({
-      turnEnd: '!\n',
-      text: '!\n<tool>multiply = 41!\n>',
-    });
+    for (const others of [[], [call('1')], [call('1'), call('3')]]) {
+      const messages: Message[] = [
+        user('a'),
+        { ...assistant('b'), tool_calls: [...others, call('2', 'multiply')] },
+        { role: 'tool', content: '41', tool_call_id: '2' },
+      ];
+      expect(turnContinuation(lookUp, messages, 1)).toEqual({
+        turnEnd: '!\n',
+        text: '!\n<tool>multiply = 41!\n>',
+      });
+    }
   });
 
   it('takes the turn as text if the markup of calls ends in another way', () => {

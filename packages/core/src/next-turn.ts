@@ -16,7 +16,7 @@ export function inNextTurn(act: () => void): void {
     port1.close();
     act();
   };
-  port1.addEventListener('message', received, { once: true });
+  port1.addEventListener('message', received);
   port1.start();
   port2.postMessage(undefined);
 }

@@ -216,6 +216,17 @@ describe('trajectoryFromSample', () => {
   });
 });
 
+it.each([
+  { tokens: [1, 2], lossMask: [0] },
+  { tokens: [1], lossMask: [0, 1] },
+  { tokens: [1, 2], lossMask: [0, 1], behaviorLogprobs: [0] },
+])('a sample needs a mask and logprobs of as many tokens: %o', (fields) => {
+  const { error } = sampleSchema.safeParse({ prompt: '', ...fields });
+  expect(error?.issues).toMatchObject([
+    { path: ['tokens'], message: 'must be as many as lossMask and behaviorLogprobs' },
+  ]);
+});
+
 describe('rolloutBatch', () => {
   const sample = sampleSchema.parse({
     prompt: '',

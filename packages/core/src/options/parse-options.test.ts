@@ -55,6 +55,17 @@ describe('parseOptions', () => {
     expect(refused).toThrow(`own: invalid options\n  - field: ${expected}`);
   });
 
+  it('names the field that is wrong of the branch that was meant', () => {
+    const schedule = z.union(
+      [z.literal('none'), z.strictObject({ decay: z.number() })],
+      'must be a schedule',
+    );
+    const refused = (field: unknown) => () =>
+      parseOptions('own', z.strictObject({ field: schedule }), { field });
+    expect(refused({ decay: '1' })).toThrow('field.decay: expected a number, got "1"');
+    expect(refused('fast')).toThrow('field: must be a schedule');
+  });
+
   it('leaves no rejection behind where a check throws', async () => {
     const throwing = z.unknown().refine(() => {
       throw new Error('of the check');

@@ -54,6 +54,14 @@ describe('a misspelt option', () => {
     expect(() => parseOptions('run', many, { rate: 1 })).toThrow('did you mean backend.rate?');
   });
 
+  it('whose place is deeper than this schema is taken for the longest end of it', () => {
+    const rate = z.number();
+    const gamma = z.strictObject({ gammaPositive: z.strictObject({ rate }), rate }).partial();
+    expect(() => parseOptions('loss', gamma, { vespo_lambda_pos: 1 })).toThrow(
+      'in rlp this is gammaPositive.rate',
+    );
+  });
+
   it.each([
     [{ epoch: 1 }, 'Unrecognized option "epoch"; did you mean epochs?'],
     [

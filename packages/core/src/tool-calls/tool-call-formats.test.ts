@@ -118,9 +118,18 @@ describe('the calls of a response', () => {
     expect(found(early, 'any').calls).toEqual([['clock', {}]]);
   });
 
+  it('of Python have dotted names with parts of any length', () => {
+    const text = '[a(), math.add(), a.b_1.c()]';
+    expect(foundOfAny(text, 'pythonic').calls.map(([name]) => name)).toEqual(['a', 'math.add', 'a.b_1.c']);
+  });
+
   it('keep the ids that Kimi gives them', () => {
     const text = toolCallFormats.kimi.write([{ name: 'clock', arguments: {} }]);
     expect(parseToolCalls(text).calls[0]?.id).toBe('functions.clock:0');
+    const divided = kimiSection('functions.clock:utc:1<|tool_call_argument_begin|>{}');
+    expect(parseToolCalls(divided).calls).toMatchObject([
+      { id: 'functions.clock:utc:1', function: { name: 'clock' } },
+    ]);
   });
 
   it.each([
@@ -133,6 +142,7 @@ describe('the calls of a response', () => {
     ],
     ['<|python_start|>[f(a=1,)]<|python_end|>', { a: 1 }],
     [`[f(a=${'['.repeat(97)}${']'.repeat(97)})]`, expect.anything()],
+    ['[f(a=.5e3, b=.5e-1, c=-.25E+2)]', { a: 500, b: 0.05, c: -25 }],
   ])('are read from Python literals: %s', (text, args) => {
     expect(foundOfAny(text, 'pythonic').calls).toEqual([['f', args]]);
   });
