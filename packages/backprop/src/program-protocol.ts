@@ -77,8 +77,6 @@ export interface GraphPlan {
   readonly gradients: Readonly<Record<string, string>>;
   /** Outputs `[tokens, width]` or `[scores, width]` whose rows are added to a parameter's gradient at these indices. */
   readonly scattered: readonly ScatteredGradient[];
-  /** Outputs that stay on the device, if there is one. */
-  readonly deviceOutputs: readonly string[];
   /** Outputs that are sums of a metric over trained tokens: output name by metric. */
   readonly metrics: Readonly<Record<string, string>>;
 }

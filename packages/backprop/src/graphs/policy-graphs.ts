@@ -229,7 +229,7 @@ export class PolicyGraphs {
     { graph, decoder }: Trunk,
     upstream: ReadonlyMap<Value, Value>,
     head: VocabularyHead | undefined,
-  ): Pick<GraphPlan, 'gradients' | 'blocks' | 'scattered' | 'deviceOutputs'> {
+  ): Pick<GraphPlan, 'gradients' | 'blocks' | 'scattered'> {
     const blocks = head?.blocks ?? [];
     const lookups = this.#lookups(decoder, head?.targetRows);
     const whole = this.#wholeParameters(decoder, head);
@@ -258,7 +258,6 @@ export class PolicyGraphs {
         this.#trainable.has(block.parameter) ? { ...block, output: gradientOf(block) } : block,
       ),
       scattered,
-      deviceOutputs: this.#tables === 'dense' ? Object.values(outputs) : [],
     };
   }
 }
@@ -300,7 +299,6 @@ function forwardPlan(
     gradients: {},
     blocks,
     scattered: [],
-    deviceOutputs: [],
     metrics: {},
     perPosition: Object.keys(outputs),
   };

@@ -1,56 +1,46 @@
 import { Graph, serialize } from '@rlp/onnx';
 import { add, addAll, reshape, square, sum } from '@rlp/onnx/ops';
-import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
-import type { MicroBatch } from '../batch/fill.ts';
+import type { EngineHost, EngineSession, ParameterStore, Tensor, Tensors } from '@rlp/onnx/runtime';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
 import { ParameterGraphs } from './element-graphs.ts';
 import type { GradientAccumulator } from './gradients.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 import { clearParameters } from './store-copies.ts';
 
-/** Accumulated gradient of a store on a device. It stays there. Only its norm is read. */
+/**
+ * Accumulated gradient of a store on a device. It stays there, and runs write it in place. Only its norm is read.
+ *
+ * The first micro-batch writes into the store's `gradient` slot. Later ones write into a scratch store and are added.
+ */
 export class DeviceGradient implements GradientAccumulator {
   readonly #host: EngineHost;
   readonly #store: ParameterStore;
+  readonly #scratchName: string;
   readonly #sums: ParameterGraphs;
-  /** Parameters whose gradient buffer holds zeros. */
-  readonly #zeros = new Set<string>();
   #squares: EngineSession | undefined;
+  #scratch: ParameterStore | undefined;
+  #isAllocated = false;
   #state: 'empty' | 'filled' = 'empty';
   #norm: number | undefined = 0;
 
-  constructor(host: EngineHost, store: ParameterStore) {
+  constructor(host: EngineHost, store: ParameterStore, scratchName: string) {
     this.#host = host;
     this.#store = store;
+    this.#scratchName = scratchName;
     this.#sums = new ParameterGraphs(host);
   }
 
-  outputs(): Tensors {
-    return {};
+  async outputs({ plan }: CompiledGraph): Promise<Tensors> {
+    const { store, slot } = await this.#target();
+    const into = Object.entries(plan.gradients).map(([name, output]) => [output, store.tensor(name, slot)]);
+    return Object.fromEntries(into) as Tensors;
   }
 
-  async add({ plan }: CompiledGraph, _batch: MicroBatch, results: Tensors): Promise<void> {
-    const { parameters } = this.#store;
-    if (this.#state === 'empty') {
-      await this.#zero(parameters.filter(({ name }) => plan.gradients[name] === undefined));
-    }
-    for (const { name, shape } of parameters) {
-      const output = plan.gradients[name];
-      if (output === undefined) continue;
-      const part = results[output]!;
-      const nothingYet = this.#zeros.delete(name) || this.#state === 'empty';
-      if (nothingYet) {
-        this.#store.replace(name, part, 'gradient');
-        continue;
-      }
-      const { sum: total } = await this.#sums.run(
-        shape.join(),
-        { a: this.#store.tensor(name, 'gradient'), b: part },
-        ({ a, b }) => ({ sum: add(a, b) }),
-      );
-      this.#store.replace(name, total!, 'gradient');
-      part.dispose();
-    }
+  async add({ plan }: CompiledGraph): Promise<void> {
+    const { store, slot } = await this.#target();
+    const others = store.parameters.filter(({ name }) => plan.gradients[name] === undefined);
+    await clearParameters(store, others, slot);
+    if (this.#state === 'filled') await this.#addScratch();
     this.#state = 'filled';
     this.#norm = undefined;
   }
@@ -60,16 +50,12 @@ export class DeviceGradient implements GradientAccumulator {
     this.#norm = 0;
   }
 
-  /**
-   * Sets the gradient to zero if nothing was accumulated. Otherwise buffers might hold NaN from a rejected
-   * step.
-   */
+  /** Sets the gradient to zero if nothing was accumulated. It might hold NaN from a rejected step. */
   async settle(): Promise<void> {
     if (this.#state === 'filled') return;
-    await this.#zero(this.#store.parameters);
+    await clearParameters(this.#store, this.#store.parameters, 'gradient');
   }
 
-  /** Global L2 norm. */
   async norm(): Promise<number> {
     this.#norm ??= Math.sqrt(await this.#measure());
     return this.#norm;
@@ -86,30 +72,55 @@ export class DeviceGradient implements GradientAccumulator {
   async release(): Promise<void> {
     await this.#sums.release();
     await this.#squares?.release();
+    if (this.#scratch) this.#host.deleteStore(this.#scratchName);
+    this.#scratch = undefined;
   }
 
-  /** Sets gradients of parameters to zero. Without a new gradient, they hold that of an earlier step. */
-  async #zero(parameters: ParameterStore['parameters']): Promise<void> {
-    const names = parameters.map(({ name }) => name).filter((name) => !this.#zeros.has(name));
-    await clearParameters(this.#store, names, 'gradient');
-    for (const name of names) this.#zeros.add(name);
+  /** Where the next run writes: tensors that are on the device. */
+  async #target(): Promise<{ readonly store: ParameterStore; readonly slot?: string }> {
+    const { parameters } = this.#store;
+    if (this.#state === 'empty') {
+      if (!this.#isAllocated) await clearParameters(this.#store, parameters, 'gradient');
+      this.#isAllocated = true;
+      return { store: this.#store, slot: 'gradient' };
+    }
+    if (!this.#scratch) {
+      this.#scratch = this.#host.createStore({ name: this.#scratchName, parameters });
+      await clearParameters(this.#scratch, parameters);
+    }
+    return { store: this.#scratch };
+  }
+
+  async #addScratch(): Promise<void> {
+    const totals = this.#store.stretches!('gradient').map(({ tensor }) => tensor);
+    const parts = this.#scratch!.stretches!().map(({ tensor }) => tensor);
+    const named = (prefix: string, tensors: readonly Tensor[]) =>
+      Object.fromEntries(tensors.map((tensor, index) => [`${prefix}${index}`, tensor]));
+    await this.#sums.run(
+      'sums',
+      { ...named('total', totals), ...named('part', parts) },
+      (inputs) =>
+        Object.fromEntries(
+          totals.map((_, index) => [`sum${index}`, add(inputs[`total${index}`]!, inputs[`part${index}`]!)]),
+        ),
+      named('sum', totals),
+    );
   }
 
   async #measure(): Promise<number> {
-    const { parameters } = this.#store;
-    this.#squares ??= await this.#host.createSession(squaresGraph(parameters));
-    const feeds = Object.fromEntries(
-      parameters.map(({ name }) => [name, this.#store.tensor(name, 'gradient')]),
-    );
+    const stretches = this.#store.stretches!('gradient').map(({ tensor }) => tensor);
+    this.#squares ??= await this.#host.createSession(squaresGraph(stretches.map(({ dims }) => dims)));
+    const feeds = Object.fromEntries(stretches.map((tensor, index) => [`x${index}`, tensor]));
     const { total } = await this.#squares.run(feeds);
     return (total!.data as Float32Array)[0]!;
   }
 }
 
-function squaresGraph(parameters: ParameterStore['parameters']): Uint8Array {
+/** Σ x² of inputs `x0`, `x1`, … */
+function squaresGraph(shapes: readonly (readonly number[])[]): Uint8Array {
   const graph = new Graph();
-  const squares = parameters.map(({ name, shape }) => sum(square(graph.input(name, 'float32', shape))));
-  const [first, ...rest] = squares.map((value) => reshape(value, [1]));
+  const sums = shapes.map((shape, index) => sum(square(graph.input(`x${index}`, 'float32', shape))));
+  const [first, ...rest] = sums.map((value) => reshape(value, [1]));
   graph.output('total', addAll([first!, ...rest]));
   return serialize(graph);
 }

@@ -31,7 +31,9 @@ export class ParameterGraphs {
       );
       const outputs = build(Object.fromEntries(inputs) as Record<Name, Value>);
       for (const [name, value] of Object.entries(outputs)) graph.output(name, value);
-      session = await this.#host.createSession(serialize(graph), { deviceOutputs: Object.keys(outputs) });
+      session = await this.#host.createSession(serialize(graph), {
+        deviceOutputs: Object.keys(outputs).filter((name) => into[name] === undefined),
+      });
       this.#sessions.set(key, session);
     }
     return session.run(feeds, { into });

@@ -6,7 +6,7 @@ import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 /** Gradient of a store's parameters, summed over micro-batches, on host or device. */
 export interface GradientAccumulator {
   /** Preallocated tensors for outputs of the next run. The run returns all other outputs. */
-  outputs(graph: CompiledGraph, batch: MicroBatch): Tensors;
+  outputs(graph: CompiledGraph, batch: MicroBatch): Tensors | Promise<Tensors>;
   /** Adds the gradients of a run. */
   add(graph: CompiledGraph, batch: MicroBatch, results: Tensors): Promise<void>;
   /** Throws a TrainingError that names the first parameter whose gradient is not finite. */

@@ -2,15 +2,14 @@ import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
 import { kindOf } from '../optimizer/options.ts';
 import type { TrainingProgramOptions } from '../program-protocol.ts';
 import { DeviceGradient } from './device-gradient.ts';
+import { DeviceOptimizer } from './device-optimizer.ts';
 import { EightBitOptimizer } from './eight-bit-optimizer.ts';
-import { FlatGradient } from './flat-gradient.ts';
-import { FlatOptimizer } from './flat-optimizer.ts';
 import { AccumulatedGradient, type GradientAccumulator } from './gradients.ts';
 import { GraphOptimizer } from './graph-optimizer.ts';
 import { KernelOptimizer } from './kernel-optimizer.ts';
 import type { ParameterOptimizer } from './slot-optimizer.ts';
 
-/** Gradient and optimizer of a store: kernels for AdamW in host memory, graphs otherwise. Neighbours on a device are updated at once. */
+/** Gradient and optimizer of a store: kernels for AdamW in host memory, graphs otherwise. */
 export function driversOf(
   host: EngineHost,
   store: ParameterStore,
@@ -24,13 +23,12 @@ export function driversOf(
     };
   };
   const kind = kindOf(options.optimizer);
-  if (store.stretches) {
-    const gradient = new FlatGradient(host, store, options.scratch);
+  if (store.residency === 'device') {
+    const gradient = new DeviceGradient(host, store, options.scratch);
     return kind === 'adamw'
-      ? { gradient, optimizer: new FlatOptimizer(host, { store, gradient }) }
+      ? { gradient, optimizer: new DeviceOptimizer(host, { store, gradient }) }
       : onGraphs(gradient);
   }
-  if (store.residency === 'device') return onGraphs(new DeviceGradient(host, store));
   const gradient = new AccumulatedGradient(host, store, options.scratch);
   if (kind === 'adamw-8bit') {
     return { gradient, optimizer: new EightBitOptimizer({ store, gradient }, options.parameters) };

@@ -39,7 +39,7 @@ export class CompiledGraphs {
     for (const old of compile ? [...release, key] : release) await this.#release(old);
     if (compile) {
       const { model, ...plan } = this.#build(key, compile);
-      const session = await this.#host.createSession(model, { deviceOutputs: plan.deviceOutputs });
+      const session = await this.#host.createSession(model);
       this.#graphs.set(key, { plan, session });
     }
     const graph = this.#graphs.get(key);

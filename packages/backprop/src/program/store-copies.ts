@@ -55,12 +55,11 @@ async function mixOnDevice(
 /** Sets parameters or their part of a slot to zero. */
 export async function clearParameters(
   store: ParameterStore,
-  names: readonly string[],
+  parameters: ParameterStore['parameters'],
   slot?: string,
 ): Promise<void> {
-  const shapes = new Map(store.parameters.map(({ name, shape }) => [name, shape]));
-  for (const name of names) {
-    const size = shapes.get(name)!.reduce((product, length) => product * length, 1);
+  for (const { name, shape } of parameters) {
+    const size = shape.reduce((product, length) => product * length, 1);
     await store.write(name, new Float32Array(size), slot);
   }
 }

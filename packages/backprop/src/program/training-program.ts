@@ -132,7 +132,11 @@ export class TrainingProgram {
           tensors.filter(({ name }) => held.has(name)),
         );
       }
-      for (const store of trained) await clearParameters(store, zero);
+      const cleared = new Set(zero);
+      for (const store of trained) {
+        const parameters = store.parameters.filter(({ name }) => cleared.has(name));
+        await clearParameters(store, parameters);
+      }
       this.#forgetPoint();
     });
 
@@ -231,7 +235,7 @@ export class TrainingProgram {
     scores: Tensors,
   ): Promise<Tensors> {
     const { plan, session } = graph;
-    const into = { ...scores, ...this.#gradient.outputs(graph, batch) };
+    const into = { ...scores, ...(await this.#gradient.outputs(graph, batch)) };
     const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
     return { ...(await session.run(feeds, { into, fetch })), ...into };
   }

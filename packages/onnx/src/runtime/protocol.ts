@@ -260,8 +260,8 @@ export interface ParameterStore {
   /** Kernels over this memory. Host only. */
   readonly kernels: HostKernels;
   /**
-   * All parameters in few tensors of one axis each, or their parts of a slot. Numbers between parameters are 0. Only on devices where
-   * tensors can lie within others. Call {@link ParameterStore.touch} after writing to them.
+   * All parameters, or their parts of a slot, in as few tensors as the device allows. Only on devices. Parameters of a stretch have one
+   * axis or all have more, and numbers between them are 0. Call {@link ParameterStore.touch} after writing to the values.
    */
   stretches?(slot?: string): readonly Stretch[];
   /** Rises with every change of the values on a device. */
@@ -273,7 +273,7 @@ export interface ParameterStore {
 /** Neighbouring parameters of a store. */
 export interface Stretch {
   readonly parameters: readonly ParameterSpec[];
-  /** Shape: `[n]`. */
+  /** The parameter, or all of them with one axis. */
   readonly tensor: Tensor;
 }
 

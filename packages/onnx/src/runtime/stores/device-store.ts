@@ -1,7 +1,7 @@
 import { EngineError } from '@rlp/core';
 import type { Tensor } from 'onnxruntime-common';
 import type { NativeRuntime } from '../native/native.ts';
-import type { StoreSpec } from '../protocol.ts';
+import type { StoreSpec, Stretch } from '../protocol.ts';
 import type { DeviceTransfer } from './device-transfer.ts';
 import { OnDevice } from './on-device.ts';
 import type { OwnedStore } from './store.ts';
@@ -35,6 +35,13 @@ export class DeviceStore extends OnDevice implements OwnedStore {
       this.#tensors.set(key, tensor);
     }
     return tensor;
+  }
+
+  stretches(slot?: string): readonly Stretch[] {
+    return this.parameters.map((parameter) => ({
+      parameters: [parameter],
+      tensor: this.tensor(parameter.name, slot),
+    }));
   }
 
   async read(parameter: string, slot?: string): Promise<Float32Array> {
