@@ -52,6 +52,34 @@ describe('taskSource', () => {
   });
 });
 
+it.each<[unknown, string]>([
+  [null, 'expected a list of tasks, got null'],
+  [{ id: 'a' }, 'expected a list of tasks, got object'],
+  [['a'], 'task 0: expected an object { id, prompt, metadata }'],
+  [[...numbered(1), { id: 7, prompt: 'a' }], 'task 1: expected text as id, got number'],
+  [[{ id: 'a', question: 'q', answer: 1 }], 'got undefined; the task has question, answer'],
+  [
+    [{ id: 'a', prompt: 3 }],
+    'expected text or a list of messages as prompt, got number; the task has nothing else',
+  ],
+])('taskSource of %o says what was expected', (tasks, message) => {
+  expect(() => taskSource(tasks as never)).toThrow(ArgumentError);
+  expect(() => taskSource(tasks as never)).toThrow(message);
+});
+
+it('taskSource takes conversations as prompts', () => {
+  const task = { id: 'a', prompt: [{ role: 'user', content: 'Hi' }] as const, metadata: undefined };
+  expect(taskSource([task]).take(1)).toEqual([task]);
+});
+
+it('taskSource refuses to take or seek what is no number of tasks', () => {
+  const source = taskSource(numbered(3));
+  for (const wrong of [-1, 1.5, Number.NaN]) {
+    expect(() => source.take(wrong)).toThrow('take: count must be an integer of at least 0');
+    expect(() => source.seek(wrong)).toThrow('seek: cursor must be an integer of at least 0');
+  }
+});
+
 describe('splitTasks', () => {
   it('parts the tasks exactly, whatever their order', () => {
     const tasks = numbered(50);

@@ -165,6 +165,17 @@ describe('withUser', () => {
     expect(shown(environment as never, state).at(-1)).toEqual({ role: 'user', content: 'And then?' });
   });
 
+  it('begins with the task, or with the first words of the user', async () => {
+    const options = { instructions, first: 'user' } as const;
+    const first = withUser(dialogue(), async () => 'Is anyone there?', options);
+    const last = (environment: Environment<State, Trip>, state: State) =>
+      shown(environment as never, state as never).at(-1)!.content;
+    expect(last(first as never, await play(first, []))).toBe('Is anyone there?');
+    expect(last(visitor() as never, await play(visitor(), []))).toBe('I want to travel.');
+    const silent = withUser(dialogue(), async () => '###STOP###', options);
+    await expect(play(silent, [])).rejects.toThrow('the user ended before the first message');
+  });
+
   it('ends after the last answer of the user', async () => {
     const environment = withUser(dialogue(), async () => 'More.', { instructions, maxTurns: 2 });
     const state = await play(environment, ['a', 'b', 'c']);
@@ -239,6 +250,18 @@ describe('withMemory', () => {
     expect(environment.metrics?.(state)).toMatchObject({ 'memory/characters': 4, 'memory/calls': 1 });
   });
 
+  it('drops the first turn as soon as there are more than it keeps', async () => {
+    const environment = withMemory(ask(), { keepTurns: 1 });
+    const one = await play(environment, ['a']);
+    expect(rolesIn(shown(environment as never, one))).toBe('uau');
+    const two = await environment.updateState(one, 'b');
+    expect(shown(environment as never, two)).toEqual([
+      { role: 'user', content: 'I want to travel.\n\nYour notebook:\n(empty)' },
+      { role: 'assistant', content: 'b' },
+      { role: 'user', content: 'q2' },
+    ]);
+  });
+
   it('keeps a turn with its tool results', async () => {
     const environment = withMemory(withTools(ask(), [weather]), { keepTurns: 2 });
     const state = await play(environment, ['a', 'b', call('weather', { city: 'Bern' }), 'c']);
@@ -306,6 +329,8 @@ describe('withTermination', () => {
       expect(results[0]?.content).toBe('rain');
       expect(results[1]?.content).toMatch(/^Error/);
       expect(environment.isTerminal(both)).toBe(false);
+      const other = await play(environment, [call('finish') + call('weather', { city: 'Bern' })]);
+      expect(environment.isTerminal(other)).toBe(false);
       expect(environment.isTerminal(await environment.updateState(both, call('finish')))).toBe(true);
     },
   );
@@ -364,6 +389,30 @@ describe('withRetries', () => {
     expect([state.response, environment.metrics?.(state)]).toEqual(['a', { 'retries/made': 2 }]);
     expect(waits).toHaveLength(2);
     for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(100);
+  });
+
+  it('tries answers of the environment again as well, with their context', async () => {
+    const failures: Error[] = [];
+    const contexts: unknown[] = [];
+    const flaky = new Flaky(failures);
+    const answer = flaky.updateState.bind(flaky);
+    Object.assign(flaky, {
+      updateState: (state: State, response: string, context: { readonly tokens?: number }) => {
+        contexts.push(context.tokens);
+        return answer(state, response);
+      },
+    });
+    const environment = withRetries(flaky, { sleep });
+    const begun = await play(environment, [], { metadata: undefined });
+    failures.push(away());
+    const state = await environment.updateState(begun, 'a', { tokens: 7 });
+    expect([state.response, contexts, environment.metrics?.(state)]).toEqual([
+      'a',
+      [7, 7],
+      { 'retries/made': 1 },
+    ]);
+    const signal = AbortSignal.abort(new Error('stopped'));
+    await expect(environment.updateState(state, 'b', { signal })).rejects.toThrow('stopped');
   });
 
   it('does not repeat what would fail again', async () => {

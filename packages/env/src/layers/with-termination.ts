@@ -181,8 +181,8 @@ function finishingCall(
 ): FinishingCall | undefined {
   if (tool === undefined) return undefined;
   const { text, calls } = calledTools(response, offered, format);
-  const [call] = calls;
-  if (calls.length !== 1 || call?.function.name !== tool) return undefined;
+  const [call, ...others] = calls;
+  if (call?.function.name !== tool || others.length > 0) return undefined;
   const message = { role: 'assistant', content: text, tool_calls: [call] } as const;
   return { message, detail: call.function.arguments };
 }

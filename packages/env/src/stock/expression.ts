@@ -25,7 +25,7 @@ export function evaluate(text: string): Evaluated | string {
   const value = reader.sum(0);
   if (typeof value === 'string') return value;
   if (reader.place < tokens.length) return `"${tokens[reader.place]}" is not expected there`;
-  return { value, numbers: tokens.filter((token) => /^\d/.test(token)) };
+  return { value, numbers: tokens.filter((token) => /\d/.test(token)) };
 }
 
 /** Text of a fraction: a whole number, or `3/4`. */
@@ -66,7 +66,7 @@ class Reader {
   #factor(depth: number): Fraction | string {
     const token = this.#tokens[this.place++];
     if (token === undefined) return 'the expression ends too early';
-    if (/^\d/.test(token)) return { numerator: BigInt(token), denominator: 1n };
+    if (/\d/.test(token)) return { numerator: BigInt(token), denominator: 1n };
     if (depth === maxDepth) return 'the expression is nested too deeply';
     if (token === '-') {
       const value = this.#factor(depth + 1);

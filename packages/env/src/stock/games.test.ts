@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { evaluate, fractionText } from './expression.ts';
 import {
+  type AdventureSetup,
+  adventure,
   arithmetic,
   calculator,
   countdown,
@@ -66,6 +68,11 @@ describe('gameEnvironment', () => {
     expectTypeOf(environment.outcome!(state)).toEqualTypeOf<GameOutcome>();
   });
 
+  it('begins where the lake says', async () => {
+    const { heard } = await say(frozenLake, { maxTurns: 9, rows: ['FS', 'GF'], successRate: 1 }, ['down']);
+    expect(heard).toBe('FS\nG@');
+  });
+
   it.each<[string, unknown]>([
     ['no start', { maxTurns: 1, rows: ['FG'], successRate: 1 }],
     ['no goal', { maxTurns: 1, rows: ['SF'], successRate: 1 }],
@@ -102,6 +109,45 @@ describe('gameEnvironment', () => {
     };
     const careless = await wins((position) => frozenLake.solve({ ...position, successRate: 1 }));
     expect(await wins(frozenLake.solve)).toBeGreaterThan(careless);
+  });
+});
+
+describe('adventure', () => {
+  const setup: AdventureSetup = {
+    maxTurns: 30,
+    rooms: [
+      { name: 'hall', exits: { east: 1, north: 2 } },
+      { name: 'cellar', exits: { west: 0 } },
+      { name: 'kitchen', exits: { south: 0 } },
+    ],
+    things: { lamp: 1, 'iron key': 2 },
+    locks: { 1: 'iron key' },
+    wanted: 'lamp',
+    goal: 0,
+  };
+  const rest = ['go south', 'unlock east', 'go east', 'take lamp', 'go west', 'drop lamp'];
+
+  it('opens a locked room to whoever brings its key', async () => {
+    const heard = async (...said: string[]) => (await say(adventure, setup, said)).heard;
+    expect(await heard('look')).toBe(
+      'You are in the hall. Exits: north, east (locked, needs the iron key). You carry: nothing.',
+    );
+    expect(await heard('go east')).toContain('That door is locked.');
+    expect(await heard('unlock east')).toContain('You need the iron key.');
+    expect(await heard('unlock north')).toContain('There is nothing to unlock there.');
+    expect(await heard('go west')).toContain('There is no way there.');
+    expect(await heard('go north')).toBe(
+      'You are in the kitchen. You see: iron key. Exits: south. You carry: nothing.',
+    );
+    const { outcome, state } = await say(adventure, setup, ['Go north.', 'take the iron key', ...rest]);
+    expect([outcome.isSolved, state.refused]).toEqual([true, 0]);
+  });
+
+  it('takes what lies there, and drops what is carried', async () => {
+    const carried = await say(adventure, setup, ['go north', 'take iron key', ...rest.slice(0, -1)]);
+    expect(carried.outcome.score).toBe(0.5);
+    const { state } = await say(adventure, setup, ['take lamp', 'drop lamp', 'take toString', 'sing']);
+    expect(state.refused).toBe(4);
   });
 });
 

@@ -1,4 +1,4 @@
-import { RandomStream } from '@rlp/core';
+import { promptMessages, RandomStream } from '@rlp/core';
 import { describeEnvironment } from '@rlp/core/testing';
 import { createSandbox, javascriptRunner } from '@rlp/sandbox';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -84,6 +84,36 @@ describe('libraryDesk', () => {
     ['is renewed twice in one visit', visit({}), [talk[0]!, renew, renew, 'Done.'], false],
   ])('scores a book that %s', async (_, setup, said, isSolved) => {
     expect((await say(libraryDesk, setup, said)).outcome.isSolved).toBe(isSolved);
+  });
+
+  it('finds members and books, and changes nothing for others', async () => {
+    const environment = gameEnvironment(libraryDesk);
+    const setup = visit({});
+    let state = await environment.reset({ id: 'v', prompt: '', metadata: setup }, 1);
+    const heard: string[] = [];
+    for (const [name, args] of [
+      ['find_member', { card: '1001' }],
+      ['find_member', { card: '3003' }],
+      ['find_book', { title: 'Red Dust' }],
+      ['find_book', { title: 'Blue' }],
+      ['renew_book', { card: '1001', bookId: 'b9' }],
+      ['renew_book', { card: '3003', bookId: 'b1' }],
+    ] as const) {
+      state = await environment.updateState(
+        state,
+        `<tool_call>${JSON.stringify({ name, arguments: args })}</tool_call>`,
+      );
+      heard.push(promptMessages(environment.buildPrompt(state)).at(-1)!.content);
+    }
+    expect(heard).toEqual([
+      JSON.stringify(member),
+      'no such member',
+      JSON.stringify(book),
+      'no such book',
+      expect.stringContaining('no book has the id "b9"'),
+      expect.stringContaining('no member has the card "3003"'),
+    ]);
+    expect(state.position.database).toEqual(setup.database);
   });
 
   it('answers as a member would', async () => {

@@ -249,12 +249,25 @@ describe('withTools', () => {
     await expect(play(environment, [call('careless', {})])).rejects.toThrow(`tool "careless": ${said}`);
   });
 
+  it('fails the episode if a tool puts into the state what is no data', async () => {
+    const careless = tool<z.ZodObject, Shop>({
+      name: 'careless',
+      description: 'Careless.',
+      parameters: z.object({}),
+      execute: (_, { update }) => update((state) => ({ ...state, stock: (() => 1) as never })),
+    });
+    await expect(play(withTools(new ShopEnvironment(), [careless]), [call('careless')])).rejects.toThrow(
+      /tool "careless" made a state that cannot be copied \(.*\): keep only data in it/,
+    );
+  });
+
   it('refuses what is no list of tools, and what is no environment', () => {
     const environment = new ConversationEnvironment();
     expect(() => withTools(environment, { weather } as never)).toThrow('tools: expected a list of tools');
     expect(() => withTools(environment, [{ type: 'function', function: { name: 'x' } }] as never)).toThrow(
       'tools.0: expected a tool; tool({ … }) makes one',
     );
+    expect(() => withTools(environment, [weather, undefined] as never)).toThrow('tools.1: expected a tool');
     expect(() => withTools(ConversationEnvironment as never, [weather])).toThrow(
       'got the class ConversationEnvironment; write new ConversationEnvironment()',
     );
