@@ -20,7 +20,10 @@ async function measure(name: string, files: readonly string[]): Promise<Score> {
   process.env.MUTATION_PACKAGE = name;
   const source = `packages/${name}/src`;
   const chosen = files.length === 0 ? ['**/*.ts'] : files;
-  const mutate = [...chosen.map((file) => `${source}/${file}`), `!${source}/**/{*.test,*.fixture,testing,index}.ts`];
+  const mutate = [
+    ...chosen.map((file) => `${source}/${file}`),
+    `!${source}/**/{*.test,*.fixture,testing,index}.ts`,
+  ];
   const folder = `runs/mutation/${name}`;
   const results = await new Stryker({
     checkers: process.env.MUTATION_SAMPLE === undefined ? [] : ['sample'],

@@ -33,6 +33,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'embed-in-a-server',
     'embed-in-a-page',
     'train-in-a-page',
+    'train-on-a-gpu',
   ],
   reference: ['index', 'options', 'presets'],
   '.': [

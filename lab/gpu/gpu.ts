@@ -1,17 +1,18 @@
 /**
  * Whether training and sampling are right on this machine's card, and how fast they are beside PyTorch with CUDA. Prints two tables.
  *
- *     node --conditions=@rlp/source --import tsx lab/gpu/gpu.ts [--provider webgpu,cuda] [--shape M,L] [--peer PYTHON] [--software]
+ *     node --conditions=@rlp/source --import tsx lab/gpu/gpu.ts [--provider webgpu,cuda] [--shape M,L] [--peer PYTHON] [--rounds 1] [--runs 5]
+ *                [--software]
  *
- * WebGPU needs a Vulkan loader and the card's driver: Debian's package libvulkan1. CUDA needs `libonnxruntime_providers_cuda.so` and
- * `libonnxruntime_providers_shared.so` of PyPI's onnxruntime-gpu beside `libonnxruntime.so.1` of onnxruntime-node, and the libraries
- * of CUDA 13, also from PyPI, on LD_LIBRARY_PATH. `rlp doctor` says which file is missing. PYTHON is an interpreter with a
- * PyTorch for CUDA. `--software` takes the Vulkan driver of Debian's chromium, which proves results and says nothing of speed.
+ * `docs/guides/train-on-a-gpu.md` says what each provider needs. PYTHON is an interpreter with a PyTorch for CUDA. Sides take turns in
+ * every round. `--software` takes the Vulkan driver of Debian's chromium, which proves results and says nothing of speed.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { median } from '../bench/report.ts';
+import { type ShapeName, shapes } from '../bench/shapes.ts';
 
 const run = promisify(execFile);
 const { values } = parseArgs({
@@ -20,7 +21,8 @@ const { values } = parseArgs({
     shape: { type: 'string', default: 'M,L' },
     peer: { type: 'string', default: process.env.RLP_BENCH_PYTHON ?? '' },
     software: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '1' },
+    runs: { type: 'string', default: '5' },
   },
 });
 const chromium = '/usr/lib/chromium';
@@ -30,6 +32,7 @@ const software = {
 };
 const environment = { ...process.env, ...(values.software && software) };
 const print = (line: string) => process.stdout.write(`${line}\n`);
+const names = ['train-step', 'generate'] as const;
 
 /** Largest accepted differences from the processor: float32 in another order. */
 const bounds = { logprobs: 1e-3, loss: 1e-3, gradientNorm: 5e-3 };
@@ -44,13 +47,17 @@ async function card(): Promise<string> {
   }
 }
 
-async function lines(script: string, ...argv: string[]): Promise<Record<string, unknown>[]> {
-  const flags = ['--conditions=@rlp/source', '--import', 'tsx', join(import.meta.dirname, script), ...argv];
-  const { stdout } = await run(process.execPath, flags, { env: environment, maxBuffer: 2 ** 26 });
+async function lines(command: string, argv: readonly string[]): Promise<Record<string, unknown>[]> {
+  const { stdout } = await run(command, [...argv], { env: environment, maxBuffer: 2 ** 26 });
   return stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
+}
+
+function ourLines(script: string, ...argv: string[]): Promise<Record<string, unknown>[]> {
+  const flags = ['--conditions=@rlp/source', '--import', 'tsx', join(import.meta.dirname, script), ...argv];
+  return lines(process.execPath, flags);
 }
 
 /** The sentence that says what failed: the last line of an error that is not of a stack. */
@@ -61,11 +68,11 @@ function reasonOf(error: unknown): string {
 
 async function agreement(provider: string): Promise<boolean> {
   try {
-    const [found] = await lines('agreement.ts', provider);
+    const [found] = await ourLines('agreement.ts', provider);
     const { sameTokens, ...differences } = found as { sameTokens: boolean } & typeof bounds;
-    const names = Object.keys(bounds) as (keyof typeof bounds)[];
-    const right = sameTokens && names.every((name) => differences[name] <= bounds[name]);
-    const figures = names.map((name) => differences[name].toExponential(1)).join(' | ');
+    const measures = Object.keys(bounds) as (keyof typeof bounds)[];
+    const right = sameTokens && measures.every((name) => differences[name] <= bounds[name]);
+    const figures = measures.map((name) => differences[name].toExponential(1)).join(' | ');
     print(
       `| ${provider} | ${sameTokens ? 'the same' : 'others'} | ${figures} | ${right ? 'right' : 'WRONG'} |`,
     );
@@ -77,23 +84,50 @@ async function agreement(provider: string): Promise<boolean> {
   }
 }
 
-async function speeds(provider: string): Promise<void> {
-  const flags = [
-    '--provider',
-    provider,
-    '--shape',
-    values.shape,
-    '--rounds',
-    values.rounds,
-    '--peer',
-    values.peer,
-  ];
-  for (const line of await lines('../bench.ts', 'train-step', 'generate', ...flags)) {
-    const isOurs = line.skipped === undefined && line.kernels === undefined;
-    const { name, shape, value, ratio, ratioBf16, skipped } = line;
-    print(
-      `| ${[name, shape, isOurs ? provider : line.peer, skipped ?? value, ratio ?? '', ratioBf16 ?? ''].join(' | ')} |`,
-    );
+/** Milliseconds of all runs of a side by what was measured. */
+type Times = Map<string, { readonly milliseconds: number[]; tokens: number }>;
+
+function note(times: Times, key: string, { milliseconds, tokens }: Record<string, unknown>): void {
+  const known = times.get(key) ?? { milliseconds: [], tokens: Number(tokens) };
+  known.milliseconds.push(...(milliseconds as number[]));
+  times.set(key, known);
+}
+
+async function peerLine(name: string, shape: ShapeName, flags: readonly string[]) {
+  const script = join(import.meta.dirname, '../bench/pytorch_peer.py');
+  const counts = ['--threads', '2', '--warmup', '2', '--runs', values.runs, '--device', 'cuda'];
+  return (await lines(values.peer, [script, name, JSON.stringify(shapes[shape]), ...counts, ...flags]))[0]!;
+}
+
+async function round(shape: ShapeName, providers: readonly string[], times: Times): Promise<void> {
+  for (const provider of providers) {
+    try {
+      for (const line of await ourLines('speed.ts', provider, shape, values.runs)) {
+        note(times, `${line.name} ${provider}`, line);
+      }
+    } catch (error) {
+      print(`${provider}, ${shape}: ${reasonOf(error)}`);
+    }
+  }
+  if (values.peer === '') return;
+  for (const name of names) {
+    note(times, `${name} PyTorch`, await peerLine(name, shape, []));
+    note(times, `${name} PyTorch in bfloat16`, await peerLine(name, shape, ['--bf16']));
+  }
+}
+
+function printTimes(shape: ShapeName, times: Times): void {
+  for (const name of names) {
+    const peer = times.get(`${name} PyTorch`);
+    for (const [key, { milliseconds, tokens }] of times) {
+      if (!key.startsWith(`${name} `)) continue;
+      const middle = median(milliseconds);
+      const ratio = peer ? (median(peer.milliseconds) / middle).toFixed(2) : '';
+      const speed = Math.round((1000 * tokens) / middle);
+      print(
+        `| ${name} | ${shape} | ${key.slice(name.length + 1)} | ${middle.toFixed(1)} | ${speed} | ${ratio} |`,
+      );
+    }
   }
 }
 
@@ -108,7 +142,11 @@ print('| --- | --- | --- | --- | --- | --- |');
 const right: string[] = [];
 for (const provider of values.provider.split(',')) if (await agreement(provider)) right.push(provider);
 if (right.length > 0 && !values.software) {
-  print('\n| what | shape | side | tokens/s | ratio to PyTorch | ratio to its bfloat16 |');
+  print('\n| what | shape | side | ms | tokens/s | ratio to PyTorch |');
   print('| --- | --- | --- | --- | --- | --- |');
-  for (const provider of right) await speeds(provider);
+  for (const shape of values.shape.split(',') as ShapeName[]) {
+    const times: Times = new Map();
+    for (let turn = 0; turn < Number(values.rounds); turn++) await round(shape, right, times);
+    printTimes(shape, times);
+  }
 }

@@ -1,5 +1,4 @@
 import { EngineError, nextTurn, parseOptions } from '@rlp/core';
-import { identityModel } from '../native/identity-model.ts';
 import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
 import type { ResolvedEngineOptions } from '../options.ts';
 import type { Platform, SessionProfiler } from '../platform.ts';
@@ -19,6 +18,7 @@ import { FlatDeviceStore } from '../stores/flat-device-store.ts';
 import { HostStore } from '../stores/host-store.ts';
 import type { OwnedStore } from '../stores/store.ts';
 import { storeSpecSchema } from '../stores/store-layout.ts';
+import { probeProvider } from './probe.ts';
 import { OwnedSession, type SessionOwner } from './session.ts';
 import { SessionLease } from './session-lease.ts';
 
@@ -59,7 +59,7 @@ export class Host implements EngineHost {
   }
 
   /**
-   * Checks the execution provider by running one operator on it.
+   * Checks that the execution provider works and computes right numbers.
    *
    * @throws EngineError listing the providers of this machine.
    */
@@ -69,12 +69,7 @@ export class Host implements EngineHost {
     if (!wanted) throw this.#unavailable(backends);
     if (this.executionProvider === 'cpu') return;
     try {
-      const session = await this.#native.createSession(identityModel(), {
-        ...this.#sessionBase(),
-        threads: 1,
-      });
-      await session.run({ x: this.#native.tensor('float32', Float32Array.of(1), [1]) }, ['y'], {});
-      await session.release();
+      await probeProvider(this.#native, { ...this.#sessionBase(), threads: 1 });
     } catch (cause) {
       throw this.#unavailable(backends, cause);
     }

@@ -78,5 +78,10 @@ export class OwnedSession implements EngineSession {
 function whyFailed(feeds: Tensors, cause: unknown): string {
   const gone = Object.keys(feeds).find((name) => feeds[name]!.location === 'none');
   if (gone !== undefined) return `input "${gone}" was freed before the run, with its store perhaps`;
-  return cause instanceof Error ? cause.message : String(cause);
+  const said = cause instanceof Error ? cause.message : String(cause);
+  return /failed to allocate|out of memory|out of device memory|bad_alloc|cudaErrorMemoryAllocation/i.test(
+    said,
+  )
+    ? `memory is full; lower tokensPerMicroBatch, maxSequences or contextLength, or take a smaller model (${said})`
+    : said;
 }
