@@ -143,6 +143,17 @@ describe('failure is data', () => {
     });
   });
 
+  it('takes logprobs of 0, which are those of tokens that were certain', async () => {
+    const sure = moody();
+    const sample = sure.sample.bind(sure);
+    sure.sample = async (request) =>
+      (await sample(request)).map((one) => ({ ...one, behaviorLogprobs: one.tokens.map(() => 0) }));
+    const [group] = await collect(
+      manage(mockEnvironment(), { groupSize: 1 }, sure).collectGroups([task('a')]),
+    );
+    expect(group!.trajectories[0]).toMatchObject({ status: 'completed', steps: [{}] });
+  });
+
   it.each(['buildPrompt', 'isTerminal', 'reset'] as const)('attributes an error in %s', async (method) => {
     const environment = {
       ...thrower,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RolloutManager, type RolloutOptions } from './index.ts';
+import { groupNames, RolloutManager, type RolloutOptions } from './index.ts';
 import { characters, mockEnvironment, mockPolicy } from './testing.ts';
 
 /** A manager over a sampler whose context holds 32 tokens. */
@@ -43,4 +43,29 @@ it('refuses to continue from a state without its task', () => {
   const states = [{ state: { prompt: '', response: '', stepCount: 0 } }];
   const begin = async () => manager.continueFrom(states as never).next();
   return expect(begin()).rejects.toThrow('continueFrom: expected { task, state }');
+});
+
+it.each<[string, (manager: RolloutManager) => unknown, string]>([
+  [
+    'a source',
+    (manager) => manager.collectGroups({ take: () => [] } as never),
+    'got a task source; write source.take(8)',
+  ],
+  ['one task', (manager) => manager.collectGroups({ id: 'a' } as never), 'got object; write [ … ]'],
+  ['no task', (manager) => manager.collectGroups(null as never), 'got null; write [ … ]'],
+  ['no trajectory', (manager) => manager.resume([{}] as never), 'the entry at place 0 is not a trajectory'],
+  [
+    'a trajectory of no group',
+    (manager) => manager.resume([{ id: 'x', task: { id: 'a' } }] as never),
+    'trajectory "x" has no group',
+  ],
+])('takes lists of tasks and of episodes, not %s', (_, begin, message) => {
+  const manager = new RolloutManager({ environment: mockEnvironment(), ...mockPolicy() });
+  expect(() => begin(manager)).toThrow(message);
+});
+
+it('names groups as a manager does', () => {
+  const tasks = [{ id: 'a' }, { id: 'b' }, { id: 'a' }];
+  expect(groupNames(tasks, { iteration: 3 })).toEqual(['3/a', '3/b', '3/a#1']);
+  expect(groupNames(tasks.slice(1), { iteration: 3, round: 2 })).toEqual(['3.2/b', '3.2/a']);
 });

@@ -174,7 +174,8 @@ export async function bullRollouts<Metadata = unknown, Outcome = unknown>(
 }
 
 function withResolvers<Value>() {
-  let [resolve, reject]: [(value: Value) => void, (error: unknown) => void] = [() => {}, () => {}];
+  let resolve!: (value: Value) => void;
+  let reject!: (error: unknown) => void;
   const promise = new Promise<Value>((fulfil, refuse) => {
     resolve = fulfil;
     reject = refuse;

@@ -212,6 +212,23 @@ describe('progress', () => {
   });
 });
 
+it('progressLine leaves out what is not known', () => {
+  const waitingFor = { start: 0, sampler: 2, environment: 1, nothing: 0 };
+  const known = {
+    groups: { queued: 4, running: 1, yielded: 3 },
+    episodes: { running: 3, ended: 1, waitingFor },
+  };
+  const line =
+    '3 groups done, 1 running, 4 queued; ' +
+    '3 episodes running (2 wait for the sampler, 1 for the environment), 1 ended';
+  expect(progressLine(known)).toBe(line);
+  const slowest = { episode: '0/a/1', task: 'a', turns: 2, waitsFor: 'sampler' as const };
+  expect(progressLine({ ...known, tokensPerSecond: 12.6, slowest: { ...slowest, ageMs: 2340 } })).toBe(
+    `${line}; 13 tokens/s; slowest 0/a/1: 2 turns in 2.3 s, waits for sampler`,
+  );
+  expect(progressLine({ ...known, slowest })).toBe(`${line}; slowest 0/a/1: 2 turns, waits for sampler`);
+});
+
 describe('concurrentEpisodes', () => {
   it('bounds the episodes of all groups', async () => {
     const most = { value: 0 };

@@ -24,9 +24,9 @@ export class TokenMeter {
 
   /** Tokens per second. `undefined` without a clock, or before time has passed. */
   get perSecond(): number | undefined {
-    if (this.#clock === undefined || this.#beganMs === undefined) return undefined;
+    if (this.#clock === undefined) return undefined;
     const now = this.#clock();
-    const elapsedMs = Math.min(windowMs, now - this.#beganMs);
+    const elapsedMs = Math.min(windowMs, now - (this.#beganMs ?? now));
     const recent = this.#parts.filter(({ atMs }) => atMs >= now - windowMs);
     const tokens = recent.reduce((sum, part) => sum + part.tokens, 0);
     return elapsedMs > 0 ? (tokens * 1000) / elapsedMs : undefined;

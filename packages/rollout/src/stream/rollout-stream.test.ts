@@ -256,7 +256,23 @@ describe('rolloutStream', () => {
     const broken = { ...mockEnvironment(), reset: () => Promise.reject(new Error('no world')) };
     const manager = new RolloutManager({ environment: broken, ...mockPolicy() }, { onFailure: 'stop' });
     const stream = rolloutStream(manager, { tasks: endless() as TaskSource, batch: 2 });
-    await expect(stream.next()).rejects.toThrow('no world');
+    await expect(stream.next()).rejects.toThrow(
+      expect.objectContaining({ message: expect.stringContaining('no world') }),
+    );
+  });
+
+  it('that has not gone on yet has the state that it was given', async () => {
+    const first = rolloutStream(manage(() => 5).manager, { tasks: endless(), batch: 4 });
+    await take(first, 1);
+    const resume = first.saveState();
+    await first.return!();
+    expect(resume.unfinished.length).toBeGreaterThan(0);
+    const second = rolloutStream(manage().manager, { tasks: endless(), batch: 4, resume });
+    const { unfinished, ...state } = second.saveState();
+    expect({ ...state, unfinished: idsOf(unfinished).toSorted() }).toEqual({
+      ...resume,
+      unfinished: idsOf(resume.unfinished).toSorted(),
+    });
   });
 
   it('refuses tasks, a worth and a state that it cannot use, all at once', () => {
