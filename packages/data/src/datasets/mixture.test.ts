@@ -1,3 +1,4 @@
+import { RandomStream } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { datasetOf } from './dataset-of.ts';
@@ -28,6 +29,21 @@ describe('mixture', () => {
     expect(of('c').slice(80)).toEqual(await prompts(rows('c', 20)));
     const firstHalf = order.slice(0, 300).filter((prompt) => prompt.startsWith('b')).length;
     expect(Math.abs(firstHalf - 150)).toBeLessThan(40);
+  });
+
+  it('draws from the stream of its seed', async () => {
+    for (const seed of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const random = RandomStream.named(seed, 'mixture');
+      // One row each: the first comes first if the draw falls into its half.
+      const expected = random.uniform() * 2 < 1 ? ['a0', 'b0'] : ['b0', 'a0'];
+      const parts = ['a', 'b'].map((name) => ({ dataset: rows(name, 1), size: 1 }));
+      expect(await prompts(mixture(parts, { seed }))).toEqual(expected);
+      const weighted = mixture(
+        ['a', 'b'].map((name) => ({ dataset: rows(name, 1), weight: 1 })),
+        { seed, until: 'all' },
+      );
+      expect((await prompts(weighted))[0]).toBe(expected[0]);
+    }
   });
 
   it('draws parts by weight, until the first or all have ended', async () => {

@@ -1,7 +1,7 @@
 import { RandomStream } from '@rlp/core';
 import { expect, it } from 'vitest';
 import { SimulatedDisk } from '../testing/index.ts';
-import { removeTree, writeNewFile } from './file-system.ts';
+import { removeTree, writeFully, writeNewFile } from './file-system.ts';
 
 async function tree() {
   const disk = new SimulatedDisk(RandomStream.named('trees'));
@@ -30,4 +30,22 @@ it('removeTree rejects if the disk fails, and passes if another process was fast
   };
   await removeTree({ ...files, unlink: twice }, '/z');
   expect(disk.paths()).not.toContain('/z');
+});
+
+it('writeFully writes what is left, whatever a call takes', async () => {
+  const calls: number[][] = [];
+  const written: number[] = [];
+  const write = async (bytes: Uint8Array, offset: number, length: number) => {
+    calls.push([offset, length]);
+    const bytesWritten = Math.min(3, length);
+    written.push(...bytes.subarray(offset, offset + bytesWritten));
+    return { bytesWritten };
+  };
+  await writeFully({ write } as Parameters<typeof writeFully>[0], Uint8Array.of(1, 2, 3, 4, 5, 6, 7));
+  expect(calls).toEqual([
+    [0, 7],
+    [3, 4],
+    [6, 1],
+  ]);
+  expect(written).toEqual([1, 2, 3, 4, 5, 6, 7]);
 });

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
 import { nodeHost } from './host.ts';
@@ -23,6 +25,16 @@ it.skipIf(process.platform !== 'linux')('tells a process from a later one with i
   expect(isRunning({ ...own, started: own.started - 1 })).toBe(false);
   expect(isRunning({ ...own, started: 0 })).toBe(true);
 });
+
+it.skipIf(process.platform !== 'linux')(
+  'has a machine that is a host, a boot and a space of process numbers',
+  () => {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
+    const parts = [hostname(), boot, readlinkSync('/proc/self/ns/pid')];
+    const sum = createHash('sha256').update(parts.join('\n')).digest('hex');
+    expect(ownIdentity().machine).toBe(sum.slice(0, 8));
+  },
+);
 
 it('is the same by machine, number and start', () => {
   const own = ownIdentity();

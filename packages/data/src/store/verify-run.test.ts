@@ -57,13 +57,13 @@ it('names a list of checksums that is none', async () => {
 
 it('names values that are not JSON, and who repairs them', async () => {
   await writeFile(join(run, 'progress.json'), '{"seconds": ');
-  await writeFile(join(run, 'metrics.jsonl'), '{"a": 1}\nbroken\n{"a": 2');
+  await writeFile(join(run, 'metrics.jsonl'), '{"a": 1}\n \t\nbroken\n{"a": 2');
   await writeFile(join(run, 'notes.txt'), 'not JSON');
   await mkdir(join(run, '.cache'));
   await writeFile(join(run, '.cache', 'x.json'), 'not looked at');
   expect((await verifyRun(run)).problems).toEqual([
-    `${join(run, 'metrics.jsonl')}, line 2: not valid JSON; delete or correct it`,
-    `${join(run, 'metrics.jsonl')}, line 3: not valid JSON; the next append repairs it`,
+    `${join(run, 'metrics.jsonl')}, line 3: not valid JSON; delete or correct it`,
+    `${join(run, 'metrics.jsonl')}, line 4: not valid JSON; the next append repairs it`,
     `${join(run, 'progress.json')}: not valid JSON; delete or correct it`,
   ]);
 });

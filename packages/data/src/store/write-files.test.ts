@@ -32,6 +32,11 @@ it('writes all files and leaves nothing beside them, in the order of the plan', 
   expect(disk.paths()).toEqual(['/model', '/model/a', '/model/b']);
   const renamed = disk.log.flatMap((entry) => /^rename \S+ (\S+)$/.exec(entry)?.[1] ?? []);
   expect(renamed).toEqual(['/model/a', '/model/b']);
+  // Each file is on disk before it gets its name, also if whoever wrote it did not see to that.
+  for (const [at, entry] of disk.log.entries()) {
+    const temporary = /^rename (\S+) \S+$/.exec(entry)?.[1];
+    if (temporary !== undefined) expect(disk.log.slice(0, at)).toContain(`sync ${temporary}`);
+  }
 });
 
 it('keeps the earlier files if one cannot be written', async () => {

@@ -87,6 +87,9 @@ it('reads logs of the Responses API', () => {
     response: { id: 'resp_1', output },
   };
   expect(messagesOf(record)).toEqual([[{ role: 'system', content: 'Be short.' }, ...conversation]]);
+  const modelOf = (model?: string) =>
+    read({ ...record, response: { ...record.response, model } })[0]!.task.metadata.model;
+  expect([modelOf(), modelOf('gpt-2026')]).toEqual(['gpt', 'gpt-2026']);
   expect(messagesOf({ request: { input: 'hi' }, response: { output } })[0]![0]).toEqual({
     role: 'user',
     content: 'hi',
