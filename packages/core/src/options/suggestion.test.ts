@@ -48,6 +48,12 @@ function problems(input: object): readonly string[] {
 }
 
 describe('a misspelt option', () => {
+  it('that chooses a form is taken for the one that does', () => {
+    expect(problems({ aggregation: { type: 'token-sum' } }).join()).toContain(
+      '"type"; did you mean aggregation.mode?',
+    );
+  });
+
   it('that stands in many places is taken for the least deep', () => {
     const stage = z.strictObject({ backend: z.strictObject({ rate: z.number() }) }).partial();
     const many = z.strictObject({ backend: stage.shape.backend, a: stage, b: stage, c: stage }).partial();

@@ -5,6 +5,9 @@ import { nearNames, sameNames } from './near-names.ts';
 /** More keys than this are not listed. */
 const listed = 12;
 
+/** Names of the option that chooses one of several forms. */
+const choices: ReadonlySet<string> = new Set(['kind', 'method', 'mode', 'name', 'type']);
+
 /** More places than this are not told apart. */
 const offered = 3;
 
@@ -100,6 +103,7 @@ export function keySuggestion(
   const translation = translated(key, allowed, path);
   return (
     asked(sameNames(key, siblings, lastOf)) ??
+    asked(choices.has(key) ? siblings.filter((option) => choices.has(lastOf(option))) : []) ??
     (translation?.isHere ? translation.text : undefined) ??
     // One letter s away from a neighbour: that is nearer than the same name somewhere else.
     asked([...sameNames(`${key}s`, siblings, lastOf), ...sameNames(key, siblings, pluralOf)]) ??

@@ -103,6 +103,8 @@ interface OpenRewards {
   readonly computer: RewardComputer<AnswerMetadata>;
   /** First component that needs an answer in each task. */
   readonly readsAnswer: string | undefined;
+  /** @throws FormatError if a reward model is not there. */
+  requireModels(): void;
   close(): Promise<void>;
 }
 
@@ -134,5 +136,8 @@ export function createRunRewards(parts: Parts): OpenRewards {
   const readsAnswer = configs.find(
     ({ name, params }) => readAnswers.has(name) && !Object.hasOwn(params ?? {}, 'reference'),
   )?.as;
-  return { computer: registry.createRewards(configs), readsAnswer, close };
+  const requireModels = () => {
+    for (const model of models) model.requireModel();
+  };
+  return { computer: registry.createRewards(configs), readsAnswer, requireModels, close };
 }

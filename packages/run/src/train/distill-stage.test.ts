@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +51,16 @@ it('comes nearer to a teacher, on its own text', async () => {
   expect(kl.at(-1)!).toBeLessThan(0.8 * kl[0]!);
 }, 60_000);
 
-it('refuses a teacher with another vocabulary', async () => {
+it('refuses a teacher that is not there or has another vocabulary, before anything is measured', async () => {
+  const output = join(directory, 'none');
+  const missing = {
+    ...shared,
+    output,
+    model: created('student'),
+    distill: { teacher: join(directory, 'away') },
+  };
+  await expect(trainRun(missing, { stream })).rejects.toThrow(/away\/tokenizer\.json: no such file/);
+  expect(existsSync(output)).toBe(false);
   const teacher = await trainRun(
     { ...shared, ...learned(1), output: join(directory, 'other'), model: created('other', '0123456789+=x') },
     { stream },

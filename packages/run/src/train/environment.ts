@@ -67,6 +67,8 @@ interface RunRewards {
   readonly component: string | undefined;
   /** Component that needs an answer in each row. */
   readonly readsAnswer?: string | undefined;
+  /** @throws FormatError if a reward model is not there. */
+  requireModels?(): void;
   /** Closes what was opened for them, but not what the configuration gave. */
   close(): Promise<void>;
 }

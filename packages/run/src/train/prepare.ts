@@ -16,6 +16,7 @@ import {
   showsMessages,
 } from './environment.ts';
 import { loadRunModel, requireModel } from './load-run-model.ts';
+import { requireTeacher } from './require-teacher.ts';
 
 /** What a run works with, loaded and checked. */
 export interface PreparedRun {
@@ -64,7 +65,9 @@ export async function prepareRun(
       'environment: the model has no chat template, which messages need; use `environment: text` and rows whose prompts are text, or a model that can chat',
     );
   }
-  const { computer, component, readsAnswer, close } = createRewards(config);
+  const { computer, component, readsAnswer, requireModels, close } = createRewards(config);
+  requireModels?.();
+  await requireTeacher(config.distill?.teacher, model.tokenizer, signal);
   if (stages.includes('sft')) {
     // What is practised later is a prompt, and not a text to imitate.
     requireCompletions(

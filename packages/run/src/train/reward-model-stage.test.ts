@@ -93,6 +93,10 @@ it('says what is wrong before anything is trained', async () => {
     trainRun({ model, data, output: join(directory, 'wrong'), ...config } as RunConfig, { stream });
   await expect(run({ rewardModel: {}, algorithm: {} })).rejects.toThrow(/no mode does reward-model and rl/);
   await expect(run({ rewardModel: { centring: 1 } })).rejects.toThrow(/rewardModel.*centring/);
+  const nowhere = { liked: { name: 'rewardModel', params: { model: join(directory, 'nowhere') } } };
+  await expect(run({ rewards: nowhere, algorithm: {} })).rejects.toThrow(
+    /nowhere holds no value_head\.safetensors; give the folder of a run of mode 'reward-model'/,
+  );
   const none = { rewards: { liked: { name: 'rewardModel' } }, algorithm: {} };
   await expect(run(none)).rejects.toThrow(/rewards\.liked\.params.*model/);
 });

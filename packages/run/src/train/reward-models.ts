@@ -35,7 +35,11 @@ export async function saveRewardModel(
 }
 
 /** A reward that holds an engine once it was used. */
-export type SavedRewardModel = RewardFunction & { close(): Promise<void> };
+export type SavedRewardModel = RewardFunction & {
+  /** @throws FormatError if there is no reward model. Loads nothing. */
+  requireModel(): void;
+  close(): Promise<void>;
+};
 
 /**
  * A saved reward model as a reward. It is loaded when the first response is scored, into an engine of its own.
@@ -43,16 +47,21 @@ export type SavedRewardModel = RewardFunction & { close(): Promise<void> };
  * @param source - Folder of the model, or of the run that trained it.
  */
 export function savedRewardModel(source: string): SavedRewardModel {
-  let loaded: Promise<SavedRewardModel> | undefined;
+  let loaded: Promise<OpenRewardModel> | undefined;
   const reward: RewardFunction = async (trajectory, context) => {
     loaded ??= load(source);
     return (await loaded)(trajectory, context);
   };
-  return Object.assign(reward, { close: async () => (await loaded)?.close() });
+  return Object.assign(reward, {
+    requireModel: () => void folderOf(source),
+    close: async () => (await loaded)?.close(),
+  });
 }
 
-async function load(source: string): Promise<SavedRewardModel> {
-  const folder = await folderOf(source);
+type OpenRewardModel = RewardFunction & Pick<SavedRewardModel, 'close'>;
+
+async function load(source: string): Promise<OpenRewardModel> {
+  const folder = folderOf(source);
   const [model, valueHead] = await Promise.all([loadModel(folder), readValueHead(folder)]);
   const engine = await createEngine();
   const close = () => engine.close();
@@ -66,7 +75,7 @@ async function load(source: string): Promise<SavedRewardModel> {
 }
 
 /** The folder itself, or the best or last checkpoint of a run. */
-async function folderOf(source: string): Promise<string> {
+function folderOf(source: string): string {
   const { checkpoints } = runFiles(source);
   for (const folder of [source, join(checkpoints, 'best'), join(checkpoints, 'last')]) {
     if (existsSync(join(folder, headFile))) return folder;

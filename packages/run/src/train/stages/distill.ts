@@ -1,8 +1,8 @@
 import { REINFORCEAlgorithm, type RlState } from '@rlp/algorithms';
 import { distillationOptions, withTeacher } from '@rlp/algorithms/distillation';
-import { ArgumentError, type State, type TokenScorer } from '@rlp/core';
+import type { State, TokenScorer } from '@rlp/core';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
-import { type LanguageModel, loadModel, loadTokenizer, type TextTokenizer } from '@rlp/models';
+import { loadModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
 import type { Teacher } from '../../config/distill-schema.ts';
@@ -17,40 +17,16 @@ interface OpenTeacher {
   readonly close: () => Promise<void>;
 }
 
-async function openTeacher(
-  teacher: Teacher,
-  model: LanguageModel,
-  engine: Engine,
-  signal: AbortSignal,
-): Promise<OpenTeacher> {
+async function openTeacher(teacher: Teacher, engine: Engine, signal: AbortSignal): Promise<OpenTeacher> {
   if (typeof teacher === 'string') {
     const loaded = await loadModel(teacher, { signal });
-    requireVocabulary(teacher, loaded.tokenizer, model.tokenizer);
     const sampler = await createOnnxSampler({ engine, model: loaded, store: 'teacher', maxSequences: 1 });
     return { scorer: sampler, close: () => sampler.close() };
   }
   if ('scoreTokens' in teacher) return { scorer: teacher, close: async () => undefined };
-  const { tokenizer } = await loadTokenizer(teacher.model, { signal });
-  requireVocabulary(teacher.model, tokenizer, model.tokenizer);
   const { server: backend, url, model: folder } = teacher;
   const inference = await InferenceModule.create({ backend, url, model: folder });
   return { scorer: inference, close: () => inference.close() };
-}
-
-/** Tokens are scored by their ids, so both have to mean the same by them. */
-function requireVocabulary(name: string, teacher: TextTokenizer, own: TextTokenizer): void {
-  const vocabulary = ({ files: { tokenizer } }: TextTokenizer) => {
-    const { vocab } = (tokenizer.model ?? {}) as { readonly vocab?: unknown };
-    const added = (tokenizer.added_tokens ?? []) as readonly {
-      readonly id: number;
-      readonly content: string;
-    }[];
-    return JSON.stringify([vocab, added.map(({ id, content }) => [id, content])]);
-  };
-  if (vocabulary(teacher) === vocabulary(own)) return;
-  throw new ArgumentError(
-    `distill.teacher: ${name} has another vocabulary than the model (${teacher.vocabularySize} and ${own.vocabularySize} tokens); choose a teacher of the same family`,
-  );
 }
 
 function optionsOf({ given, config }: PreparedRun) {
@@ -63,7 +39,7 @@ function optionsOf({ given, config }: PreparedRun) {
 async function* distilled(context: StageContext, iterations: number) {
   const { prepared, policy, model, engine, clock, signal, resume, onInterrupted } = context;
   const { environment, rows, config } = prepared;
-  const teacher = await openTeacher(config.distill!.teacher, model, engine, signal);
+  const teacher = await openTeacher(config.distill!.teacher, engine, signal);
   try {
     const algorithm = new REINFORCEAlgorithm<State, AnswerMetadata>(
       {
