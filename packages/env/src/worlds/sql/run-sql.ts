@@ -46,16 +46,14 @@ export function runSql(
   try {
     prepare(database, maxBytes, RandomStream.named('sql', sql, checksum(bytes)));
     let result: SqlResult = { columns: [], rows: [], changed: 0, isCut: false };
-    let changed = 0;
     for (const statement of database.iterateStatements(sql)) {
       const text = statement.getSQL();
       requirePermitted(text);
       const read = readRows(statement, maxRows, maxCharacters);
       if (read.columns.length > 0) result = { ...read, changed: 0 };
-      else changed += database.getRowsModified();
     }
     requireEnded(database);
-    return { result: { ...result, changed }, bytes: database.export() };
+    return { result: { ...result, changed: changesOf(database) }, bytes: database.export() };
   } finally {
     database.close();
   }
@@ -100,6 +98,16 @@ function readRows(
     rows.push(row);
   }
   return { columns: statement.getColumnNames(), rows, isCut };
+}
+
+/** Rows changed since the database was opened. SQLite's count of one statement stays until another statement changes rows. */
+function changesOf(database: SqlJsDatabase): number {
+  let changes = 0;
+  for (const statement of database.iterateStatements('SELECT total_changes()')) {
+    statement.step();
+    changes = Number(statement.get()[0]);
+  }
+  return changes;
 }
 
 function asJson(value: SqlValue): number | string | null {

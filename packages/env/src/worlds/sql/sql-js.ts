@@ -8,7 +8,6 @@ export interface SqlJsDatabase {
   run(sql: string): unknown;
   export(): Uint8Array;
   close(): void;
-  getRowsModified(): number;
   iterateStatements(sql: string): Iterable<SqlJsStatement>;
   create_function(name: string, work: (...args: never[]) => unknown): unknown;
 }
