@@ -78,8 +78,12 @@ if (import.meta.filename === process.argv[1]) {
     },
   });
   const scores = await scoreLogs(await readFile(values.logs, 'utf8'));
+  const rounded = (value: number | null) => value && Number(value.toFixed(4));
   console.table(
-    scores.map(({ id, reward, components, verdict }) => ({ id, reward, ...components, verdict })),
+    scores.map(({ id, reward, components, verdict }) => {
+      const parts = Object.entries(components).map(([name, value]) => [name, rounded(value)]);
+      return { id, reward: rounded(reward), ...Object.fromEntries(parts), verdict };
+    }),
   );
   await mkdir(dirname(values.out), { recursive: true });
   await writeFile(values.out, scores.map((score) => `${JSON.stringify(score)}\n`).join(''));

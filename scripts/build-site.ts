@@ -1,5 +1,5 @@
 /**
- * `pnpm docs`: builds the documentation site into `runs/site/html`, offline. Fails on dead links.
+ * `pnpm run docs`: builds the documentation site into `runs/site/html`, offline. Fails on dead links.
  *
  * `--pages` only gathers the pages, checks their links and writes `llms.txt`, which takes a second. The whole build also writes the API reference
  * from the packages' declarations, so `pnpm build` has to run first.
