@@ -34,6 +34,13 @@ it.each([
   expect(toolSchema.safeParse(given).success).toBe(false);
 });
 
+it('says of a function that is no object that it is none', () => {
+  for (const given of ['add', null]) {
+    const { error } = toolSchema.safeParse({ type: 'function', function: given });
+    expect(error?.issues).toMatchObject([{ code: 'invalid_type', expected: 'object', path: ['function'] }]);
+  }
+});
+
 it('takes a list, or its JSON', () => {
   expect(toolListSchema.parse([add])).toEqual([add]);
   expect(toolListSchema.parse(JSON.stringify([add]))).toEqual([add]);

@@ -201,6 +201,11 @@ describe('the end of an episode', () => {
     expect([outcome?.sold, metrics]).toEqual([1, { 'shop/sold': 1 }]);
   });
 
+  it('has neither, if the environment has none', async () => {
+    const trajectory = await play({ environment: mockEnvironment() as typeof shop });
+    for (const name of ['outcome', 'metrics']) expect(trajectory).not.toHaveProperty(name);
+  });
+
   it('is an error for an environment whose outcome or metrics cannot be recorded', async () => {
     const broken = await play({
       environment: { ...shop, metrics: () => ({ cost: Number.NaN }) },

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { RolloutManager } from './index.ts';
+import { mockEnvironment, mockPolicy } from './testing.ts';
 import { WorldCounts } from './world-counts.ts';
 
 const counts = { open: 1, idle: 2, waiting: 3, opened: 4, restored: 5, reused: 6, leaked: 0 };
@@ -27,4 +29,15 @@ it('tells of each leak once, and not of those before it', () => {
   expect([worlds.takeNotes(), worlds.takeNotes()]).toEqual([[`1 world ${left}`], []]);
   one.statistics.leaked = 8;
   expect(worlds.takeNotes()).toEqual([`2 worlds ${left}`]);
+});
+
+it('are among the statistics of a manager whose environment has pools, which begin with zeros', () => {
+  const statistics = (pools?: readonly object[]) =>
+    new RolloutManager({
+      environment: { ...mockEnvironment(), ...(pools && { pools: pools as never }) },
+      ...mockPolicy(),
+    }).getStatistics();
+  expect(statistics([pool(2)]).worlds).toEqual({ ...counts, leaked: 2 });
+  expect(statistics()).not.toHaveProperty('worlds');
+  expect(statistics()).toMatchObject({ trajectories: 0, averageTrajectoryLength: 0, averageTokens: 0 });
 });

@@ -103,6 +103,9 @@ describe('pooledRollouts', () => {
       /exports default, nothing/,
     );
     await expect(createRolloutWorkers({ module, workers: 0 })).rejects.toThrow(/workers/);
+    await expect(createRolloutWorkers({ module: './worker.ts' })).rejects.toThrow(
+      'module: must be a URL: new URL("./worker.ts", import.meta.url)',
+    );
     const worker = groupWorker(parts());
     await expect(worker.run({ ...job(1), groupId: '' })).rejects.toThrow(/groupId/);
     await expect(worker.run({ ...job(1), options: { groupsize: 2 } })).rejects.toThrow(/groupSize/);
