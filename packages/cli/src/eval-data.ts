@@ -1,5 +1,6 @@
 import { FormatError, nearNames, type RewardFunction, type Task } from '@rlp/core';
 import { loadDataset } from '@rlp/data/datasets';
+import { loadLanguageDetector } from '@rlp/rewards/instructions';
 import { exactAnswer, mathAnswer } from '@rlp/rewards/stock';
 import {
   type Benchmark,
@@ -36,13 +37,25 @@ export async function readEvaluationData(path: string, flags: DataFlags): Promis
   const rows = await rowsOf(path, limit, signal);
   const known = benchmark ?? (grader === undefined ? benchmarkOf(rows) : undefined);
   if (known === undefined) return { name: path, ...questionsAndAnswers(path, rows, flags) };
-  const runner = needsPython.includes(known)
-    ? (await import('@rlp/sandbox/python')).pythonRunner()
-    : undefined;
+  const runner = needsPython.includes(known) ? await startedPython(signal) : undefined;
+  if (known === 'ifeval' && rows.some(asksForLanguage)) await loadLanguageDetector();
   return { name: known, benchmark: readBenchmark(rows, { name: known, style, source: path, runner }) };
 }
 
 const needsPython: readonly string[] = ['humaneval', 'mbpp'];
+
+/** Runs an empty program, so that a package that is missing is reported before a model answers. */
+async function startedPython(signal: AbortSignal = new AbortController().signal) {
+  const { pythonRunner } = await import('@rlp/sandbox/python');
+  const runner = pythonRunner();
+  await runner({ language: 'python', source: '', input: '' }, { timeoutMs: 60_000, signal });
+  return runner;
+}
+
+/** Whether a row of IFEval has an instruction about the language of a response. */
+function asksForLanguage({ instruction_id_list: ids }: BenchmarkRow): boolean {
+  return [ids].flat().some((id) => /language|english/.test(String(id)));
+}
 
 function requireBenchmark(name: string): void {
   if ((benchmarkNames as readonly string[]).includes(name)) return;

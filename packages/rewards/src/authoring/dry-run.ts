@@ -1,4 +1,5 @@
 import {
+  ArgumentError,
   type Message,
   parseOptions,
   type RewardFunction,
@@ -106,6 +107,8 @@ export async function dryRun<Metadata>(
   options: DryRunOptions = {},
 ): Promise<DryRunReport> {
   const resolved = parseOptions('dryRun', schema, options);
+  if (!Array.isArray(examples as unknown))
+    throw new ArgumentError('dryRun: expected a list of examples, such as [{ prompt, response, metadata }]');
   const reports: DryRunReward[] = [];
   for (const [name, subject] of Object.entries(rewards)) {
     const trajectories = examples.map(trajectoryOf);

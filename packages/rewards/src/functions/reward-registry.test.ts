@@ -29,6 +29,12 @@ const rewardsOf = async (configs: readonly RegisteredRewardConfig[]) =>
   (await registry.createRewards(configs).computeRewards(group)).map(({ reward }) => reward);
 
 describe('RewardRegistry', () => {
+  it('is of functions by name', () => {
+    expect(() => new RewardRegistry({} as never)).toThrow(
+      'rewards: must be functions from parameters by name',
+    );
+  });
+
   it('makes the weighted sum that a config names', async () => {
     const config = '[{"name":"right","weight":2},{"name":"format","weight":0.5,"params":{"tags":["a"]}}]';
     expect(await rewardsOf(JSON.parse(config))).toEqual([2, 2, 2.5]);

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  isRecord,
   nearNames,
   OptionsError,
   parseOptions,
@@ -77,6 +78,8 @@ export class RewardRegistry<
 
   /** @throws `OptionsError` for a reward that is not a factory, or an object without `verifyBatch`. */
   constructor({ rewards, verifiers }: RewardRegistryEntries<Metadata, Name, VerifierName>) {
+    if (!isRecord(rewards))
+      throw new OptionsError('RewardRegistry', ['rewards: must be functions from parameters by name']);
     this.#rewards = new Map(Object.entries<RewardFactory<Metadata>>(rewards));
     this.#verifiers = new Map(Object.entries<Verifier>(verifiers ?? {}));
     const issues = [

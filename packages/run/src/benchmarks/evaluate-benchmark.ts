@@ -32,8 +32,10 @@ export interface EvaluateBenchmarkOptions
  *
  * @throws what `evaluate` throws, and `ArgumentError` for options to compare without a scorer.
  */
-export function evaluateBenchmark(options: EvaluateBenchmarkOptions): Promise<Evaluation> {
+export async function evaluateBenchmark(options: EvaluateBenchmarkOptions): Promise<Evaluation> {
   const { benchmark, ...rest } = options;
+  if (!Array.isArray(benchmark?.tasks))
+    throw new ArgumentError('evaluateBenchmark: expected a benchmark; readBenchmark makes one of rows');
   return benchmark.kind === 'answer' ? answered(benchmark, rest) : chosen(benchmark, rest);
 }
 
