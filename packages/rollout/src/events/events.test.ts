@@ -102,6 +102,40 @@ describe('events', () => {
     expect(events.find(({ type }) => type === 'state-updated')).toMatchObject({ environmentMs: 1 });
   });
 
+  it('of a world that shows text have what it says, and results of calls by their place', async () => {
+    const answered = async (environment: Environment, said: string) => {
+      const events: RolloutEvent[] = [];
+      const manager = new RolloutManager(
+        { environment, ...mockPolicy({ speak: () => said }), onEvent: (event) => events.push(event) },
+        { groupSize: 1 },
+      );
+      for await (const _ of manager.collectGroups([task()]));
+      return events;
+    };
+    const text: Environment = {
+      ...mockEnvironment(),
+      buildPrompt: ({ stepCount }) => (stepCount === 0 ? 'Why?' : 'Why?ok Really?'),
+    };
+    expect((await answered(text, 'ok')).find(({ type }) => type === 'state-updated')).toMatchObject({
+      messages: [{ role: 'user', content: ' Really?' }],
+    });
+    const nameless: Environment = {
+      ...mockEnvironment(),
+      buildPrompt: ({ stepCount, response }) => [
+        { role: 'user', content: 'Why?' },
+        ...(stepCount === 0
+          ? []
+          : ([
+              { role: 'assistant', content: response },
+              { role: 'tool', content: 'first' },
+              { role: 'tool', content: 'second' },
+            ] as const)),
+      ],
+    };
+    const called = (await answered(nameless, call.repeat(2))).filter((event) => event.type === 'tool-called');
+    expect(called.map(({ result }) => result)).toEqual(['first', 'second']);
+  });
+
   it('cost nothing but a note if a sink fails', async () => {
     const seen: RolloutEvent[] = [];
     const throwing = () => {

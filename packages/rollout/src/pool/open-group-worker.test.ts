@@ -50,3 +50,14 @@ it('takes over weights once, and refuses jobs that it cannot do', async () => {
   await expect(worker.run(job, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
   expect((await worker.run(job)).id).toBe('0/a');
 });
+
+it('gives an empty group if its failure policy leaves out everything', async () => {
+  const own = parts();
+  const broken = { ...own.environment, reset: () => Promise.reject(new Error('no world')) };
+  const dropping = { ...job, options: { ...options, onFailure: 'drop-group' } };
+  expect(await groupWorker({ ...own, environment: broken as never }).run(dropping)).toEqual({
+    id: '0/a',
+    task: job.task,
+    trajectories: [],
+  });
+});
