@@ -455,3 +455,20 @@ it.each<[string, Environment<State, Trip>, string]>([
   const reset = async () => environment.reset(task, 1);
   await expect(reset()).rejects.toThrow(`${owner}: the environment within has a tool "${name}" already`);
 });
+
+it('layers hand on version and pools of the environment within', () => {
+  const pools = [{}] as never;
+  const within = Object.assign(dialogue(), { version: '2', pools }) as Environment<State, Trip>;
+  for (const layer of [
+    withLimits(within, { maxTurns: 1 }),
+    withRetries(within),
+    withMemory(within, { keepTurns: 1 }),
+    withTermination(within, { pattern: 'x' }),
+    withTools(within, [weather]),
+    withUser(within, counting, { instructions }),
+  ] as readonly Environment<State, Trip>[]) {
+    expect(layer.pools).toBe(pools);
+    expect(layer.version).toBe('2');
+  }
+  expect(withRetries(dialogue())).not.toHaveProperty('pools');
+});

@@ -45,6 +45,21 @@ describe('gameEnvironment', () => {
     ]);
   });
 
+  it('shows the first view below the rules, or alone where the prompt has no words of a user', async () => {
+    const begun = async (prompt: Task['prompt']) => {
+      const environment = gameEnvironment(frozenLake);
+      return environment.buildPrompt(await environment.reset({ id: 'a', prompt, metadata: lake }, 1));
+    };
+    const system = { role: 'system', content: 'Rules.' } as const;
+    const view = '@F\nFG';
+    expect(await begun([system])).toEqual([system, { role: 'user', content: view }]);
+    expect(await begun([])).toEqual([{ role: 'user', content: view }]);
+    expect(await begun([system, { role: 'user', content: 'Go.' }])).toEqual([
+      system,
+      { role: 'user', content: `Go.\n\n${view}` },
+    ]);
+  });
+
   it('reads the last answer, or else the last line, by word or letter', async () => {
     for (const response of [
       'down',
@@ -260,6 +275,16 @@ describe('puzzles', () => {
         1,
       ),
     ).toThrow('one solution');
+  });
+
+  it('empties as many cells of a square as the difficulty says', () => {
+    const emptyAt = (difficulty: number) =>
+      sudoku
+        .tasks({ count: 5, difficulty })
+        .map(({ metadata: { givens } }) => [...givens].filter((digit) => digit === '0').length);
+    expect(emptyAt(0)).toEqual([4, 4, 4, 4, 4]);
+    for (const empty of emptyAt(1)) expect(empty).toBeLessThanOrEqual(10);
+    expect(Math.max(...emptyAt(1))).toBeGreaterThan(8);
   });
 
   it('tells what guesses are worth, and never the secret', async () => {

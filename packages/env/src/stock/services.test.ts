@@ -53,6 +53,20 @@ describe('shop', () => {
     const { heard } = await say(shop, setup, ['SEARCH[lamp backpack shirt]']);
     expect(heard.split('\n').length).toBeLessThanOrEqual(10);
   });
+
+  it('finds what has a word of the search, and goes back to it', async () => {
+    const heard = async (...said: string[]) => (await say(shop, setup, said)).heard;
+    expect(task!.prompt).toContain(`Buy this: ${[...setup.wish.attributes, setup.wish.kind].join(' ')}`);
+    const results = await heard(`search[${setup.wish.kind} unheard-of]`);
+    const [first, ...others] = results.split('\n');
+    for (const line of [first, ...others]) expect(line).toContain(setup.wish.kind);
+    expect(await heard('search[unheard-of]')).toBe('The shop is open. No results.');
+    const id = /^\[(\w+)\]/.exec(first!)![1]!;
+    const back = [`search[${setup.wish.kind} unheard-of]`, `open[${id}]`, 'back'];
+    expect(await heard(...back.slice(0, 2))).toMatch(new RegExp(`^\\[${id}\\].*\\n.*\\nChosen: nothing$`));
+    expect(await heard(...back)).toBe(results);
+    expect(await heard(...back.slice(0, 2), 'choose[flavour=salt]')).toContain('Expected one of ');
+  });
 });
 
 describe('libraryDesk', () => {

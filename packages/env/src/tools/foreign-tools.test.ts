@@ -19,35 +19,41 @@ async function answer(tools: readonly Tool[], name: string, args: unknown): Prom
 }
 
 describe('tools of the AI SDK', () => {
-  const tools = toolsFromAiSdk({
-    add: aiTool({
-      description: 'Adds.',
-      inputSchema: z.object({ a: z.number(), b: z.number() }),
-      execute: ({ a, b }, { toolCallId }) => `${a + b} for ${toolCallId}`,
-    }),
-    count: aiTool({
-      inputSchema: jsonSchema<{ to: number }>(
-        { type: 'object', properties: { to: { type: 'number' } } },
-        {
-          validate: (value) =>
-            typeof (value as { to?: unknown }).to === 'number'
-              ? { success: true, value: value as { to: number } }
-              : { success: false, error: new Error('to is no number') },
+  const made = () =>
+    toolsFromAiSdk({
+      add: aiTool({
+        description: 'Adds.',
+        inputSchema: z.object({ a: z.number(), b: z.number() }),
+        execute: ({ a, b }, { toolCallId }) => `${a + b} for ${toolCallId}`,
+      }),
+      count: aiTool({
+        inputSchema: jsonSchema<{ to: number }>(
+          { type: 'object', properties: { to: { type: 'number' } } },
+          {
+            validate: (value) =>
+              typeof (value as { to?: unknown }).to === 'number'
+                ? { success: true, value: value as { to: number } }
+                : { success: false, error: new Error('to is no number') },
+          },
+        ),
+        async *execute({ to }) {
+          for (let now = 1; now <= to; now++) yield `at ${now}`;
         },
-      ),
-      async *execute({ to }) {
-        for (let now = 1; now <= to; now++) yield `at ${now}`;
-      },
-    }),
-  });
+      }),
+    });
 
   it('run as they are, with their schemas', async () => {
+    const tools = made();
     expect(tools[0]?.schema.function).toMatchObject({
       name: 'add',
       description: 'Adds.',
       parameters: { type: 'object', required: ['a', 'b'] },
     });
     expect(await answer(tools, 'add', { a: 2, b: 3 })).toBe('5 for call00000');
+    expect(tools[1]?.schema.function.parameters).toEqual({
+      type: 'object',
+      properties: { to: { type: 'number' } },
+    });
     expect(await answer(tools, 'count', { to: 3 })).toBe('at 3');
   });
 
@@ -87,6 +93,7 @@ describe('tools of the AI SDK', () => {
   });
 
   it('refuse wrong arguments', async () => {
+    const tools = made();
     expect(await answer(tools, 'add', { a: 2 })).toContain('Error: wrong arguments: b: ');
     expect(await answer(tools, 'count', {})).toBe('Error: to is no number');
   });
