@@ -2,7 +2,7 @@
  * `pnpm bench [NAME …]`: speed and memory, one JSON line for each measurement.
  *
  *     pnpm bench train-step generate iteration [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5] [--warmup 2] [--threads 2]
- *                [--weights shared|packed|int8] [--profiling runs|operators] [--provider cpu|webgpu|cuda]
+ *                [--weights shared|packed|int8|float16] [--profiling runs|operators] [--provider cpu|webgpu|cuda]
  *
  * These three are measured beside PyTorch, `iteration` beside TRL: as installed, at its strongest in float32 and in bfloat16.
  * Each measurement has a process of its own. Sides take turns, `rounds` times `runs` each, and the ratio is that of the medians.
@@ -103,7 +103,7 @@ const schema = z.object({
   threads: count,
   episodes: count,
   batches: count,
-  weights: z.enum(['shared', 'packed', 'int8']),
+  weights: z.enum(['shared', 'packed', 'int8', 'float16']),
   profiling: z.enum(['runs', 'operators']),
   provider: z.enum(['cpu', 'webgpu', 'cuda']),
 });

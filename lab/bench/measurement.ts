@@ -9,7 +9,7 @@ export interface MeasureOptions {
   readonly warmup: number;
   readonly runs: number;
   /** Where generation keeps its weights. */
-  readonly weights: 'shared' | 'packed' | 'int8';
+  readonly weights: 'shared' | 'packed' | 'int8' | 'float16';
   /** `'operators'` reports what each operator took instead of what lies outside of sessions; it slows the run down. */
   readonly profiling: 'runs' | 'operators';
 }

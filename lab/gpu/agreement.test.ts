@@ -12,8 +12,10 @@ it.skipIf(`${process.platform}-${process.arch}` !== 'linux-x64')(
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { ...process.env, NODE_OPTIONS: '', RLP_ONNX_CUDA: 'host' },
     });
-    const { sameTokens, ...differences } = JSON.parse(stdout) as Record<string, number | boolean>;
+    const { sameTokens, float16, ...differences } = JSON.parse(stdout) as Record<string, number | boolean>;
     expect(sameTokens).toBe(true);
+    expect(float16).toBeGreaterThan(0);
+    expect(float16).toBeLessThan(0.02);
     for (const difference of Object.values(differences)) expect(difference).toBeLessThan(1e-4);
   },
   30_000,

@@ -1,6 +1,6 @@
 /**
  * Sampling, logprobs, two updates of the repository's model and sampling with the new weights on a provider, and the same on the processor.
- * One JSON line.
+ * One JSON line. `float16` is how far logprobs that were sampled in half precision are from their scores in float32.
  *
  *     node --conditions=@rlp/source --import tsx lab/gpu/agreement.ts PROVIDER [MODEL]
  */
@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { crossEntropy } from '@rlp/algorithms/loss';
 import { createOnnxBackend } from '@rlp/backprop';
 import type { TrainingSequence } from '@rlp/core';
-import { createOnnxSampler } from '@rlp/inference';
+import { createOnnxSampler, type InferenceBackend } from '@rlp/inference';
 import { loadModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 
@@ -22,6 +22,9 @@ for (const executionProvider of ['cpu', provider as 'webgpu' | 'cuda'] as const)
   const backend = await createOnnxBackend({ engine, model, learningRate: 1e-3 });
   const prompt = model.tokenizer.encode('Once upon a time');
   const sampler = await createOnnxSampler({ engine, model, maxSequences: 2, contextLength: 64 });
+  // Opened before the updates. A device need not have float16.
+  const halfOptions = { engine, model, maxSequences: 2, contextLength: 64, weights: 'float16' } as const;
+  const inHalf = await createOnnxSampler(halfOptions).catch(() => undefined);
   const sample = () => sampler.sample({ prompt, count: 2, maxTokens: 16, temperature: 0, seed: 'gpu' });
   const sampled = await sample();
   const sequences = sampled.map(({ tokens }) => sequenceOf([...prompt, ...tokens]));
@@ -32,17 +35,31 @@ for (const executionProvider of ['cpu', provider as 'webgpu' | 'cuda'] as const)
     losses.push((await backend.forwardBackward({ sequences }, crossEntropy)).loss);
     norms.push((await backend.optimStep()).gradientNorm);
   }
-  await sampler.updateWeights(await backend.publish({ as: 'shared' }));
+  const publication = await backend.publish({ as: 'shared' });
+  await sampler.updateWeights(publication);
+  const half = await inHalf?.updateWeights(publication).then(() => halfPrecision(inHalf));
   const drawn = await sampler.sample({ prompt, count: 4, maxTokens: 8, seed: 'after' });
   results.push({
     tokens: [...sampled, ...(await sample()), ...drawn].flatMap(({ tokens }) => tokens),
     logprobs: scores!.logprobs,
     losses,
     norms,
+    half,
   });
   await backend.close();
   await sampler.close();
+  await inHalf?.close();
   await engine.close();
+
+  async function halfPrecision(other: InferenceBackend): Promise<number> {
+    const completions = await other.sample({ prompt, count: 2, maxTokens: 16, seed: 'half' });
+    const scores = await sampler.scoreTokens(
+      completions.map(({ tokens }) => ({ prompt, completion: tokens })),
+    );
+    return Math.max(
+      ...completions.map(({ behaviorLogprobs }, index) => largest(behaviorLogprobs, scores[index]!.logprobs)),
+    );
+  }
 }
 
 function sequenceOf(tokens: readonly number[]): TrainingSequence {
@@ -55,9 +72,11 @@ function sequenceOf(tokens: readonly number[]): TrainingSequence {
   };
 }
 
+function largest(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  return Math.max(...Array.from(a, (value, index) => Math.abs(value - b[index]!)));
+}
+
 const [expected, found] = results as [(typeof results)[0], (typeof results)[0]];
-const largest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
-  Math.max(...Array.from(a, (value, index) => Math.abs(value - b[index]!)));
 const relative = (a: readonly number[], b: readonly number[]) =>
   Math.max(...a.map((value, index) => Math.abs(value - b[index]!) / Math.abs(value)));
 console.log(
@@ -66,5 +85,6 @@ console.log(
     logprobs: largest(expected.logprobs.slice(1), found.logprobs.slice(1)),
     loss: relative(expected.losses, found.losses),
     gradientNorm: relative(expected.norms, found.norms),
+    float16: found.half,
   }),
 );

@@ -13,10 +13,15 @@ const options: MeasureOptions = {
   provider: provider as MeasureOptions['provider'],
   ...{ threads: 2, warmup: 2, runs: Number(runs), weights: 'shared', profiling: 'runs' },
 };
-for (const [name, measure] of [
-  ['train-step', measureTrainStep],
-  ['generate', measureGenerate],
+for (const [name, side, measure, weights] of [
+  ['train-step', provider, measureTrainStep, 'shared'],
+  ['generate', provider, measureGenerate, 'shared'],
+  ['generate', `${provider} in float16`, measureGenerate, 'float16'],
 ] as const) {
-  const { milliseconds, tokens } = await measure(shapes[shape as ShapeName], options);
-  console.log(JSON.stringify({ name, milliseconds, tokens }));
+  try {
+    const { milliseconds, tokens } = await measure(shapes[shape as ShapeName], { ...options, weights });
+    console.log(JSON.stringify({ name, side, milliseconds, tokens }));
+  } catch (error) {
+    console.log(JSON.stringify({ name, side, error: String(error) }));
+  }
 }

@@ -32,9 +32,11 @@ export const onnxSamplerSchema = z.strictObject({
    * `'packed'` copies them into the session. That is faster for large models but takes seconds and memory per update. Use it
    * for serving. `'int8'` copies the linear layers in 8 bits, in blocks of 64 that share a scale. That is faster for few sequences at a
    * time and slower for many. An update compiles the session again. Sampled logprobs then differ a little from those that scoring gives
-   * in float32, so train with a sampler correction. Requires `operators: 'fused'` on the provider `cpu`. Default `'shared'`.
+   * in float32, so train with a sampler correction. Requires `operators: 'fused'` on the provider `cpu`. `'float16'` copies all weights in half
+   * precision and keeps keys and values in it, in half the memory. It needs a sampler correction too, and the provider `cuda` or `webgpu`.
+   * Default `'shared'`.
    */
-  weights: z.enum(['shared', 'packed', 'int8']).default('shared'),
+  weights: z.enum(['shared', 'packed', 'int8', 'float16']).default('shared'),
   /**
    * Operators of the graphs. `'fused'` uses ONNX Runtime's own operators, `'portable'` those of them that WebGPU has too, `'standard'`
    * only those of the ONNX standard. Default: the first of them that the provider has. On `cpu` a head dimension that is no multiple
@@ -95,6 +97,11 @@ export function resolveSamplerOptions(options: OnnxSamplerOptions): ResolvedOnnx
   if (resolved.weights === 'int8' && (operators !== 'fused' || executionProvider !== 'cpu')) {
     throw new ArgumentError(
       `createOnnxSampler: weights 'int8' needs operators 'fused' on the provider cpu, got '${operators}' on ${executionProvider}; use weights 'shared'`,
+    );
+  }
+  if (resolved.weights === 'float16' && resolved.engine.residency !== 'device') {
+    throw new ArgumentError(
+      `createOnnxSampler: weights 'float16' needs the provider cuda or webgpu, got ${executionProvider}; use weights 'shared'`,
     );
   }
   if (resolved.prefixCacheBytes > 0 && resolved.engine.residency === 'device') {

@@ -116,10 +116,13 @@ export class DeviceGradient implements GradientAccumulator {
   }
 }
 
-/** Σ x² of inputs `x0`, `x1`, … */
+/** Σ x² of inputs `x0`, `x1`, … Rows first: WebGPU sums all numbers of a tensor in one of its many groups. */
 function squaresGraph(shapes: readonly (readonly number[])[]): Uint8Array {
   const graph = new Graph();
-  const sums = shapes.map((shape, index) => sum(square(graph.input(`x${index}`, 'float32', shape))));
+  const sums = shapes.map((shape, index) => {
+    const squares = square(graph.input(`x${index}`, 'float32', shape));
+    return sum(shape.length > 1 ? sum(squares, { axes: -1 }) : squares);
+  });
   const [first, ...rest] = sums.map((value) => reshape(value, [1]));
   graph.output('total', addAll([first!, ...rest]));
   return serialize(graph);

@@ -7,7 +7,7 @@ import {
   ropeTables,
   withBias,
 } from '@rlp/models/decoder';
-import { type Dimension, type Graph, productDimension, type Value } from '@rlp/onnx';
+import { type DataType, type Dimension, type Graph, productDimension, type Value } from '@rlp/onnx';
 import { embedding, type OperatorSet, rotaryEmbedding, splitHeads } from '@rlp/onnx/layers';
 import { gemm, reshape, transpose } from '@rlp/onnx/ops';
 
@@ -82,8 +82,9 @@ export function turnedHeads(
   positions: Value,
   { config, contextLength }: { readonly config: ModelConfig; readonly contextLength: number },
   ops: OperatorSet,
+  type: DataType = 'float32',
 ): TurnHeads {
-  const ropeOf = ropeConstants(positions.graph, config, contextLength);
+  const ropeOf = ropeConstants(positions.graph, config, contextLength, type);
   const [batch, time] = positions.shape as [Dimension, Dimension];
   return (layer, x, heads) => {
     const rope = ropeOf(layer);
@@ -104,6 +105,7 @@ export function ropeConstants(
   graph: Graph,
   config: ModelConfig,
   positions: number,
+  type: DataType = 'float32',
 ): (layer: number) => RopeConstants | undefined {
   const known = new Map<PositionEncoding, RopeConstants>();
   return (layer) => {
@@ -112,7 +114,7 @@ export function ropeConstants(
     const found = known.get(encoding);
     if (found) return found;
     const { cos, sin, shape } = ropeTables(config, positions, encoding);
-    const made = { cos: graph.constant(cos, shape), sin: graph.constant(sin, shape) };
+    const made = { cos: graph.constant(cos, shape, type), sin: graph.constant(sin, shape, type) };
     known.set(encoding, made);
     return made;
   };

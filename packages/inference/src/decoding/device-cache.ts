@@ -1,6 +1,6 @@
 import { defineOp, Graph, serialize } from '@rlp/onnx';
 import { embedding } from '@rlp/onnx/layers';
-import { applyOne, expand } from '@rlp/onnx/ops';
+import { applyOne, cast, expand } from '@rlp/onnx/ops';
 import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import { cacheLines, type DeviceCacheSizes } from './device-graph.ts';
 import { cacheNames } from './fused-graph.ts';
@@ -29,7 +29,7 @@ export class DeviceCache {
   static async create(host: EngineHost, sizes: DeviceCacheSizes): Promise<DeviceCache> {
     const lines = cacheLines(sizes);
     const graph = new Graph();
-    graph.output('zeros', expand(graph.input('zero', 'float32', [1, 1]), lines));
+    graph.output('zeros', expand(cast(graph.input('zero', 'float32', [1, 1]), sizes.type), lines));
     const zeros = await host.createSession(serialize(graph), { deviceOutputs: ['zeros'] });
     const zero = new Tensor('float32', new Float32Array(1), [1, 1]);
     const tensors = new Map<string, Tensor>();
@@ -81,7 +81,8 @@ export class DeviceCache {
 
   /** The same memory in another shape. */
   #views(dims: readonly number[]): Tensors {
-    const view = ({ gpuBuffer }: Tensor) => Tensor.fromGpuBuffer(gpuBuffer, { dataType: 'float32', dims });
+    const view = ({ gpuBuffer }: Tensor) =>
+      Tensor.fromGpuBuffer(gpuBuffer, { dataType: this.#sizes.type, dims });
     return Object.fromEntries([...this.#tensors].map(([name, tensor]) => [name, view(tensor)]));
   }
 
@@ -104,9 +105,9 @@ function moveGraph(sizes: DeviceCacheSizes): Uint8Array {
   const [lines, width] = cacheLines(sizes);
   const shape = [sizes.maxSequences, (lines / sizes.maxSequences) * width];
   for (const name of names(sizes)) {
-    const cache = graph.input(name, 'float32', shape);
+    const cache = graph.input(name, sizes.type, shape);
     const rows = embedding(cache, from, { gradient: 'rows' });
-    graph.output(`new_${name}`, applyOne(scatterOp, [cache, to, rows], {}, { type: 'float32', shape }));
+    graph.output(`new_${name}`, applyOne(scatterOp, [cache, to, rows], {}, { type: sizes.type, shape }));
   }
   return serialize(graph);
 }

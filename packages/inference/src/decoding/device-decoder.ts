@@ -20,6 +20,7 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
 
   async prepare(): Promise<void> {
     this.#cache = await DeviceCache.create(this.host, this.#sizes);
+    await this.half?.convert();
     await this.#step('any', 'distributions');
     await this.#step(this.#tokenKind, 'draws');
   }
@@ -94,18 +95,24 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     const steps = await Promise.all(this.#steps.values());
     this.#steps.clear();
     for (const { session } of steps) await session.release();
+    this.half?.dispose();
     await this.#cache?.close();
+  }
+
+  override async refresh(): Promise<void> {
+    await this.half?.convert();
   }
 
   get #sizes(): DeviceCacheSizes {
     const { config, contextLength, maxSequences } = this.options;
-    return { config, contextLength, maxSequences };
+    return { config, contextLength, maxSequences, type: this.half ? 'float16' : 'float32' };
   }
 
   /** CUDA's grouped-query attention has no float32. */
   get #tokenKind(): StepKind {
     const { operators, config } = this.options;
-    return operators === 'portable' && config.headDimension % 8 === 0 ? 'tokens' : 'any';
+    const hasAttention = operators === 'portable' || (operators === 'fused' && this.half !== undefined);
+    return hasAttention && config.headDimension % 8 === 0 ? 'tokens' : 'any';
   }
 
   async #distributions(
@@ -152,12 +159,19 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
 
   #openStep(kind: StepKind, output: StepOutput): Promise<Step> {
     const { config, contextLength, operators: ops } = this.options;
+    const { type } = this.#sizes;
     if (kind === 'any') {
       return this.open((parameter, product) =>
         deviceGraph({ ...this.#sizes, ops, output, parameter, product }),
       );
     }
-    const shape = { config, contextLength: contextLength + 1, step: 'tokens', linear: 'plain' } as const;
+    const shape = {
+      config,
+      contextLength: contextLength + 1,
+      step: 'tokens',
+      linear: 'plain',
+      type,
+    } as const;
     return this.open((parameter, product) => fusedGraph({ ...shape, output, parameter, product }));
   }
 }

@@ -2,10 +2,10 @@ import type { ModelConfig } from '@rlp/models';
 import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
 import { defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
 import { attention, embedding, type OperatorSet, splitHeads } from '@rlp/onnx/layers';
-import { applyOne, min, mul, reshape, sub } from '@rlp/onnx/ops';
-import { inferenceBlocks, type LayerProduct, outputLogits, turnedHeads } from './blocks.ts';
+import { applyOne, cast, max, min, mul, reshape, sub } from '@rlp/onnx/ops';
+import { inferenceBlocks, type LayerProduct, turnedHeads } from './blocks.ts';
 import { cacheNames } from './fused-graph.ts';
-import { addStepOutputs, type StepOutput } from './step-outputs.ts';
+import { addStepOutputs, cooledLogits, type StepOutput } from './step-outputs.ts';
 
 /** Sizes of a cache on a device. */
 export interface DeviceCacheSizes {
@@ -13,7 +13,12 @@ export interface DeviceCacheSizes {
   readonly maxSequences: number;
   /** Positions that a model sees. A row has one more, where padding is written. */
   readonly contextLength: number;
+  /** Element type of keys, values, weights and hidden states. */
+  readonly type: CacheType;
 }
+
+/** Element types of a cache on a device. */
+export type CacheType = 'float32' | 'float16';
 
 /** Shape of the keys, or of the values, of a layer: a line for each position of each head of each row. */
 export function cacheLines({ config, maxSequences, contextLength }: DeviceCacheSizes): [number, number] {
@@ -34,6 +39,8 @@ const sliceOp = defineOp({ type: 'Slice' });
 
 /** Added to the score of a position that is not seen, for each position that it is away. */
 const BLOCKED = 1e30;
+/** About the lowest number of float16. */
+const LOWEST_HALF = -60_000;
 
 /**
  * A step of any length in consecutive rows of a cache that stays on a device.
@@ -63,16 +70,16 @@ export function deviceGraph(options: DeviceGraphOptions): Graph {
   });
   const hidden = decoderHidden(config, tokens, blocks);
   const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']), { gradient: 'rows' });
-  const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['outputs', 1]));
-  const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), 'plain');
+  const inverse = graph.input('inverse_temperature', 'float32', ['outputs', 1]);
+  const logits = cooledLogits(last, blocks.parameter(headParameter(config)), inverse, 'plain');
   addStepOutputs(graph, logits, 'outputs', options.output);
   return graph;
 }
 
 function cachedAttention(graph: Graph, options: DeviceGraphOptions, positions: Value) {
-  const { config, ops } = options;
-  const maskOf = layerMask(graph, config);
-  const heads = turnedHeads(positions, options, ops);
+  const { config, ops, type } = options;
+  const maskOf = layerMask(graph, config, type);
+  const heads = turnedHeads(positions, options, ops, type);
   const valueHeads = { batch: 'batch', time: 'time', heads: config.keyValueHeads };
   const extended = extendedCache(graph, options);
   return (layer: number, query: Value, key: Value, value: Value): Value => {
@@ -95,7 +102,7 @@ function cachedAttention(graph: Graph, options: DeviceGraphOptions, positions: V
 
 /** Writes new lines into a part of the cache. Returns what the rows of this step see of it. */
 function extendedCache(graph: Graph, options: DeviceGraphOptions) {
-  const { config, maxSequences, contextLength } = options;
+  const { config, maxSequences, contextLength, type } = options;
   const { keyValueHeads, headDimension } = config;
   const lines = cacheLines(options);
   const slots = graph.input('slots', 'int64', [productDimension(['batch', keyValueHeads, 'time']), 1]);
@@ -103,20 +110,23 @@ function extendedCache(graph: Graph, options: DeviceGraphOptions) {
   const axes = graph.constant([0, 2], [2], 'int64');
   return (name: string, newName: string, added: Value): Value => {
     const flat = reshape(added, [slots.shape[0]!, headDimension]);
-    const cache = graph.input(name, 'float32', lines);
-    const written = applyOne(scatterOp, [cache, slots, flat], {}, { type: 'float32', shape: lines });
+    const cache = graph.input(name, type, lines);
+    const written = applyOne(scatterOp, [cache, slots, flat], {}, { type, shape: lines });
     graph.output(newName, written);
     const rows = reshape(written, [maxSequences, keyValueHeads, contextLength + 1, headDimension]);
     const shape = ['batch', keyValueHeads, 'keys', headDimension];
-    return applyOne(sliceOp, [rows, ...bounds, axes], {}, { type: 'float32', shape });
+    return applyOne(sliceOp, [rows, ...bounds, axes], {}, { type, shape });
   };
 }
 
 /** The mask `[batch, 1, time, keys]` of each layer: 0 for keys up to the query and within the layer's sliding window. */
-function layerMask(graph: Graph, config: ModelConfig): (layer: number) => Value {
+function layerMask(graph: Graph, config: ModelConfig, type: CacheType): (layer: number) => Value {
   const places = graph.input('places', 'float32', ['batch', 'time', 1]);
   const distance = sub(places, graph.input('key_places', 'float32', ['keys']));
-  const masked = (nearness: Value) => reshape(mul(min(nearness, 0), BLOCKED), ['batch', 1, 'time', 'keys']);
+  const masked = (nearness: Value) => {
+    const added = reshape(mul(min(nearness, 0), BLOCKED), ['batch', 1, 'time', 'keys']);
+    return type === 'float32' ? added : cast(max(added, LOWEST_HALF), type);
+  };
   const full = masked(distance);
   const windowed = new Map<number, Value>();
   return (layer) => {

@@ -2,15 +2,9 @@ import type { ModelConfig } from '@rlp/models';
 import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
 import { type Dimension, defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
 import { embedding, rotaryEmbedding } from '@rlp/onnx/layers';
-import { mul, reshape } from '@rlp/onnx/ops';
-import {
-  inferenceBlocks,
-  type LayerProduct,
-  type LinearOrder,
-  outputLogits,
-  ropeConstants,
-} from './blocks.ts';
-import { addStepOutputs, type StepOutput } from './step-outputs.ts';
+import { reshape } from '@rlp/onnx/ops';
+import { inferenceBlocks, type LayerProduct, type LinearOrder, ropeConstants } from './blocks.ts';
+import { addStepOutputs, cooledLogits, type StepOutput } from './step-outputs.ts';
 
 /** Keys and values of the cache before and after attention. */
 export const cacheNames = {
@@ -31,6 +25,8 @@ export interface FusedGraphOptions {
   /** `'prompts'`: whole prompts into empty rows, padded on the right. `'tokens'`: one token into each row. */
   readonly step: 'prompts' | 'tokens';
   readonly linear: LinearOrder;
+  /** Element type of cache, weights and hidden states. Default `'float32'`. */
+  readonly type?: 'float32' | 'float16' | undefined;
   /** Default `'distributions'`. */
   readonly output?: StepOutput | undefined;
   /** Products of linear layers. Default: from their parameters. */
@@ -84,8 +80,8 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
     step === 'tokens'
       ? hidden
       : embedding(hidden, graph.input('rows', 'int64', [outputs]), { gradient: 'rows' });
-  const cooled = mul(last, graph.input('inverse_temperature', 'float32', [outputs, 1]));
-  const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), linear);
+  const inverse = graph.input('inverse_temperature', 'float32', [outputs, 1]);
+  const logits = cooledLogits(last, blocks.parameter(headParameter(config)), inverse, linear);
   addStepOutputs(graph, logits, outputs, options.output ?? 'distributions');
   return graph;
 }
@@ -102,11 +98,11 @@ interface StepValues {
 
 function cachedAttention(
   graph: Graph,
-  { config, contextLength }: FusedGraphOptions,
+  { config, contextLength, type = 'float32' }: FusedGraphOptions,
   { time, total, positions }: StepValues,
 ) {
   const lastPositions = graph.input('last_positions', 'int32', ['batch']);
-  const ropeOf = ropeConstants(graph, config, contextLength);
+  const ropeOf = ropeConstants(graph, config, contextLength, type);
   const cache = ['batch', config.keyValueHeads, contextLength, config.headDimension];
   const shared = {
     num_heads: config.heads,
@@ -123,8 +119,8 @@ function cachedAttention(
       rotate(inBatch(query), config.heads),
       rotate(inBatch(key), config.keyValueHeads),
       inBatch(value),
-      graph.input(cacheNames.key(layer), 'float32', cache),
-      graph.input(cacheNames.value(layer), 'float32', cache),
+      graph.input(cacheNames.key(layer), type, cache),
+      graph.input(cacheNames.value(layer), type, cache),
       lastPositions,
       total,
       ...(inKernel ? [rope.cos, rope.sin] : []),
@@ -134,9 +130,9 @@ function cachedAttention(
       inputs,
       { ...shared, do_rotary: inKernel ? 1 : 0, local_window_size: windowOf(config, layer) ?? -1 },
       [
-        { type: 'float32', shape: ['batch', time, query.shape[1]!] },
-        { type: 'float32', shape: cache },
-        { type: 'float32', shape: cache },
+        { type, shape: ['batch', time, query.shape[1]!] },
+        { type, shape: cache },
+        { type, shape: cache },
       ],
     );
     graph.output(cacheNames.newKey(layer), newKey!);

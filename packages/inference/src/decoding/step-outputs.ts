@@ -1,5 +1,6 @@
 import type { Dimension, Graph, Value } from '@rlp/onnx';
-import { softmax } from '@rlp/onnx/ops';
+import { cast, mul, softmax } from '@rlp/onnx/ops';
+import { type LinearOrder, outputLogits } from './blocks.ts';
 import { drawTokens } from './device-draw.ts';
 
 /** Outputs of a step: distributions of the next tokens, or tokens drawn from them. */
@@ -19,4 +20,15 @@ export function addStepOutputs(graph: Graph, logits: Value, rows: Dimension, out
   }
   graph.output('probabilities', probabilities);
   graph.output('logits', logits);
+}
+
+/** `logits / temperature` of hidden states, in float32. Half precision would overflow at low temperatures. */
+export function cooledLogits(
+  hidden: Value,
+  head: Value,
+  inverseTemperature: Value,
+  linear: LinearOrder,
+): Value {
+  if (hidden.type === 'float32') return outputLogits(mul(hidden, inverseTemperature), head, linear);
+  return mul(cast(outputLogits(hidden, head, linear), 'float32'), inverseTemperature);
 }

@@ -8,6 +8,7 @@ import {
 } from '@rlp/onnx/runtime';
 import type { LayerProduct } from './blocks.ts';
 import type { DecoderOptions } from './cached-decoder.ts';
+import { HalfWeights } from './half-weights.ts';
 import { StoredWeights } from './weights.ts';
 
 /** A session, and the parameters that a run of it reads. On a device an update replaces them. */
@@ -23,6 +24,8 @@ export abstract class StoredDecoder {
   readonly maxSequences: number;
   protected readonly options: DecoderOptions;
   protected readonly host: EngineHost;
+  /** Weights in float16, if the options ask for them. */
+  protected readonly half: HalfWeights | undefined;
   readonly #weights: StoredWeights;
 
   constructor(host: EngineHost, options: DecoderOptions) {
@@ -33,6 +36,7 @@ export abstract class StoredDecoder {
     this.options = options;
     this.host = host;
     this.#weights = new StoredWeights(host, config, store);
+    this.half = options.weights === 'float16' ? new HalfWeights(host, store) : undefined;
   }
 
   abstract prepare(): Promise<void>;
@@ -50,6 +54,13 @@ export abstract class StoredDecoder {
     return this.#weights.form !== 'float32';
   }
 
+  /** A parameter as a graph sees it. */
+  #parameter = (graph: Graph, name: string): Value => {
+    const { weights } = this.options;
+    if (weights === 'packed') return this.#weights.initializer(graph, name);
+    return this.#weights.input(graph, name, weights === 'float16' ? 'float16' : 'float32');
+  };
+
   #product(): LayerProduct {
     const { weights, operators } = this.options;
     if (weights === 'int8') return this.#weights.roundedProduct;
@@ -61,11 +72,9 @@ export abstract class StoredDecoder {
     build: (parameter: (graph: Graph, name: string) => Value, product?: LayerProduct) => Graph,
     options: SessionOptions = {},
   ): Promise<Step> {
-    const { input, initializer } = this.#weights;
-    const { weights } = this.options;
-    const graph = build(weights === 'packed' ? initializer : input, this.#product());
+    const graph = build(this.#parameter, this.#product());
     const session = await this.host.createSession(serialize(graph), options);
-    const parameters = () => this.#weights.feeds(session.inputNames);
+    const parameters = () => (this.half ?? this.#weights).feeds(session.inputNames);
     if (this.host.residency === 'device') return { session, parameters };
     const known = parameters();
     return { session, parameters: () => known };

@@ -14,7 +14,7 @@ import {
   quantizeMatrix,
   storedMatrix,
 } from '@rlp/models/decoder';
-import type { Graph, Value } from '@rlp/onnx';
+import type { DataType, Graph, Value } from '@rlp/onnx';
 import { add, gemm } from '@rlp/onnx/ops';
 import { type EngineHost, type ParameterStore, packedBytes } from '@rlp/onnx/runtime';
 import type { LayerProduct } from './blocks.ts';
@@ -23,9 +23,9 @@ import { bakedProduct } from './quantized-product.ts';
 /**
  * How sessions get their weights. `'shared'` reads the store in place, so a trainer's update is seen by the next run.
  * `'packed'` bakes a copy into the session, rearranged for matrix products. It is faster, but new weights rebuild the
- * session. `'int8'` bakes in the linear layers in 8 bits and reads the rest in place.
+ * session. `'int8'` bakes in the linear layers in 8 bits and reads the rest in place. `'float16'` reads a copy on the device.
  */
-export type WeightPlacement = 'shared' | 'packed' | 'int8';
+export type WeightPlacement = 'shared' | 'packed' | 'int8' | 'float16';
 
 /**
  * A model's parameters in a store, as seen by graphs.
@@ -57,7 +57,8 @@ export class StoredWeights {
   }
 
   /** A parameter as an input of the graph. */
-  input = (graph: Graph, name: string): Value => graph.input(name, 'float32', this.#shape(name));
+  input = (graph: Graph, name: string, type: DataType = 'float32'): Value =>
+    graph.input(name, type, this.#shape(name));
 
   /** A parameter as part of the graph: a copy of its present value. @throws ArgumentError for weights on a device. */
   initializer = (graph: Graph, name: string): Value => {

@@ -2,6 +2,7 @@ import { ArgumentError } from '@rlp/core';
 
 import { defineOp, type Graph, type Value } from '../graph/graph.ts';
 import { type Dimension, formatShape, resolveAxis, sameShape } from '../graph/shape.ts';
+import { cast } from './comparison.ts';
 import { applyOne, expectIndices, expectSameType } from './operand.ts';
 import { dimensionSize, expand, filled, reshape } from './shape.ts';
 
@@ -24,7 +25,8 @@ function gatherAlong(axis: number) {
 function scatterSlices(data: Value, indices: Value, gradient: Value, axis: number): Value {
   const before = data.shape.slice(0, axis);
   const after = data.shape.slice(axis + 1);
-  const flat = reshape(indices, [-1]);
+  // WebGPU expands no int64.
+  const flat = cast(reshape(indices, [-1]), 'int32');
   const count = flat.shape[0]!;
   const slices = reshape(gradient, [...before, count, ...after]);
   const column = reshape(flat, [...before.map(() => 1), count, ...after.map(() => 1)]);

@@ -9,6 +9,7 @@ export const elementTypes: Readonly<Record<number, readonly [Tensor.Type, (lengt
     6: ['int32', (length) => new Int32Array(length)],
     7: ['int64', (length) => new BigInt64Array(length)],
     9: ['bool', (length) => new Uint8Array(length)],
+    10: ['float16', (length) => new Uint16Array(length)],
     11: ['float64', (length) => new Float64Array(length)],
   };
 
