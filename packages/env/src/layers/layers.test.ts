@@ -230,7 +230,14 @@ describe('withUser', () => {
 
   it('refuses options that are wrong', () => {
     expect(() => withUser(dialogue(), counting, { instructions, maxTurns: 0 })).toThrow('maxTurns');
-    expect(() => withUser(dialogue(), counting, {} as never)).toThrow('instructions');
+    expect(() => withUser(dialogue(), counting, {} as never)).toThrow(
+      'instructions: must be a function of the task',
+    );
+    const show = 'all' as never;
+    expect(() => withUser(dialogue(), counting, { instructions, show })).toThrow('show: must be a function');
+    expect(() => withRetries(dialogue(), { isTransient: true as never })).toThrow(
+      'isTransient: must be a function',
+    );
   });
 });
 
@@ -284,6 +291,16 @@ describe('withMemory', () => {
       'Your notebook:\nx',
       'Your notebook:\nx',
     ]);
+  });
+
+  it('makes states with other notes other states, where the environment has keys', async () => {
+    const keyed = Object.assign(ask(), { stateKey: ({ stepCount }: State) => `step ${stepCount}` });
+    const environment = withMemory(keyed as Environment<State, Trip>);
+    const keyOf = async (text: string) =>
+      environment.stateKey!(await play(environment, [call('write_notes', { text })]));
+    expect(await keyOf('Rome')).toBe(await keyOf('Rome'));
+    expect(await keyOf('Rome')).not.toBe(await keyOf('Bern'));
+    expect(withMemory(ask())).not.toHaveProperty('stateKey');
   });
 
   it('goes outside of layers with turns of their own', async () => {

@@ -82,7 +82,6 @@ function withNotebook<S extends State, Metadata, Outcome>(
 ): Environment<Keyed<S, 'notebook', Notebook>, Metadata, Outcome> {
   type Outer = Keyed<S, 'notebook', Notebook>;
   const inner = ({ notebook: _, ...state }: Outer) => state as unknown as S;
-  const { stateKey } = environment;
   return {
     ...lift(environment, inner),
     reset: async (task, seed, context) => {
@@ -99,9 +98,6 @@ function withNotebook<S extends State, Metadata, Outcome>(
     metrics: (state) => ({
       ...environment.metrics?.(inner(state)),
       'memory/characters': state.notebook.text.length,
-    }),
-    ...(stateKey && {
-      stateKey: (state) => JSON.stringify([stateKey.call(environment, inner(state)), state.notebook.text]),
     }),
   };
 }

@@ -129,6 +129,15 @@ describe('createSqlWorld', () => {
     await copy.close();
   });
 
+  it('says of databases and worlds that they are closed', async () => {
+    const world = createSqlWorld();
+    const live = await world.open({ ...task, metadata: undefined }, 1);
+    await live.close();
+    expect(() => live.bytes).toThrow('the database is closed; open another one');
+    await world.close();
+    await expect(world.open({ ...task, metadata: undefined }, 1)).rejects.toThrow('the SQL world is closed');
+  });
+
   it('says what is wrong with a setup', async () => {
     const wrong = createSqlWorld({ setup: () => 'CREATE TABEL x' });
     await expect(wrong.open({ ...task, metadata: undefined }, 1)).rejects.toThrow(
