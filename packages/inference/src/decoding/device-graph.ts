@@ -18,7 +18,7 @@ export interface DeviceCacheSizes {
 }
 
 /** Element types of a cache on a device. */
-export type CacheType = 'float32' | 'float16';
+type CacheType = 'float32' | 'float16';
 
 /** Shape of the keys, or of the values, of a layer: a line for each position of each head of each row. */
 export function cacheLines({ config, maxSequences, contextLength }: DeviceCacheSizes): [number, number] {
