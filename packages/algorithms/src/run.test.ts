@@ -65,6 +65,15 @@ it('a run does not save beside what one that went farther has left', async () =>
   expect(await namesIn(into)).toEqual(['checkpoint-00000001', 'checkpoint-00000002', 'latest']);
 });
 
+it('names what saving and loading lack', async () => {
+  await expect(loadRun(undefined as never, {} as never, 'rlx' as never)).rejects.toThrow(
+    /directory: expected text, got nothing[\s\S]*backend: must be a backend with checkpoints[\s\S]*kind: expected one of/,
+  );
+  await expect(saveRun('x', {} as never, {} as never)).rejects.toThrow(
+    'backend: must be a backend with checkpoints',
+  );
+});
+
 it('a position that is none is refused before anything is written', async () => {
   const into = join(directory, 'nowhere');
   const position = { kind: 'sft', state: { iteration: -1 } } as const;

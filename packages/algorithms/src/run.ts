@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ArgumentError, type CheckpointBackend, FormatError, parseOptions } from '@rlp/core';
+import { ArgumentError, type CheckpointBackend, FormatError, having, parseOptions } from '@rlp/core';
 import {
   continueNumbered,
   newestNumbered,
@@ -20,6 +20,17 @@ const recordSchema = z.discriminatedUnion('kind', [
     state: sftStateSchema,
   }),
 ]);
+
+const stores = 'a backend with checkpoints; createOnnxBackend of @rlp/backprop makes one';
+const savedSchema = z.object({
+  directory: z.string().min(1),
+  backend: having<CheckpointBackend>('saveCheckpoint', stores),
+});
+const loadedSchema = z.object({
+  directory: z.string().min(1),
+  backend: having<CheckpointBackend>('loadCheckpoint', stores),
+  kind: z.enum(['rl', 'sft', 'preference', 'reward-model']),
+});
 
 /** State of a run and the loop it belongs to. */
 export type RunPosition =
@@ -73,7 +84,7 @@ export interface LoadRunOptions extends CriticOption {
  * @returns Path of the checkpoint.
  * @throws DirectoryInUseError of `@rlp/data/store` if another process writes to the directory.
  * @throws ArgumentError if the directory has a later checkpoint, or those of a run that this process did not load.
- * @throws OptionsError for a position that is not one.
+ * @throws OptionsError for arguments that are missing, or a position that is not one.
  */
 export async function saveRun(
   directory: string,
@@ -81,6 +92,7 @@ export async function saveRun(
   position: RunPosition,
   { critic, ...options }: SaveRunOptions = {},
 ): Promise<string> {
+  parseOptions('saveRun', savedSchema, { directory, backend });
   const record = parseOptions('saveRun', recordSchema, { format: 'rlp-run-1', ...position });
   return saveNumbered(directory, { number: position.state.iteration, ...options }, async (temporary) => {
     await backend.saveCheckpoint(join(temporary, 'backend'));
@@ -105,6 +117,7 @@ export async function loadRun<Kind extends RunPosition['kind']>(
   kind: Kind,
   { critic, access = 'continue' }: LoadRunOptions = {},
 ): Promise<RunStates[Kind] | undefined> {
+  parseOptions('loadRun', loadedSchema, { directory, backend, kind });
   const path = await (access === 'read' ? newestNumbered : continueNumbered)(directory);
   if (path === undefined) return undefined;
   await orFallBack(path, () => verifyDirectory(path, { inside: 'skip' }));

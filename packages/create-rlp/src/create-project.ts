@@ -66,7 +66,13 @@ export async function createProject({
   }
   for (const [path, text] of contents) {
     await mkdir(dirname(join(directory, path)), { recursive: true });
-    await writeFile(join(directory, path), text, { flag: 'wx' });
+    await writeFile(join(directory, path), text, { flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOSPC' && cause.code !== 'EDQUOT') throw cause;
+      throw new Error(
+        `no space is left for ${join(directory, path)}; free some, delete the files that were written, and try again`,
+        { cause },
+      );
+    });
   }
   return { directory, name: named, files: [...contents.keys()] };
 }

@@ -27,6 +27,13 @@ export function startsOfTasks<S extends State, Metadata, Outcome>(
   repetitions: Map<string, number>,
 ): GroupStart<S, Metadata, Outcome>[] {
   requireList('collectGroups', tasks, 'tasks');
+  requireList('collectGroups', unfinished, 'unfinished trajectories');
+  const nameless = tasks.findIndex((task) => typeof task?.id !== 'string');
+  if (nameless >= 0) {
+    throw new ArgumentError(
+      `collectGroups: expected tasks with an id and a prompt, got another value at place ${nameless}`,
+    );
+  }
   const carried = byGroup(unfinished);
   return tasks.map((task) => {
     const groupId = nameOf(task.id, at, repetitions);

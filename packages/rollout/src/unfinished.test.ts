@@ -201,6 +201,11 @@ describe('an unfinished episode that does not fit', () => {
     expect(() => manager.resume([{ id: 'x' }] as never)).toThrow(
       'the entry at place 0 is not a trajectory; pass',
     );
+    const unfinished = 'episodes' as never;
+    expect(() => manager.collectGroups([tasks[0]!], { unfinished })).toThrow(
+      'expected a list of unfinished trajectories, got string',
+    );
+    expect(() => manager.collectGroups([tasks[0]!, {} as never])).toThrow('another value at place 1');
     expect(() => manager.resume('episodes' as never)).toThrow('expected a list of trajectories, got string');
     const placed = (member: number) => ({ ...nameless, group: { id: 'g', member } });
     for (const member of [-1, 0.5, 1e9]) {
