@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type Finding,
+  isRecord,
   parseOptions,
   type RecordedTrajectory,
   type TokenId,
@@ -69,6 +70,7 @@ export async function trajectoryPage(
     waiting = [];
   };
   for await (const record of records) {
+    requireTrajectory(record, rows.length);
     const isScored = 'trajectory' in record;
     const whole = isScored ? record : { trajectory: record, reward: null, components: {} };
     const known = tokenTexts === undefined ? whole : withTokenTexts(whole, tokenTexts);
@@ -82,6 +84,15 @@ export async function trajectoryPage(
   if (waiting.length > 0) await flush();
   const payload: Payload = { rows, alerts, blockSize };
   return page(title, await packed(JSON.stringify(payload)), blocks);
+}
+
+/** @throws ArgumentError for anything but a trajectory, or a scored one. */
+function requireTrajectory(record: unknown, place: number): void {
+  const given = isRecord(record) && isRecord(record.trajectory) ? record.trajectory : record;
+  if (isRecord(given) && isRecord(given.task) && Array.isArray(given.steps)) return;
+  throw new ArgumentError(
+    `trajectoryPage: record ${place} is not a trajectory; expected what a RolloutManager collects or recordTrajectories writes`,
+  );
 }
 
 /** Places of the findings of its iteration that name the trajectory or quote its response. */

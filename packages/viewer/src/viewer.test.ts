@@ -49,6 +49,9 @@ describe('records', () => {
 it('is the same page for the same records, and nothing without one', async () => {
   expect(await trajectoryPage(records)).toBe(await trajectoryPage(records));
   await expect(trajectoryPage([])).rejects.toThrow('expected at least one trajectory, got none');
+  await expect(trajectoryPage([{ question: '2+2=' } as never])).rejects.toThrow(
+    'record 0 is not a trajectory',
+  );
   await expect(trajectoryPage(records, { titel: 'x' } as never)).rejects.toThrow('title');
 });
 

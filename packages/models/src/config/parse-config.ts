@@ -37,9 +37,9 @@ export function parseModelConfig(
   }
   const type = json.model_type;
   if (typeof type !== 'string' || !Object.hasOwn(PARSERS, type)) {
-    const got = type === undefined ? 'missing' : JSON.stringify(type);
+    const problem = type === undefined ? 'it is missing' : `${JSON.stringify(type)} is not supported`;
     const supported = Object.keys(PARSERS).join(', ');
-    throw configError(file, 'model_type', `${got} is not supported`, `supported: ${supported}`);
+    throw configError(file, 'model_type', problem, `supported: ${supported}`);
   }
   if (json.quantization_config) {
     const remedy = 'use the unquantised checkpoint';

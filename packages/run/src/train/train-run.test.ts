@@ -111,7 +111,7 @@ describe('trainRun', () => {
       output: join(directory, 'letters'),
       evaluation: 'none',
     } as RunConfig;
-    await expect(trainRun(config, recorded())).rejects.toThrow(
+    await expect(trainRun(config, { stream: recorded().stream })).rejects.toThrow(
       /^sft: row \S+: encode: "<" is not in the alphabet; add it to the alphabet/,
     );
   });
@@ -226,6 +226,13 @@ describe('trainRun', () => {
     const record = JSON.parse(await readFile(join(output, 'run.json'), 'utf8'));
     expect(record).toMatchObject({ status: 'failed', problem: expect.stringMatching(/checkpoints\/sft/) });
   }, 60_000);
+
+  it('names every option of the call that is wrong', async () => {
+    const wrong = { existing: 'delete', signall: 1, stream: {} } as never;
+    await expect(trainRun({ ...tiny, output: join(directory, 'none') }, wrong)).rejects.toThrow(
+      /existing: expected one of[\s\S]*stream: must be a stream[\s\S]*"signall"; did you mean signal\?/,
+    );
+  });
 
   it('refuses a folder of another configuration, and one with other files', async () => {
     const output = join(directory, 'whole');

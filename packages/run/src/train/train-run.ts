@@ -4,6 +4,7 @@ import {
   ArgumentError,
   type Evaluation,
   evaluationSchema,
+  having,
   isStoppedBy,
   messageOf,
   parseOptions,
@@ -12,6 +13,7 @@ import { releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { type ConsoleStream, metricRowsFromJsonl } from '@rlp/tracking';
+import * as z from 'zod';
 import { checkRun } from '../config/check-run.ts';
 import type { RunMode, StageName } from '../config/modes.ts';
 import type { RowMetadata, RunConfig } from '../config/run-schema.ts';
@@ -41,6 +43,16 @@ export interface TrainRunOptions {
   /** The date, for `run.json`. Default `new Date()`. */
   readonly date?: (() => Date) | undefined;
 }
+
+const isFunction = (value: unknown) => typeof value === 'function';
+
+const optionsSchema = z.strictObject({
+  signal: z.instanceof(AbortSignal).optional(),
+  existing: z.enum(['resume', 'new']).optional(),
+  stream: having<ConsoleStream>('write', 'a stream, such as process.stderr').optional(),
+  clock: z.custom<() => number>(isFunction, 'must be a function').optional(),
+  date: z.custom<() => Date>(isFunction, 'must be a function').optional(),
+} satisfies Record<keyof TrainRunOptions, z.ZodType>);
 
 /** Result of {@link trainRun}. */
 export interface RunResult {
@@ -73,6 +85,7 @@ export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
   options: TrainRunOptions = {},
 ): Promise<RunResult> {
   const resolved = checkRun(config, 'trainRun');
+  parseOptions('trainRun', optionsSchema, options, 'TrainRunOptions');
   const { output } = resolved;
   if (output === undefined) {
     throw new ArgumentError(
