@@ -97,6 +97,9 @@ describe('diagnostics', () => {
     ]);
     expect(rows('tokens')[1]![0]).toBeCloseTo(1.5, 12);
     expect([...normalizedWeights([[0]], [[1]], { over: 'tokens' })[0]!]).toEqual([0]);
+    // A sequence of which nothing is trained has no mean.
+    const masked = normalizedWeights([[4], [8]], [[1], [0]], { over: 'sequences' });
+    expect(masked.map((row) => [...row])).toEqual([[1], [2]]);
   });
 
   it('counts groups that teach nothing', () => {

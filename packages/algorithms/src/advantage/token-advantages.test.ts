@@ -120,6 +120,11 @@ describe('tokenRewards', () => {
     const rewards = tokenRewards({ scores: [5], masks: [[1, 1, 0]], positions: [2] });
     expect(plain(rewards)).toEqual([[0, 0, 5]]);
     expect(() => tokenRewards({ scores: [5], masks: [[1]], positions: [1] })).toThrow(/positions\[0\]/);
+    expect(() => tokenRewards({ scores: [], masks: [[1]] })).toThrow(/^tokenRewards: scores/);
+    expect(() => tokenRewards({ scores: [Number.NaN], masks: [[1]] })).toThrow(/^tokenRewards: scores/);
+    const positions = [Number.NaN];
+    expect(() => tokenRewards({ scores: [5], masks: [[1]], positions })).toThrow(/^tokenRewards: positions/);
+    expect(() => tokenRewards({ scores: [5], masks: [[Number.NaN]] })).toThrow(/^tokenRewards: masks/);
   });
 });
 

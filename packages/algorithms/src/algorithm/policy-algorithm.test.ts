@@ -1,3 +1,4 @@
+import { OptionsError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { algorithmSetup } from '../loop/bandit.fixture.ts';
 import { GRPOAlgorithm } from './grpo.ts';
@@ -20,6 +21,10 @@ describe('an algorithm', () => {
     }
     expect(history).toHaveLength(3);
     expect(state).toEqual({ iteration: 3, taskCursor: 24 });
+  });
+
+  it.each([undefined, null, 'grpo', 5])('is told by name that %j has no parts', (given) => {
+    expect(() => new GRPOAlgorithm(given as never)).toThrow(OptionsError);
   });
 
   it('ends when its signal fires, and refuses what is not a signal', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aggregationModes, aggregationWeights } from '../aggregation.ts';
 import { policyLoss } from './policy-loss.ts';
-import type { PolicyLossOptions } from './policy-loss-options.ts';
+import { type PolicyLossOptions, resolvePolicyLoss } from './policy-loss-options.ts';
 import { surrogateKinds } from './surrogates.ts';
 
 type Rows = number[][];
@@ -199,6 +199,15 @@ describe('policyLoss, every surrogate', () => {
         [value, ...gradients.logprobs.data, ...Object.values(metrics)].every((x) => Math.abs(x) === 0),
       ).toBe(true);
     }
+  });
+
+  it('takes parameters that are undefined for those that were left out', () => {
+    const { parameters } = resolvePolicyLoss({});
+    expect(parameters).toMatchObject({ clipLow: 0.2 });
+    expect(resolvePolicyLoss({ clipLow: undefined, dualClip: undefined }).parameters).toEqual(parameters);
+    const sapo = resolvePolicyLoss({ surrogate: 'sapo' });
+    expect(resolvePolicyLoss({ surrogate: 'sapo', clipLow: undefined })).toEqual(sapo);
+    expect(Object.values(sapo.parameters)).not.toContain(undefined);
   });
 
   it('names parameters that the surrogate does not read, and a bound below every ratio', () => {
