@@ -235,9 +235,6 @@ describe('withUser', () => {
     );
     const show = 'all' as never;
     expect(() => withUser(dialogue(), counting, { instructions, show })).toThrow('show: must be a function');
-    expect(() => withRetries(dialogue(), { isTransient: true as never })).toThrow(
-      'isTransient: must be a function',
-    );
   });
 });
 
@@ -445,6 +442,13 @@ describe('withRetries', () => {
       message: 'withRetries: attempt 3 of 3: away',
       cause: { code: 'ECONNRESET' },
     });
+  });
+
+  it('refuses what is no function', () => {
+    expect(() => withRetries(dialogue(), { isTransient: true as never })).toThrow(
+      'isTransient: must be a function',
+    );
+    expect(() => withRetries(dialogue(), { sleep: 5 as never })).toThrow('sleep: must be a function');
   });
 
   it('gives up at the deadline, and at the signal', async () => {

@@ -126,6 +126,14 @@ describe('reasoningTasks', () => {
     expect(() => reasoningTasks({ count: 1, families: ['gcd'], weights: { gcd: 0 } })).toThrow(/above 0/);
   });
 
+  it('accepts a unit behind the number of a conversion only', () => {
+    const problem = { family: 'unit-conversion', difficulty: 0, answer: '12' };
+    for (const right of ['12', '12 km', '12 km. '])
+      expect(isReasoningAnswer(right, problem), right).toBe(true);
+    for (const wrong of ['1 km 2', 'km 12', '12 km 0'])
+      expect(isReasoningAnswer(wrong, problem), wrong).toBe(false);
+  });
+
   it('never throws on a response, however odd', () => {
     const random = RandomStream.named('odd');
     const marks = [...'0123456789-+.,/x#AB{}()[]"\n <>='];

@@ -161,6 +161,8 @@ describe('adventure', () => {
   it('takes what lies there, and drops what is carried', async () => {
     const carried = await say(adventure, setup, ['go north', 'take iron key', ...rest.slice(0, -1)]);
     expect(carried.outcome.score).toBe(0.5);
+    expect((await say(adventure, setup, ['take lamp'])).heard).toContain('There is no such thing here.');
+    expect((await say(adventure, setup, ['drop lamp'])).heard).toContain('You do not carry that.');
     const { state } = await say(adventure, setup, ['take lamp', 'drop lamp', 'take toString', 'sing']);
     expect(state.refused).toBe(4);
   });
@@ -219,6 +221,14 @@ describe('puzzles', () => {
       expect((await say(arithmetic, setup, [answer])).outcome.isSolved, answer).toBe(true);
     for (const answer of ['900', '-900 or 900', '1200 - 7 * 300', '-9e2', '-900\n900'])
       expect((await say(arithmetic, setup, [answer])).outcome.isSolved, answer).toBe(false);
+  });
+
+  it('asks for one number where it reads none', async () => {
+    const { heard, state } = await say(arithmetic, { maxTurns: 3, expression: '3 + 4' }, ['about seven']);
+    expect([heard, state.refused]).toEqual([
+      expect.stringContaining('I could not read that. Expected one number.'),
+      1,
+    ]);
   });
 
   it('computes with the calculator, and reads its errors', async () => {
