@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 const runtimeFiles = ['ort-wasm-simd-threaded.mjs', 'ort-wasm-simd-threaded.wasm'];
 
 /** Folder of onnxruntime-web, as @rlp/onnx finds it. */
-function runtimeFolder(): string {
+export function runtimeFolder(): string {
   const engine = createRequire(import.meta.url).resolve('@rlp/onnx/package.json');
   return dirname(createRequire(engine).resolve('onnxruntime-web/wasm'));
 }

@@ -28,7 +28,7 @@ describe('the entry for pages', () => {
         InferenceSession: { create },
       }));
       const { loadWeb } = await import('./runtime/web/load-web.ts');
-      const runtime = await loadWeb({ assets: undefined, threads: 1, note: undefined });
+      const runtime = await loadWeb({ assets: undefined, threads: 1, note: undefined }, 'cpu');
       const options = { executionProvider: 'cpu', threads: 1 } as never;
       const made = runtime.createSession(new Uint8Array(), options).then(({ run }) => run({}, [], {}));
       await expect(made).rejects.toThrow(

@@ -105,6 +105,24 @@ describe('rotary tables', () => {
     expect([cos!.dims, cos!.data, sin!.data]).toEqual([tables.shape, tables.cos, tables.sin]);
   });
 
+  it('are nearly the same without float64, up to the end of the context', async () => {
+    const config = parseModelConfig({ ...llama, max_position_embeddings: 3000 });
+    const graph = new Graph();
+    graph.input('tokens', 'int64', ['time']);
+    for (const [name, value] of Object.entries(ropeValues(graph, config, 'time', { ops: 'portable' }))) {
+      graph.output(name, value);
+    }
+    const session = await InferenceSession.create(serialize(graph, { unusedInputs: 'keep' }));
+    const tables = ropeTables(config, 3000);
+    const found = await session.run({ tokens: new Tensor('int64', new BigInt64Array(3000), [3000]) });
+    for (const name of ['cos', 'sin'] as const) {
+      const data = found[name]!.data as Float32Array;
+      const worst = data.reduce((most, value, at) => Math.max(most, Math.abs(value - tables[name][at]!)), 0);
+      expect(data).toHaveLength(tables[name].length);
+      expect(worst).toBeLessThan(3e-7);
+    }
+  });
+
   it('are refused where positions are learned', () => {
     const gpt2 = parseModelConfig({ model_type: 'gpt2', vocab_size: 8, n_embd: 8, n_layer: 1, n_head: 2 });
     expect(() => ropeTables(gpt2, 4)).toThrow(ArgumentError);

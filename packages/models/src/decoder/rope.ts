@@ -1,6 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 import type { Dimension, Graph, Value } from '@rlp/onnx';
-import { cast, cos, mul, range, reshape, sin } from '@rlp/onnx/ops';
+import type { OperatorSet } from '@rlp/onnx/layers';
+import { add, cast, cos, div, gather, mul, range, reshape, sin, sub } from '@rlp/onnx/ops';
 
 import type { ModelConfig, PositionEncoding, RopeScaling } from '../config/model-config.ts';
 
@@ -27,24 +28,35 @@ export function ropeTables(
   positions: number,
   position: PositionEncoding = config.position,
 ): RopeTables {
-  const { frequencies, factor } = rotationOf(config, position);
+  return tablesOf(rotationOf(config, position), positions, 1);
+}
+
+/** Frequencies of a rotary encoding, and the factor of its tables. */
+interface Rotation {
+  readonly frequencies: readonly number[];
+  readonly factor: number;
+}
+
+/** Tables of the positions 0, `stride`, 2 · `stride`, … */
+function tablesOf({ frequencies, factor }: Rotation, count: number, stride: number): RopeTables {
   const half = frequencies.length;
-  const cos = new Float32Array(positions * half);
-  const sin = new Float32Array(positions * half);
-  for (let position = 0; position < positions; position++) {
+  const cos = new Float32Array(count * half);
+  const sin = new Float32Array(count * half);
+  for (let row = 0; row < count; row++) {
     for (const [index, frequency] of frequencies.entries()) {
-      const angle = position * frequency;
-      cos[position * half + index] = factor * Math.cos(angle);
-      sin[position * half + index] = factor * Math.sin(angle);
+      const angle = row * stride * frequency;
+      cos[row * half + index] = factor * Math.cos(angle);
+      sin[row * half + index] = factor * Math.sin(angle);
     }
   }
-  return { shape: [positions, half], cos, sin };
+  return { shape: [count, half], cos, sin };
 }
 
 /**
  * The tables of {@link ropeTables} as values of a graph, `[positions, headDimension / 2]` each.
  *
- * They are constants if `positions` is a number. For a named axis they are computed at run time in double precision.
+ * They are constants if `positions` is a number. For a named axis they are computed at run time: in float64, or for `'portable'` operators by
+ * {@link sumOfAngles}.
  *
  * @throws ArgumentError if the encoding is not rotary.
  */
@@ -52,22 +64,47 @@ export function ropeValues(
   graph: Graph,
   config: ModelConfig,
   positions: Dimension,
-  position: PositionEncoding = config.position,
+  options: { readonly position?: PositionEncoding | undefined; readonly ops?: OperatorSet } = {},
 ): { readonly cos: Value; readonly sin: Value } {
+  const { position = config.position, ops } = options;
   if (typeof positions === 'number') {
     const tables = ropeTables(config, positions, position);
     return { cos: graph.constant(tables.cos, tables.shape), sin: graph.constant(tables.sin, tables.shape) };
   }
-  const { frequencies, factor } = rotationOf(config, position);
-  const column = reshape(cast(range(graph, positions), 'float64'), [positions, 1]);
+  const rotation = rotationOf(config, position);
+  const index = range(graph, positions);
+  if (ops === 'portable') return sumOfAngles(index, rotation, config.contextLength);
+  const { frequencies, factor } = rotation;
+  const column = reshape(cast(index, 'float64'), [positions, 1]);
   const angles = mul(column, graph.constant(frequencies, [1, frequencies.length], 'float64'));
   return { cos: cast(mul(cos(angles), factor), 'float32'), sin: cast(mul(sin(angles), factor), 'float32') };
 }
 
-function rotationOf(
-  config: ModelConfig,
-  position: PositionEncoding,
-): { readonly frequencies: readonly number[]; readonly factor: number } {
+/**
+ * `cos(a + b) = cos a · cos b − sin a · sin b` of constants for every 64th position and for the 64 positions from there. WebGPU has no float64,
+ * and angles in float32 would be too coarse.
+ *
+ * @param index - Positions below `contextLength`, int64 `[n]`.
+ */
+function sumOfAngles(index: Value, rotation: Rotation, contextLength: number) {
+  const coarse = tablesOf(rotation, Math.ceil(contextLength / STRIDE), STRIDE);
+  const fine = tablesOf({ ...rotation, factor: 1 }, STRIDE, 1);
+  const block = div(index, STRIDE);
+  const rest = sub(index, mul(block, STRIDE));
+  const rows = ({ shape, ...tables }: RopeTables, at: Value) =>
+    [tables.cos, tables.sin].map((table) => gather(index.graph.constant(table, shape), at)) as [Value, Value];
+  const [cosA, sinA] = rows(coarse, block);
+  const [cosB, sinB] = rows(fine, rest);
+  return {
+    cos: sub(mul(cosA, cosB), mul(sinA, sinB)),
+    sin: add(mul(sinA, cosB), mul(cosA, sinB)),
+  };
+}
+
+/** Distance of the positions in the coarse table of {@link sumOfAngles}. */
+const STRIDE = 64;
+
+function rotationOf(config: ModelConfig, position: PositionEncoding): Rotation {
   if (position.type !== 'rotary') {
     throw new ArgumentError(
       `ropeTables: expected rotary positions, got ${config.architecture} with type "${position.type}"`,

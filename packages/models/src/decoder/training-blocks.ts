@@ -144,7 +144,7 @@ function rotation(
   encoding: PositionEncoding,
 ): Rotate {
   if (encoding.type !== 'rotary') return (x) => x;
-  const tables = ropeValues(graph, config, layout.slots.shape[1]!, encoding);
+  const tables = ropeValues(graph, config, layout.slots.shape[1]!, { position: encoding, ops });
   const [tokens] = layout.positions.shape as [Dimension];
   const positions = reshape(layout.positions, [tokens, 1]);
   return (x, heads) => {

@@ -84,8 +84,10 @@ class PublicSession implements NativeSession {
 
   /** The public interface only accepts its tensor class. */
   #target(tensor: Tensor | undefined): Tensor | null {
-    if (tensor === undefined || this.#given === 'copy') return onDevice(tensor);
     const { Tensor } = this.#module;
+    const device = onDevice(tensor);
+    if (device) return deviceTensor(Tensor, device);
+    if (tensor === undefined || this.#given === 'copy') return null;
     return tensor instanceof Tensor ? tensor : new Tensor(tensor.type, tensor.data, tensor.dims);
   }
 }
@@ -106,6 +108,13 @@ export function requireNewOutputs(deviceOutputs: readonly string[], into: Tensor
   throw new TypeError(
     `outputs ${given.join(', ')} were given on the device, in a session with deviceOutputs; make one without`,
   );
+}
+
+/** A tensor of the device as one of the runtime's own class. */
+function deviceTensor(own: OnnxRuntime['Tensor'], tensor: Tensor): Tensor {
+  if (tensor instanceof own) return tensor;
+  const { gpuBuffer, dims, type } = tensor;
+  return own.fromGpuBuffer(gpuBuffer, { dataType: type as 'float32', dims });
 }
 
 /** Tensor that the caller gets for an output: the one it gave, or the result. */

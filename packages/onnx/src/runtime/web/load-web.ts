@@ -2,6 +2,7 @@ import { EngineError, importPeer } from '@rlp/core';
 import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
 import { openModule } from '../native/native-public.ts';
 import { sessionOptions } from '../native/session-options.ts';
+import type { ExecutionProvider } from '../providers.ts';
 
 /** Where the files of onnxruntime-web are, and how many threads compute. */
 export interface WebRuntimeOptions {
@@ -18,24 +19,29 @@ export interface WebRuntimeOptions {
  * @throws MissingPeerError if onnxruntime-web is not installed.
  * @throws EngineError if its files cannot be loaded.
  */
-export async function loadWeb({ assets, threads, note }: WebRuntimeOptions): Promise<NativeRuntime> {
-  const module = await importPeer(
-    'createEngine of @rlp/onnx/web',
-    'onnxruntime-web',
-    () => import('onnxruntime-web/wasm'),
+export async function loadWeb(
+  { assets, threads, note }: WebRuntimeOptions,
+  provider: ExecutionProvider,
+): Promise<NativeRuntime> {
+  const module = await importPeer('createEngine of @rlp/onnx/web', 'onnxruntime-web', () =>
+    importBuild(provider),
   );
   module.env.wasm.numThreads = threads;
   if (assets !== undefined) module.env.wasm.wasmPaths = assets;
   const runtime = openModule(module, {
-    backends: () => [{ name: 'cpu', bundled: true }],
-    sessionOptions: wasmOptions,
+    backends: () => [
+      { name: 'cpu', bundled: true },
+      { name: 'webgpu', bundled: true },
+    ],
+    sessionOptions: webOptions,
     given: () => 'copy',
   });
   return {
     ...runtime,
     note,
     async createSession(...asked) {
-      const session = await located(assets, () => withinMemory(() => runtime.createSession(...asked)));
+      const create = () => withinMemory(() => runtime.createSession(...asked));
+      const session = await located({ assets, provider }, create);
       return {
         inputNames: session.inputNames,
         outputNames: session.outputNames,
@@ -47,21 +53,34 @@ export async function loadWeb({ assets, threads, note }: WebRuntimeOptions): Pro
   };
 }
 
-/** The build calls its processor `wasm`. */
-function wasmOptions(options: NativeSessionOptions) {
-  return { ...sessionOptions(options), executionProviders: ['wasm'] };
+/** The build for WebGPU is larger. */
+function importBuild(provider: ExecutionProvider): Promise<typeof import('onnxruntime-web')> {
+  return provider === 'webgpu' ? import('onnxruntime-web/webgpu') : import('onnxruntime-web/wasm');
+}
+
+/** The builds call their processor `wasm`. */
+function webOptions(options: NativeSessionOptions) {
+  const { executionProvider } = options;
+  return {
+    ...sessionOptions(options),
+    executionProviders: [executionProvider === 'cpu' ? 'wasm' : executionProvider],
+  };
 }
 
 /** ONNX Runtime loads its files with the first session. Says where they were looked for. */
-async function located<Result>(assets: string | undefined, work: () => Promise<Result>): Promise<Result> {
+async function located<Result>(
+  { assets, provider }: { readonly assets: string | undefined; readonly provider: ExecutionProvider },
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause);
     if (!/no available backend|fetch|dynamically imported module|both async and sync/i.test(said))
       throw cause;
+    const name = provider === 'webgpu' ? 'ort-wasm-simd-threaded.asyncify' : 'ort-wasm-simd-threaded';
     throw new EngineError(
-      `onnxruntime-web could not load its files from ${assets ?? 'its own folder'}: serve ort-wasm-simd-threaded.mjs and .wasm of ` +
+      `onnxruntime-web could not load its files from ${assets ?? 'its own folder'}: serve ${name}.mjs and .wasm of ` +
         `onnxruntime-web/dist, and name their folder in the option \`assets\` (${said})`,
       { cause },
     );

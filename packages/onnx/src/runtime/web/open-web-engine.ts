@@ -12,6 +12,11 @@ const schema = z.strictObject({
    * Default: the folder of the module or bundle that ONNX Runtime is in.
    */
   assets: z.string().regex(/\/$/, 'must end with "/"').optional(),
+  /**
+   * `'cpu'` computes in WebAssembly, `'webgpu'` on the graphics card, where weights and caches stay. It needs the files
+   * `ort-wasm-simd-threaded.asyncify.mjs` and `.wasm` in their place. Default `'cpu'`.
+   */
+  executionProvider: z.enum(['cpu', 'webgpu']).default('cpu'),
   /** Threads of one operator. Default: one per core in a page that is cross-origin isolated, up to 4. Other pages have one. */
   threads: z.int().min(1).max(64).optional(),
   /** Limits in milliseconds. Exceeding one is a `TimeoutError`. `Infinity` means no limit. */
@@ -43,16 +48,23 @@ function threadsOf(
 }
 
 const platformOf = (runtime: Parameters<typeof loadWeb>[0]): Platform => ({
-  loadRuntime: () => loadWeb(runtime),
+  loadRuntime: (provider) => loadWeb(runtime, provider),
+  providerAdvice: (provider) =>
+    provider === 'webgpu' ? 'use a browser with WebGPU that gives this page an adapter' : undefined,
   importModule: (url) => import(/* @vite-ignore */ url.href),
 });
 
 /** Starts an engine in this thread of a page; see `createEngine` of `@rlp/onnx/web`. */
 export async function openWebEngine(options: WebEngineOptions): Promise<Engine> {
-  const { assets, timeouts, threads: asked } = parseOptions('createEngine', schema, options);
+  const {
+    assets,
+    executionProvider,
+    timeouts,
+    threads: asked,
+  } = parseOptions('createEngine', schema, options);
   const { threads, note } = threadsOf(asked, globalThis as Scope);
   return openInline(
-    { thread: 'inline', executionProvider: 'cpu', profiling: 'off', threads, timeouts },
+    { thread: 'inline', executionProvider, profiling: 'off', threads, timeouts },
     {
       platform: platformOf({ assets, threads, note }),
       onNote: (said) => {
