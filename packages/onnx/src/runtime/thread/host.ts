@@ -192,7 +192,7 @@ export class Host implements EngineHost {
   #unavailable(backends: ReturnType<NativeRuntime['backends']>, cause?: unknown): EngineError {
     const known = backends.map(({ name, bundled }) => (bundled ? name : `${name} (needs its own libraries)`));
     const wanted = this.executionProvider;
-    const why = cause instanceof Error ? ` (${cause.message})` : '';
+    const why = cause instanceof Error ? ` (${cause.message.replaceAll(/\s+/g, ' ').trim()})` : '';
     return new EngineError(
       `execution provider "${wanted}" does not work here${why}; this build of ONNX Runtime has: ${known.join(', ')}. ` +
         `For ${wanted}: ${this.#advice ?? advice[wanted]}`,
