@@ -53,6 +53,7 @@ export function openBound(koffi: Koffi, library: string, device: BoundDevice): N
     access: 'bound',
     backends: () => [
       { name: 'cpu', bundled: true },
+      { name: 'webgpu', bundled: true },
       { name: 'cuda', bundled: false },
     ],
     tensor: (type, data, shape) => new Tensor(type, data, shape),
