@@ -8,7 +8,7 @@ const maxTokens = 'RolloutOptions.sampling.maxTokens';
 const microBatch = 'OnnxBackendOptions.tokensPerMicroBatch';
 const decay = 'RlOptions.referenceUpdate.decay';
 
-const anotherSampler = 'the policy is sampled by the `sampler` of the dependencies; set its options there';
+const anotherSampler = 'set the options of the `sampler` of the dependencies';
 const float32 = 'the ONNX backends compute in float32; leave it out';
 const ownLogs = 'pass a logger as `logger` of the dependencies, or read the reports of run()';
 const ownSaving = 'call saveRun of @rlp/algorithms/run between the reports of run()';
@@ -67,7 +67,7 @@ const trl = {
   vllm_importance_sampling_clip_min: correctionFloor,
   shuffle_dataset: 'TaskSourceOptions.shuffle',
   max_tool_calling_iterations: 'RolloutOptions.maxTurns',
-  chat_template_kwargs: 'pass a `chat` among the dependencies that renders with these arguments',
+  chat_template_kwargs: 'pass a `chat` that renders with these arguments',
   model_init_kwargs: 'load the model yourself: loadModel of @rlp/models',
   disable_dropout: notNeeded,
   cast_lm_head_to_fp32: float32,
@@ -154,8 +154,7 @@ const verl = {
   kl_penalty: 'RlOptions.rewardKl.estimator',
   kl_ctrl: 'RlOptions.klControl',
   target_kl: 'RlOptions.targetKl',
-  adv_estimator:
-    'choose the algorithm class, such as PPOAlgorithm for gae, or pass `advantages: estimators.…`',
+  adv_estimator: 'choose the algorithm class, or pass `advantages: estimators.…`',
   norm_adv_by_std_in_grpo: 'RlOptions.advantage.scale',
   cliprange_low: 'RlOptions.loss.clipLow',
   cliprange_high: 'RlOptions.loss.clipHigh',
@@ -243,7 +242,7 @@ const rollouts = {
   max_steps_per_rollout: 'RolloutOptions.maxTurns',
   over_sampling_factor: 'RolloutStreamOptions.overSampling',
   verbose: 'pass `onEvent: debugLogger(console.debug)` of @rlp/rollout with the dependencies',
-  enable_progress_bar: 'print progressLine(manager.progress()) of @rlp/rollout as often as you like',
+  enable_progress_bar: 'print progressLine(manager.progress()) of @rlp/rollout',
 };
 
 /**

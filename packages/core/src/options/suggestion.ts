@@ -6,7 +6,7 @@ import { nearNames, sameNames } from './near-names.ts';
 const listed = 12;
 
 /** Names of the option that chooses one of several forms. */
-const choices: ReadonlySet<string> = new Set(['kind', 'method', 'mode', 'name', 'type']);
+const choices = ['kind', 'method', 'mode', 'name', 'type'];
 
 /** More places than this are not told apart. */
 const offered = 3;
@@ -33,10 +33,10 @@ function written({ path }: AllowedOption): string {
 
 /** Of many places, those that are least deep. */
 function asked(options: readonly AllowedOption[]): string | undefined {
-  const all = [...new Set(options.map(written))];
-  const depth = (place: string) => place.split('.').length;
-  const least = Math.min(...all.map(depth));
-  const places = all.length > offered ? all.filter((place) => depth(place) === least) : all;
+  const placesOf = (some: readonly AllowedOption[]) => [...new Set(some.map(written))];
+  const least = Math.min(...options.map(({ path }) => path.length));
+  const all = placesOf(options);
+  const places = all.length > offered ? placesOf(options.filter(({ path }) => path.length === least)) : all;
   return places.length === 0 || places.length > offered ? undefined : `did you mean ${places.join(' or ')}?`;
 }
 
@@ -103,7 +103,7 @@ export function keySuggestion(
   const translation = translated(key, allowed, path);
   return (
     asked(sameNames(key, siblings, lastOf)) ??
-    asked(choices.has(key) ? siblings.filter((option) => choices.has(lastOf(option))) : []) ??
+    asked(choices.includes(key) ? siblings.filter((option) => choices.includes(lastOf(option))) : []) ??
     (translation?.isHere ? translation.text : undefined) ??
     // One letter s away from a neighbour: that is nearer than the same name somewhere else.
     asked([...sameNames(`${key}s`, siblings, lastOf), ...sameNames(key, siblings, pluralOf)]) ??

@@ -393,11 +393,8 @@ describe('withTools', () => {
       'verification/budget': 1,
       'tools/calls': 1,
     });
-    expect(
-      said(environment as never, state)
-        .map(({ role }) => role[0])
-        .join(''),
-    ).toBe('uatatatat');
+    const roles = said(environment as never, state).map(({ role }) => role[0]);
+    expect(roles.join('')).toBe('uatatatat');
   });
 
   it('names what is wrong with tools and options', async () => {

@@ -107,8 +107,7 @@ export async function dryRun<Metadata>(
   options: DryRunOptions = {},
 ): Promise<DryRunReport> {
   const resolved = parseOptions('dryRun', schema, options);
-  if (!Array.isArray(examples as unknown))
-    throw new ArgumentError('dryRun: expected a list of examples, such as [{ prompt, response, metadata }]');
+  if (!Array.isArray(examples as unknown)) throw new ArgumentError('dryRun: expected a list of examples');
   const reports: DryRunReward[] = [];
   for (const [name, subject] of Object.entries(rewards)) {
     const trajectories = examples.map(trajectoryOf);

@@ -157,6 +157,6 @@ export class RewardRegistry<
 
 /** `; did you mean …?`, or nothing. */
 function meant(given: string, names: readonly string[]): string {
-  const near = nearNames(given, names, (name) => name);
-  return near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
+  const near = nearNames(given, names, String).join(' or ');
+  return near && `; did you mean ${near}?`;
 }
