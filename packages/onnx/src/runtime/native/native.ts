@@ -28,6 +28,8 @@ export interface DeviceMemory {
   window(tensor: Tensor, first: number, shape: readonly number[]): Tensor;
   /** Copies all elements of a tensor of host or device into one of the device, which has as many. */
   copy(source: Tensor, target: Tensor): void;
+  /** Frees what moves tensors. All tensors must have been disposed of. */
+  release(): Promise<void>;
 }
 
 /** How the engine creates each session. */

@@ -164,6 +164,7 @@ export class Host implements EngineHost {
     for (const name of [...this.#stores.keys()]) this.deleteStore(name);
     for (const lease of [...this.#leases]) await lease.end();
     await this.#transfer.release();
+    await this.#native.memory?.release();
     this.#profiler?.dispose();
   }
 

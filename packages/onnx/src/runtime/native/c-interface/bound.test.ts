@@ -38,6 +38,9 @@ describe.skipIf(!onLinux)('sessions with bound tensors', () => {
     memory!.copy(host(1, 2, 3), memory!.window(all, 2, [3]));
     const { y } = await (await double([])).run({ x: all }, ['y'], {});
     expect([...(y!.data as Float32Array)]).toEqual([0, 0, 2, 4, 6, 0]);
+    all.dispose();
+    await memory!.release();
+    expect([...memory!.zeros(2).dims]).toEqual([2]);
   });
 
   it('give outputs in the order that was asked for', async () => {

@@ -35,5 +35,9 @@ export function boundMemory(
       const y = Tensor.fromGpuBuffer(target.gpuBuffer, { dataType: 'float32', dims: flat(target) });
       identity().runNow({ x }, ['y'], { y });
     },
+    async release() {
+      await known?.release();
+      known = undefined;
+    },
   };
 }
