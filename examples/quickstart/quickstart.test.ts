@@ -186,6 +186,7 @@ describe('its directory', () => {
   const runIn = async (text: string) => {
     const out = await mkdtemp(join(directory, 'run-'));
     await writeFile(join(out, 'run.json'), text);
+    await writeFile(join(out, 'metrics.jsonl'), '{"step":1,"metrics":{"sft/loss":3}}\n');
     return out;
   };
   const messageOf = async (...flags: readonly string[]) => explained((await runHere(flags)).ended);

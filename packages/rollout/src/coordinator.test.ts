@@ -32,17 +32,20 @@ function coordinate({ speaker, ...options }: Options = {}) {
   return { coordinator, requests: policy.sampler.requests };
 }
 
-/** Counts the requests under way, of which each takes a few milliseconds. */
+/** Counts the requests under way, of one answer each: from where the policy is asked until it speaks. */
 function gauge() {
   let now = 0;
   const seen = { peak: 0 };
   const delay = () => {
     now += 1;
     seen.peak = Math.max(seen.peak, now);
-    setTimeout(() => (now -= 1), 2);
     return 3;
   };
-  return { seen, speaker: { delay } };
+  const speak = () => {
+    now -= 1;
+    return 'ok';
+  };
+  return { seen, speaker: { delay, speak } };
 }
 
 describe('createRolloutCoordinator', () => {

@@ -29,8 +29,13 @@ it('begins anew in place of a run of another configuration that saved nothing', 
   await releaseDirectory(directory);
 });
 
-it.each(['checkpoints', 'evaluations'])('keeps a run of another configuration that has %s', async (name) => {
-  mkdirSync(join(directory, name));
-  await expect(openFolder(other())).rejects.toThrow(/another configuration \(seed: "a" there, "b" here\)/);
-  expect(readdirSync(directory)).toContain('run.json');
-});
+it.each(['checkpoints', 'evaluations', 'metrics.jsonl'])(
+  'keeps a run of another configuration that has %s',
+  async (name) => {
+    const path = join(directory, name);
+    if (name.endsWith('.jsonl')) writeFileSync(path, '{"step":1}\n');
+    else mkdirSync(path);
+    await expect(openFolder(other())).rejects.toThrow(/another configuration \(seed: "a" there, "b" here\)/);
+    expect(readdirSync(directory)).toContain('run.json');
+  },
+);

@@ -1,12 +1,12 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError } from '@rlp/core';
 import { holdDirectory, releaseDirectory } from '@rlp/data/store';
 import { runFiles } from './run-files.ts';
 import { configDifferences, type RunRecord, readRunRecord } from './run-record.ts';
 
-/** What a run would lose that is begun again. */
-const saved = ['checkpoints', 'evaluations', 'summary.json'];
+/** What a run would lose that is begun again, if there is something in it. */
+const saved = ['checkpoints', 'evaluations', 'summary.json', 'metrics.jsonl'];
 
 /** What is wanted of a folder. */
 export interface OpenFolderOptions {
@@ -36,8 +36,7 @@ export async function readFolder({
   }
   const earlier = existing === 'new' ? undefined : await readRunRecord(runFiles(directory).run);
   const differences = earlier === undefined ? [] : configDifferences(earlier.config, config);
-  const isKept = saved.some((name) => names.includes(name));
-  if (differences.length > 0 && !isKept) return undefined;
+  if (differences.length > 0 && !(await savedSomething(directory))) return undefined;
   if (differences.length > 0) {
     throw new ArgumentError(
       `${directory} holds a run of another configuration (${differences.join('; ')}). Choose another folder with --out, or delete that run with --new`,
@@ -65,6 +64,11 @@ export async function openFolder(options: OpenFolderOptions): Promise<RunRecord 
     await releaseDirectory(directory);
     throw error;
   }
+}
+
+async function savedSomething(directory: string): Promise<boolean> {
+  const found = await Promise.all(saved.map((name) => stat(join(directory, name)).catch(() => undefined)));
+  return found.some((entry) => entry !== undefined && (entry.isDirectory() || entry.size > 0));
 }
 
 /** Names in a folder without hidden ones. */
