@@ -112,8 +112,13 @@ async function prepareDecoder(host: EngineHost, options: GenerationProgramOption
   const onHost = options.operators === 'fused' ? FusedDecoder : StandardDecoder;
   const Decoder = host.residency === 'device' ? DeviceDecoder : onHost;
   const decoder = new Decoder(host, options);
-  await decoder.prepare();
-  return decoder;
+  try {
+    await decoder.prepare();
+    return decoder;
+  } catch (error) {
+    await decoder.close();
+    throw error;
+  }
 }
 
 /** Where requests wait for the signal to begin. */

@@ -1,9 +1,10 @@
+import type { Value } from '@rlp/onnx';
 import { mul } from '@rlp/onnx/ops';
 import { type EngineHost, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import { clipFactor } from '../optimizer/optimizer.ts';
 import type { Adamw } from '../optimizer/options.ts';
 import { adamwRule } from '../optimizer/rules/adamw.ts';
-import type { TrainedParameter } from '../optimizer/update-rule.ts';
+import type { TrainedParameter, UpdateRule } from '../optimizer/update-rule.ts';
 import type { DeviceGradient } from './device-gradient.ts';
 import { ParameterGraphs } from './element-graphs.ts';
 import { adamwSlots, type OptimizerParts, SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
@@ -28,43 +29,19 @@ export class DeviceOptimizer extends SlotOptimizer {
     const norm = await gradient.norm();
     const factor = clipFactor(norm, maxGradientNorm);
     const rule = adamwRule(options as Adamw);
-    const stretches = store.stretches!();
+    const tensors = tensorsOf(store);
     // All parameters of a stretch have as many axes as the first, on which weight decay depends.
-    const first = stretches.map(
+    const first = store.stretches!().map(
       ({ parameters: [parameter] }): TrainedParameter => ({ ...parameter!, role: 'other' }),
     );
-    const tensors: Record<string, Tensor> = {};
-    for (const slot of [undefined, 'gradient', ...adamwSlots]) {
-      for (const [index, { tensor }] of store.stretches!(slot).entries()) {
-        tensors[`${slot ?? 'value'}.${index}`] = tensor;
-      }
-    }
-    const feeds: Record<string, Tensor> = { ...tensors, factor: scalar(factor) };
-    for (const parameter of first) {
-      const numbers = rule.numbers(parameter, { learningRate, update });
-      for (const [name, number] of Object.entries(numbers))
-        feeds[`${kindOf(parameter)}.${name}`] ??= scalar(number);
-    }
-    await this.#graphs.run(
+    const numbers = first.map((parameter) =>
+      numbersOf(parameter, rule.numbers(parameter, { learningRate, update })),
+    );
+    await this.#graphs.run<string>(
       JSON.stringify(options),
-      feeds,
-      (inputs) => {
-        const results = first.map((parameter, index) => {
-          const { value, state } = rule.build(parameter, {
-            value: inputs[`value.${index}`]!,
-            gradient: mul(inputs[`gradient.${index}`]!, inputs.factor!),
-            state: { moment1: inputs[`moment1.${index}`]!, moment2: inputs[`moment2.${index}`]! },
-            numbers: ofKind(kindOf(parameter), inputs),
-          });
-          return {
-            [`value.${index}`]: value,
-            [`moment1.${index}`]: state.moment1!,
-            [`moment2.${index}`]: state.moment2!,
-          };
-        });
-        const named = Object.assign({}, ...results) as (typeof results)[0];
-        return Object.fromEntries(Object.entries(named).map(([name, result]) => [`next ${name}`, result]));
-      },
+      { ...tensors, ...Object.assign({}, ...numbers), factor: scalar(factor) },
+      (inputs) =>
+        Object.assign({}, ...first.map((parameter, index) => buildUpdate(rule, parameter, index, inputs))),
       nextOf(tensors),
     );
     store.touch();
@@ -90,9 +67,45 @@ export class DeviceOptimizer extends SlotOptimizer {
   }
 }
 
+/** Values, gradient and moments by stretch. */
+function tensorsOf(store: OptimizerParts<DeviceGradient>['store']): Tensors {
+  const named = [undefined, 'gradient', ...adamwSlots].flatMap((slot) =>
+    store.stretches!(slot).map(({ tensor }, index) => [`${slot ?? 'value'}.${index}`, tensor] as const),
+  );
+  return Object.fromEntries(named);
+}
+
+/** Adds the update of a stretch to a graph. */
+function buildUpdate(
+  rule: UpdateRule,
+  parameter: TrainedParameter,
+  index: number,
+  inputs: Readonly<Record<string, Value>>,
+): Record<string, Value> {
+  const { value, state } = rule.build(parameter, {
+    value: inputs[`value.${index}`]!,
+    gradient: mul(inputs[`gradient.${index}`]!, inputs.factor!),
+    state: { moment1: inputs[`moment1.${index}`]!, moment2: inputs[`moment2.${index}`]! },
+    numbers: ofKind(kindOf(parameter), inputs),
+  });
+  return {
+    [`next value.${index}`]: value,
+    [`next moment1.${index}`]: state.moment1!,
+    [`next moment2.${index}`]: state.moment2!,
+  };
+}
+
 /** Parameters of a kind share their numbers. */
 function kindOf({ shape }: TrainedParameter): 'matrix' | 'vector' {
   return shape.length >= 2 ? 'matrix' : 'vector';
+}
+
+function numbersOf(parameter: TrainedParameter, numbers: Readonly<Record<string, number>>): Tensors {
+  const named = Object.entries(numbers).map(([name, number]) => [
+    `${kindOf(parameter)}.${name}`,
+    scalar(number),
+  ]);
+  return Object.fromEntries(named);
 }
 
 function ofKind<Each>(kind: string, inputs: Readonly<Record<string, Each>>): Record<string, Each> {

@@ -16,7 +16,7 @@ export class DeviceCache {
   readonly #first = new Map<number, Tensors>();
   /** Rows that the next {@link settle} overwrites, with the rows that hold what they will. */
   readonly #copies = new Map<number, number>();
-  #mover: Promise<EngineSession> | undefined;
+  #mover: EngineSession | undefined;
 
   private constructor(host: EngineHost, sizes: DeviceCacheSizes, tensors: ReadonlyMap<string, Tensor>) {
     this.#host = host;
@@ -33,8 +33,14 @@ export class DeviceCache {
     const zeros = await host.createSession(serialize(graph), { deviceOutputs: ['zeros'] });
     const zero = new Tensor('float32', new Float32Array(1), [1, 1]);
     const tensors = new Map<string, Tensor>();
-    for (const name of names(sizes)) tensors.set(name, (await zeros.run({ zero })).zeros!);
-    await zeros.release();
+    try {
+      for (const name of names(sizes)) tensors.set(name, (await zeros.run({ zero })).zeros!);
+    } catch (error) {
+      for (const tensor of tensors.values()) tensor.dispose();
+      throw error;
+    } finally {
+      await zeros.release();
+    }
     return new DeviceCache(host, sizes, tensors);
   }
 
@@ -66,7 +72,7 @@ export class DeviceCache {
     const to = BigInt64Array.from(this.#copies.keys(), BigInt);
     const from = BigInt64Array.from(this.#copies.values(), BigInt);
     this.#copies.clear();
-    this.#mover ??= this.#host.createSession(moveGraph(this.#sizes));
+    this.#mover ??= await this.#host.createSession(moveGraph(this.#sizes));
     const { maxSequences } = this.#sizes;
     const [lines, width] = cacheLines(this.#sizes);
     const rows = this.#views([maxSequences, (lines / maxSequences) * width]);
@@ -76,7 +82,7 @@ export class DeviceCache {
       to: new Tensor('int64', to, [to.length, 1]),
     };
     const into = Object.fromEntries(Object.entries(rows).map(([name, tensor]) => [`new_${name}`, tensor]));
-    await (await this.#mover).run(feeds, { into, fetch: [] });
+    await this.#mover.run(feeds, { into, fetch: [] });
   }
 
   /** The same memory in another shape. */
@@ -87,7 +93,7 @@ export class DeviceCache {
   }
 
   async close(): Promise<void> {
-    await (await this.#mover)?.release();
+    await this.#mover?.release();
     for (const tensor of this.#tensors.values()) tensor.dispose();
   }
 }

@@ -95,7 +95,7 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     const steps = await Promise.all(this.#steps.values());
     this.#steps.clear();
     for (const { session } of steps) await session.release();
-    this.half?.dispose();
+    await this.half?.close();
     await this.#cache?.close();
   }
 

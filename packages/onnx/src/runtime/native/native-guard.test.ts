@@ -14,6 +14,7 @@ describe('NativeGuard', () => {
     expect(await elsewhere.quiet(20)).toBe('busy');
     elsewhere.quietNow(20);
     await expect(guard.during(() => 'more')).rejects.toThrow(EngineError);
+    expect(() => guard.now(() => 'more')).toThrow(EngineError);
     setTimeout(() => finish('done'), 20);
     expect(await elsewhere.quiet(10_000)).toBe('quiet');
     expect(await call).toBe('done');

@@ -1,6 +1,6 @@
 import { EngineError } from '@rlp/core';
 
-import type { NativeRuntime, NativeSession } from './native.ts';
+import type { DeviceMemory, NativeRuntime, NativeSession } from './native.ts';
 
 /** Cells of the shared memory. */
 const underWay = 0;
@@ -25,14 +25,21 @@ export class NativeGuard {
 
   /** Runs native code. Throws an EngineError if native calls are forbidden. */
   async during<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-    Atomics.add(this.#cells, underWay, 1);
     try {
-      if (Atomics.load(this.#cells, forbidden) === 1)
-        throw new EngineError('the engine was closed; create another one');
+      this.#enter();
       return await work();
     } finally {
-      Atomics.sub(this.#cells, underWay, 1);
-      Atomics.notify(this.#cells, underWay);
+      this.#leave();
+    }
+  }
+
+  /** {@link NativeGuard.during} of native code that returns at once. */
+  now<Result>(work: () => Result): Result {
+    try {
+      this.#enter();
+      return work();
+    } finally {
+      this.#leave();
     }
   }
 
@@ -44,6 +51,17 @@ export class NativeGuard {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     return Atomics.load(this.#cells, underWay) === 0 ? 'quiet' : 'busy';
+  }
+
+  #enter(): void {
+    Atomics.add(this.#cells, underWay, 1);
+    if (Atomics.load(this.#cells, forbidden) === 1)
+      throw new EngineError('the engine was closed; create another one');
+  }
+
+  #leave(): void {
+    Atomics.sub(this.#cells, underWay, 1);
+    Atomics.notify(this.#cells, underWay);
   }
 
   /** {@link NativeGuard.quiet}, but blocks the thread. For a process that is about to exit. */
@@ -64,9 +82,18 @@ export function guardedRuntime(runtime: NativeRuntime, guard: NativeGuard): Nati
     note: runtime.note,
     backends: () => runtime.backends(),
     tensor: (...tensor) => runtime.tensor(...tensor),
-    memory: runtime.memory,
+    memory: runtime.memory && guardedMemory(runtime.memory, guard),
     createSession: async (model, options) =>
       guardedSession(await guard.during(() => runtime.createSession(model, options)), guard),
+  };
+}
+
+function guardedMemory(memory: DeviceMemory, guard: NativeGuard): DeviceMemory {
+  return {
+    zeros: (...call) => guard.now(() => memory.zeros(...call)),
+    window: (...call) => guard.now(() => memory.window(...call)),
+    copy: (...call) => guard.now(() => memory.copy(...call)),
+    release: () => guard.during(() => memory.release()),
   };
 }
 

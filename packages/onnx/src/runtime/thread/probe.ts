@@ -17,8 +17,9 @@ const tolerance = 1e-3;
 export async function probeProvider(runtime: NativeRuntime, options: NativeSessionOptions): Promise<void> {
   const session = await runtime.createSession(probeModel(), options);
   const data = Float32Array.from({ length: size * size }, (_, index) => Math.sin(index));
-  const { y } = await session.run({ x: runtime.tensor('float32', data, [size, size]) }, ['y'], {});
-  await session.release();
+  const { y } = await session
+    .run({ x: runtime.tensor('float32', data, [size, size]) }, ['y'], {})
+    .finally(() => session.release());
   const found = y!.data as Float32Array;
   const error = expected(data).reduce(
     (most, value, index) => Math.max(most, Math.abs(value - found[index]!)),

@@ -26,8 +26,8 @@ export class BoundSession implements NativeSession {
   readonly #parts: BoundSessionParts;
   readonly #binding: Pointer;
   readonly #onDevice: ReadonlySet<string>;
-  /** Device values that inputs are bound to. */
-  readonly #bound = new Map<string, Pointer>();
+  /** What of a device inputs are bound to. A value's address alone may be that of an earlier one. */
+  readonly #bound = new Map<string, { readonly buffer: DeviceBuffer; readonly value: Pointer }>();
   /** Host tensors that inputs are bound to, so that their memory lives. */
   readonly #held = new Map<string, Tensor>();
 
@@ -61,6 +61,13 @@ export class BoundSession implements NativeSession {
     return results;
   }
 
+  /** Lets go of what the last run read. */
+  forget(): void {
+    this.#parts.ort.call('ClearBoundInputs', this.#binding);
+    this.#bound.clear();
+    this.#held.clear();
+  }
+
   endProfiling(): void {
     const { ort, session, allocator } = this.#parts;
     ort.call('AllocatorFree', allocator, ort.make('SessionEndProfiling', session, allocator));
@@ -77,17 +84,17 @@ export class BoundSession implements NativeSession {
   #bindInput(name: string, tensor: Tensor): 'bound' | 'copied' {
     const { ort, values } = this.#parts;
     if (tensor.location !== 'gpu-buffer') {
-      const value = values.overHost(tensor);
-      ort.call('BindInput', this.#binding, name, value);
-      values.release(value);
+      values.during(tensor, (value) => ort.call('BindInput', this.#binding, name, value));
       this.#held.set(name, tensor);
       this.#bound.delete(name);
       return 'copied';
     }
-    const value = deviceBuffer(tensor).valueOf(tensor.dims);
-    if (this.#bound.get(name) === value) return 'bound';
+    const buffer = deviceBuffer(tensor);
+    const value = buffer.valueOf(tensor.dims);
+    const bound = this.#bound.get(name);
+    if (bound?.buffer === buffer && bound.value === value) return 'bound';
     ort.call('BindInput', this.#binding, name, value);
-    this.#bound.set(name, value);
+    this.#bound.set(name, { buffer, value });
     this.#held.delete(name);
     return 'bound';
   }
@@ -100,9 +107,7 @@ export class BoundSession implements NativeSession {
     } else if (given.location === 'gpu-buffer') {
       ort.call('BindOutput', this.#binding, name, deviceBuffer(given).valueOf(given.dims));
     } else {
-      const value = values.overHost(given);
-      ort.call('BindOutput', this.#binding, name, value);
-      values.release(value);
+      values.during(given, (value) => ort.call('BindOutput', this.#binding, name, value));
     }
   }
 

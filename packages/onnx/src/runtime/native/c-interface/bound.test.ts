@@ -32,6 +32,16 @@ describe.skipIf(!onLinux)('sessions with bound tensors', () => {
     }
   });
 
+  it('read a new tensor where an earlier one was', async () => {
+    const [up, back] = [await double(), await double([])];
+    for (let value = 0; value < 50; value++) {
+      const { y } = await up.run({ x: host(value) }, ['y'], {});
+      const { y: read } = await back.run({ x: y! }, ['y'], {});
+      expect([...(read!.data as Float32Array)]).toEqual([4 * value]);
+      y!.dispose();
+    }
+  });
+
   it('have views of other shapes of the same memory', async () => {
     const { memory } = runtime;
     const all = memory!.zeros(6);
@@ -55,6 +65,11 @@ describe.skipIf(!onLinux)('sessions with bound tensors', () => {
     const session = await double();
     await expect(session.run({}, ['y'], {})).rejects.toThrow('input "x" is missing from the feeds');
     await expect(session.run({ x: host(1) }, ['y'], { y: host(1, 2) })).rejects.toThrow(/shape|dimension/i);
+    const { y: gone } = await session.run({ x: host(1) }, ['y'], {});
+    const { gpuBuffer } = gone!;
+    gone!.dispose();
+    Object.defineProperties(gone, { location: { value: 'gpu-buffer' }, gpuBuffer: { value: gpuBuffer } });
+    await expect(session.run({ x: gone! }, ['y'], {})).rejects.toThrow('used after it was disposed');
     const strange = runtime.tensor('float32', new Float32Array(1), [1]);
     Object.defineProperty(strange, 'location', { value: 'gpu-buffer' });
     Object.defineProperty(strange, 'gpuBuffer', { value: {} });

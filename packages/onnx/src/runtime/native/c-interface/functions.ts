@@ -45,6 +45,7 @@ export const functions = {
   BindOutput: [137, 'status', ['void *', 'str', 'void *']],
   BindOutputToDevice: [138, 'status', ['void *', 'str', 'void *']],
   GetBoundOutputValues: [140, 'status', ['void *', 'void *', 'void *', 'void *']],
+  ClearBoundInputs: [141, 'void', ['void *']],
   ClearBoundOutputs: [142, 'void', ['void *']],
   SynchronizeBoundInputs: [202, 'status', ['void *']],
   AppendCudaProvider: [204, 'status', ['void *', 'void *']],

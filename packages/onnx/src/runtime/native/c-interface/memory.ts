@@ -12,14 +12,17 @@ export function boundMemory(
   open: (model: Uint8Array, options: NativeSessionOptions) => BoundSession,
 ): DeviceMemory {
   let known: BoundSession | undefined;
-  const identity = () => {
+  const move = (x: Tensor, y?: Tensor): Tensor => {
     known ??= open(identityModel(), { ...options, deviceOutputs: ['y'] });
-    return known;
+    try {
+      return known.runNow({ x }, ['y'], y ? { y } : {}).y!;
+    } finally {
+      known.forget();
+    }
   };
   return {
     zeros(length) {
-      const x = new Tensor('float32', new Float32Array(length), [length]);
-      return identity().runNow({ x }, ['y'], {}).y!;
+      return move(new Tensor('float32', new Float32Array(length), [length]));
     },
     window(tensor, first, shape) {
       return values.deviceTensor(
@@ -32,8 +35,7 @@ export function boundMemory(
         source.location === 'gpu-buffer'
           ? Tensor.fromGpuBuffer(source.gpuBuffer, { dataType: 'float32', dims: flat(source) })
           : new Tensor('float32', source.data as Float32Array, flat(source));
-      const y = Tensor.fromGpuBuffer(target.gpuBuffer, { dataType: 'float32', dims: flat(target) });
-      identity().runNow({ x }, ['y'], { y });
+      move(x, Tensor.fromGpuBuffer(target.gpuBuffer, { dataType: 'float32', dims: flat(target) }));
     },
     async release() {
       await known?.release();

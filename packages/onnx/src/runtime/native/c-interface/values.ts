@@ -1,3 +1,4 @@
+import { EngineError } from '@rlp/core';
 import { Tensor } from 'onnxruntime-common';
 import { elementTypes, type NumericData } from '../element-types.ts';
 import type { OrtInterface, Pointer } from './interface.ts';
@@ -20,10 +21,15 @@ export class OrtValues {
     this.#memories = memories;
   }
 
-  /** A value over a host tensor's own memory, which must outlive it. */
-  overHost({ type, data, dims }: Tensor): Pointer {
+  /** Lends a value over a host tensor's own memory, which must outlive what uses it. */
+  during({ type, data, dims }: Tensor, use: (value: Pointer) => void): void {
     const { byteLength } = data as NumericData;
-    return this.#over(this.#memories.host, data as NumericData, byteLength, type, dims);
+    const value = this.#over(this.#memories.host, data as NumericData, byteLength, type, dims);
+    try {
+      use(value);
+    } finally {
+      this.release(value);
+    }
   }
 
   /** A tensor that owns a value in the memory of the device, or a view of one. */
@@ -118,19 +124,16 @@ export class DeviceBuffer {
     const key = dims.join();
     const known = this.#shaped.get(key);
     if (known !== undefined) return known;
-    const value = this.#values.overDevice(
-      this.#values.address(this.#shaped.get(this.#own)!),
-      this.#type,
-      dims,
-    );
+    const value = this.#values.overDevice(this.addressOf(0), this.#type, dims);
     this.#shaped.set(key, value);
     return value;
   }
 
   /** Address of an element. */
   addressOf(element: number): Pointer {
-    const bytes = elementBytes(this.#type);
-    return this.#values.address(this.#shaped.get(this.#own)!) + BigInt(element * bytes);
+    const own = this.#shaped.get(this.#own);
+    if (own === undefined) throw new EngineError('a tensor on the device was used after it was disposed');
+    return this.#values.address(own) + BigInt(element * elementBytes(this.#type));
   }
 
   free(): void {
