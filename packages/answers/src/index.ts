@@ -11,16 +11,15 @@ export {
   type SymbolicEquivalenceOptions,
   symbolicEquivalence,
 } from './equal/symbolic-equivalence.ts';
+export { type BoxedAnswer, lastBoxed } from './extract/boxes.ts';
 export { lastCodeBlock } from './extract/code-block.ts';
 export * from './extract/extract-tag.ts';
 export {
   answerPhrase,
-  type BoxedAnswer,
   type FinalAnswerOptions,
   finalAnswer,
   hashAnswer,
   hashSection,
-  lastBoxed,
   lastNumber,
 } from './extract/final-answer.ts';
 export { numberIn } from './extract/number-in.ts';

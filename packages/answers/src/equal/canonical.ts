@@ -1,12 +1,16 @@
-import { evaluate, toComplex } from './evaluate.ts';
-import { apply, collection, type Expression, symbol, variablesOf } from './expression.ts';
+import { withBoundNames } from './bound-variables.ts';
+import {
+  apply,
+  type Collection,
+  collection,
+  type Expression,
+  type Relation,
+  symbol,
+  variablesOf,
+} from './expression.ts';
+import { isLabel, isValueOfFunction, isVariable, withoutLabel } from './labels.ts';
+import { infinity, minusInfinity, reals, withoutPoints } from './set-difference.ts';
 import { entrywise } from './vectors.ts';
-
-type Relation = Extract<Expression, { type: 'relation' }>;
-
-const infinity = symbol('infty');
-const minusInfinity = apply('negate', infinity);
-const reals = collection('()', [minusInfinity, infinity]);
 
 /**
  * An expression with one spelling for each thing: inequalities for one variable and `\mathbb{R}` become intervals, inequalities joined by
@@ -20,17 +24,17 @@ export function canonical(expression: Expression): Expression {
   if (expression.type === 'words') return ofWords(expression);
   if (expression.type === 'relation') return ofRelation(expression);
   if (expression.type === 'apply') {
-    const points = realsWithout(expression) ?? entrywise(expression);
+    const points = withoutPoints(expression) ?? entrywise(expression);
     return points.type === 'collection' ? canonical(points) : expression;
   }
-  if (expression.type !== 'collection') return expression;
-  const parts = expression.parts.map(canonical);
+  if (expression.type !== 'collection' || expression.kind === 'cases') return expression;
+  const parts = withBoundNames(expression.parts).map(canonical);
   const kind = isUnionOfInequalities(expression)
     ? 'union'
     : expression.kind === 'all'
       ? 'list'
       : expression.kind;
-  if (kind !== 'union') return collection(vectorKind(kind), parts);
+  if (kind !== 'union') return ofRows(parts, kind) ?? collection(vectorKind(kind), parts);
   const members = parts.flatMap((part) => {
     if (part.type === 'relation') return [collection('set', withoutLabel(part))];
     return isCollection(part, 'union') ? part.parts : [part];
@@ -54,16 +58,26 @@ function ofWords(words: Extract<Expression, { type: 'words' }>): Expression {
   return { ...words, text: text.replace(/^infinite(?:ly many)?(?: solutions)?$/, 'infinitely many') };
 }
 
+/** `[[1,2],[3,4]]` is a matrix. */
+function ofRows(rows: readonly Expression[], kind: string): Expression | undefined {
+  if (kind !== '[]' || !rows.every((row) => isCollection(row, '[]'))) return;
+  const lengths = rows.map(({ parts }) => parts.length);
+  return collection(
+    `matrix ${lengths.join()}`,
+    rows.flatMap(({ parts }) => parts),
+  );
+}
+
 /** A vector in angle brackets, or as a column, is a tuple. */
 function vectorKind(kind: string): string {
   return kind === '<>' || /^matrix 1(?:,1)+$/.test(kind) ? '()' : kind;
 }
 
-function isCollection(part: Expression, kind: string): part is Extract<Expression, { type: 'collection' }> {
+function isCollection(part: Expression, kind: string): part is Collection {
   return part.type === 'collection' && part.kind === kind;
 }
 
-function isUnionOfInequalities({ kind, parts }: Extract<Expression, { type: 'collection' }>): boolean {
+function isUnionOfInequalities({ kind, parts }: Collection): boolean {
   const relations = parts.filter((part) => part.type === 'relation');
   const intervals = relations.filter((part) => intervalOf(part) !== undefined);
   const points = relations.filter((part) => withoutLabel(part).length === 1);
@@ -78,18 +92,6 @@ function ofRelation(written: Relation): Expression {
   if (operators.join() === 'ne' && isVariable(sides[0]!))
     return canonical(apply('without', symbol('R'), collection('set', [sides[1]!])));
   return intervalOf(relation) ?? ofDistance(relation) ?? { ...relation, sides: sides.map(canonical) };
-}
-
-function isVariable(side: Expression): side is Extract<Expression, { type: 'symbol' }> {
-  return side.type === 'symbol' && variablesOf(side).size === 1 && side.name !== 'infty';
-}
-
-/** `f(x)`, `g(t)`. */
-function isValueOfFunction(side: Expression): boolean {
-  const [name, argument] = side.type === 'apply' && side.name === 'multiply' ? side.args : [];
-  return (
-    name?.type === 'symbol' && /^[fgh]$/.test(name.name) && argument !== undefined && isVariable(argument)
-  );
 }
 
 const openings: Readonly<Record<string, string>> = { '<': '(', le: '[', '>': '(', ge: '[' };
@@ -125,25 +127,6 @@ function ofDistance({
   return collection('union', [below, collection(`${openings[operator!]!})`, [high, infinity])]);
 }
 
-/** `\mathbb{R} \setminus \{a, b\}` and `\mathbb{R} - \{a, b\}`, for numbers. */
-function realsWithout({
-  name,
-  args: [all, rest],
-}: Extract<Expression, { type: 'apply' }>): Expression | undefined {
-  if (all?.type !== 'symbol' || all.name !== 'R' || rest === undefined) return;
-  const left = name === 'add' && rest.type === 'apply' && rest.name === 'negate' ? rest.args[0]! : rest;
-  if (!(name === 'without' || left !== rest) || !isCollection(left, 'set')) return;
-  const points = left.parts
-    .map((point) => ({ point, at: toComplex(evaluate(point, new Map())).re }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ point }) => point);
-  const edges = [minusInfinity, ...points, infinity];
-  return collection(
-    'union',
-    edges.slice(1).map((edge, index) => collection('()', [edges[index]!, edge])),
-  );
-}
-
 /** `x = 1/3 \approx 0.33` says 1/3, and `x \approx 2` says 2. */
 function withoutApproximation({ operators, sides, ...relation }: Relation): Expression {
   const at = operators.indexOf('approx');
@@ -151,37 +134,4 @@ function withoutApproximation({ operators, sides, ...relation }: Relation): Expr
   if (at === 0) return sides[0]!;
   const end = at < 0 ? operators.length : at;
   return { ...relation, operators: operators.slice(0, end), sides: sides.slice(0, end + 1) };
-}
-
-/** What an equation says that something is: `x = 5`, `f(x) = 5`, `5 = x`, `a = 2 + 3 = 5` and `2 + 3 = 5` say 5. Empty for other equations. */
-export function withoutLabel({ operators, sides }: Relation): readonly Expression[] {
-  if (!operators.every((operator) => operator === '=' || operator === 'equiv')) return [];
-  if (isComputed(sides)) return sides;
-  const [label, ...values] = sides;
-  if (isVariable(label!) && values.some((value) => variablesOf(value).has(label.name))) return [];
-  if (isLabel(label!)) return values;
-  return sides.length === 2 && isLabel(sides[1]!) && sides[1]!.type !== 'words' ? [sides[0]!] : [];
-}
-
-/** A calculation: `\frac{6}{8} = \frac{3}{4}`, but not `3 = 3`. */
-function isComputed(sides: readonly Expression[]): boolean {
-  const isConstant = (side: Expression) => side.type === 'number' || side.type === 'apply';
-  return (
-    sides.every((side) => isConstant(side) && variablesOf(side).size === 0) &&
-    sides.some((side) => side.type === 'apply' && side.name !== 'negate')
-  );
-}
-
-/** Names: `x`, `AB`, `f(x)`, `\frac{dy}{dx}`, `(x, y)`, `|v|`, words. */
-function isLabel(side: Expression): boolean {
-  if (side.type === 'words') return true;
-  if (side.type === 'symbol') return variablesOf(side).size === 1;
-  if (side.type === 'collection') return side.kind === '()' && side.parts.every(isLabel);
-  if (side.type !== 'apply') return false;
-  const [first, second] = side.args;
-  if (side.name === 'abs') return isLabel(first!);
-  if (side.name === 'divide') return isLabel(first!) && isLabel(second!);
-  if (side.name !== 'multiply') return false;
-  const isFunction = first!.type === 'apply' && first!.name === 'power' && first!.args[0]!.type === 'symbol';
-  return (isFunction || isLabel(first!)) && (second!.type === 'number' || isLabel(second!));
 }

@@ -85,6 +85,7 @@ function exactly(name: string, [a, b]: readonly Fraction[]): Fraction | undefine
     case 'mixed':
       return a!.add(b!);
     case 'multiply':
+    case 'call':
       return a!.mul(b!);
     case 'divide':
       return b!.n === 0n ? undefined : a!.div(b!);
@@ -118,7 +119,7 @@ function exactPower(base: Fraction, exponent: Fraction): Fraction | undefined {
 
 /** `n!` without a second number, else n over k. */
 function exactBinomial(n: Fraction, k: Fraction | undefined): Fraction | undefined {
-  if (n.d !== 1n || n.s < 0n || n.n > 2000n) return;
+  if (n.d !== 1n || n.s < 0n || n.n > 2900n) return;
   if (k !== undefined && k.d !== 1n) return;
   if (k !== undefined && (k.s < 0n || k.n > n.n)) return new Fraction(0);
   let product = 1n;
@@ -133,6 +134,7 @@ function approximately(name: string, [a, b]: readonly Complex[], last: Value): C
     case 'add':
       return a!.add(b!);
     case 'multiply':
+    case 'call':
       return a!.mul(b!);
     case 'divide':
       return a!.div(b!);

@@ -1,13 +1,11 @@
 import type { Fraction } from 'fraction.js';
+import { BracketReader } from './bracket-reader.ts';
 import { apply, collection, constant, type Expression, writtenNumber } from './expression.ts';
 import { latexTokens, type Token } from './latex-tokens.ts';
-import { TermReader } from './term-reader.ts';
 import { Unreadable } from './token-cursor.ts';
 import { unitOf } from './units.ts';
-import { determinant } from './vectors.ts';
 
 const relations: ReadonlySet<string> = new Set('= < > le ge ne in approx equiv is are'.split(' '));
-const closers: Readonly<Record<string, string>> = { ')': ')', ']': ']', '[': ')' };
 
 /**
  * Reads the tokens of an answer: lists, sets, tuples, intervals, unions, matrices, relations, quantities with a unit, and expressions of
@@ -25,17 +23,15 @@ export function readExpression(tokens: readonly Token[]): Expression | undefined
 }
 
 /** The grammar of lists of relations. Each method reads one level. */
-class Reader extends TermReader {
-  #isInSet = false;
-
+class Reader extends BracketReader {
   readAll(): Expression {
-    const expression = this.#list();
+    const expression = this.list();
     if (this.next !== undefined) throw new Unreadable();
     return expression;
   }
 
   /** Items between commas, semicolons, "or" and "and". */
-  #list(): Expression {
+  protected list(): Expression {
     return this.nest(() => {
       const parts = this.#item();
       let kind = 'list';
@@ -53,22 +49,22 @@ class Reader extends TermReader {
 
   /** One relation or value; two, if it has a plus-minus sign. */
   #item(): Expression[] {
-    if (this.sign !== 'unread') return [this.#relation()];
+    if (this.sign !== 'unread') return [this.relation()];
     const { at, hasBothSigns } = this;
     this.hasBothSigns = false;
     this.sign = 'plus';
-    const items = [this.#relation()];
+    const items = [this.relation()];
     if (this.hasBothSigns) {
       this.at = at;
       this.sign = 'minus';
-      items.push(this.#relation());
+      items.push(this.relation());
     }
     this.sign = 'unread';
     this.hasBothSigns = hasBothSigns;
     return items;
   }
 
-  #relation(): Expression {
+  protected relation(): Expression {
     const sides = [this.#ratio()];
     const operators: string[] = [];
     while (!this.is('letter') && relations.has(this.next?.text ?? '')) {
@@ -82,12 +78,12 @@ class Reader extends TermReader {
 
   /** `3:4` is a quotient, except in a set, where a colon begins its condition. */
   #ratio(): Expression {
-    const value = this.#quantity();
-    return !this.#isInSet && this.take(':') ? apply('divide', value, this.#quantity()) : value;
+    const value = this.quantity();
+    return !this.isInSet && this.take(':') ? apply('divide', value, this.quantity()) : value;
   }
 
   /** A value with its currency or unit, or a phrase. */
-  #quantity(): Expression {
+  protected quantity(): Expression {
     const currency = this.#currency();
     if (this.is('word') && (this.next!.text.length > 1 || this.is('word', undefined, 1)))
       return this.#phrase();
@@ -153,82 +149,6 @@ class Reader extends TermReader {
     return this.take('setminus', 'command') || this.take('backslash', 'command')
       ? apply('without', parts[0]!, this.sum())
       : parts[0]!;
-  }
-
-  protected group(opening: string): Expression {
-    if (opening === '{') return this.#braced();
-    if (opening === '|') return this.#bars();
-    if (opening === '\\{') return this.#bracketed('{', { '\\}': '}' });
-    if (opening === 'langle') return this.#bracketed('<', { rangle: '>' });
-    if (opening.startsWith('begin')) return this.#matrix(opening.replace('begin', 'end'));
-    if (opening === 'lfloor' || opening === 'lceil') {
-      const inner = this.sum();
-      this.expect(opening.replace('l', 'r'), 'command');
-      return apply(opening.slice(1), inner);
-    }
-    if (!/^[([\]]$/.test(opening)) throw new Unreadable();
-    return this.#bracketed(opening === '[' ? '[' : '(', closers);
-  }
-
-  #bars(): Expression {
-    this.bars += 1;
-    const inner = this.sum();
-    this.expect('|');
-    this.bars -= 1;
-    return apply('abs', inner);
-  }
-
-  /** A group of TeX. `{1,2}` is meant as a set, `{n \choose k}` is a binomial. */
-  #braced(): Expression {
-    if (this.take('}')) return collection('set', []);
-    const inner = this.#list();
-    for (const [command, name] of [
-      ['choose', 'binomial'],
-      ['over', 'divide'],
-    ] as const) {
-      if (!this.take(command, 'command')) continue;
-      const below = this.sum();
-      this.expect('}');
-      return apply(name, inner, below);
-    }
-    this.expect('}');
-    return inner.type === 'collection' && inner.kind === 'list' ? collection('set', inner.parts) : inner;
-  }
-
-  #bracketed(open: string, closings: Readonly<Record<string, string>>): Expression {
-    const { bars, sign } = this;
-    const isInSet = this.#isInSet;
-    this.bars = 0;
-    this.#isInSet = open === '{';
-    if (open === '{') this.sign = 'unread';
-    const isEmpty = open === '{' && this.is('sign', '\\}');
-    let inner = isEmpty ? collection('list', []) : this.#list();
-    const isCondition = open === '{' && this.take(':');
-    if (isCondition) inner = this.#list();
-    this.bars = bars;
-    this.sign = sign;
-    this.#isInSet = isInSet;
-    const closing = closings[this.advance().text];
-    if (closing === undefined) throw new Unreadable();
-    const parts = inner.type === 'collection' && inner.kind === 'list' ? inner.parts : undefined;
-    if (isCondition) return inner;
-    if (open === '{') return collection('set', parts ?? [inner]);
-    return parts === undefined ? inner : collection(open + closing, parts);
-  }
-
-  #matrix(end: string): Expression {
-    const rows: Expression[][] = [[]];
-    while (!this.take(end, 'command')) {
-      if (this.take('\\')) rows.push([]);
-      else if (!this.take('&')) rows.at(-1)!.push(this.#quantity());
-    }
-    if (rows.at(-1)!.length === 0) rows.pop();
-    if (end === 'endvmatrix') {
-      const value = determinant(rows);
-      if (value === undefined) throw new Unreadable();
-      return value;
-    }
-    return collection(`matrix ${rows.map((row) => row.length).join(',')}`, rows.flat());
   }
 }
 

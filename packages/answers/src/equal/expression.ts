@@ -5,12 +5,12 @@ export type Expression =
   | { readonly type: 'number'; readonly value: Fraction; readonly notation: 'integer' | 'decimal' }
   /** A variable or a constant; `\infty` and `\emptyset` are symbols too. */
   | { readonly type: 'symbol'; readonly name: string }
-  /** An operation or a function of the table in `evaluate.ts`. */
+  /** An operation or a function of the table in `evaluate.ts`. `call` is `f(x)`, or a product written as one: `x(x+1)`. */
   | { readonly type: 'apply'; readonly name: string; readonly args: readonly Expression[] }
   | { readonly type: 'quantity'; readonly value: Expression; readonly unit: string }
   | {
       readonly type: 'collection';
-      /** `list`, `all` (joined by "and"), `set`, `union`, `matrix 2,2`, or the brackets of a tuple or interval. */
+      /** `list`, `all` (joined by "and"), `set`, `image` (`\{2k : k \in \mathbb{Z}\}`), `union`, `cases` (values and conditions in turn), `matrix 2,2`, or the brackets of a tuple or interval. */
       readonly kind: string;
       readonly parts: readonly Expression[];
     }
@@ -22,13 +22,19 @@ export type Expression =
   /** Words, lower-case. */
   | { readonly type: 'words'; readonly text: string };
 
+export type Relation = Extract<Expression, { type: 'relation' }>;
+export type Collection = Extract<Expression, { type: 'collection' }>;
+
+/** Whether two expressions mean the same. */
+export type Agree = (given: Expression, expected: Expression) => boolean;
+
 /** An operation or function of arguments. */
 export function apply(name: string, ...args: readonly Expression[]): Expression {
   return { type: 'apply', name, args };
 }
 
 /** Several parts, or the only one. */
-export function collection(kind: string, parts: readonly Expression[]): Expression {
+export function collection(kind: string, parts: readonly Expression[]): Collection {
   return { type: 'collection', kind, parts };
 }
 
@@ -47,6 +53,25 @@ export function partsOf(expression: Expression): readonly Expression[] {
   const parts = [expression];
   for (const part of parts) if (part.type === 'apply') parts.push(...part.args);
   return parts;
+}
+
+/** An expression with another name for one of its variables. */
+export function renamed(expression: Expression, from: string, to: string): Expression {
+  const again = (part: Expression) => renamed(part, from, to);
+  switch (expression.type) {
+    case 'symbol':
+      return expression.name === from ? { ...expression, name: to } : expression;
+    case 'apply':
+      return { ...expression, args: expression.args.map(again) };
+    case 'collection':
+      return { ...expression, parts: expression.parts.map(again) };
+    case 'relation':
+      return { ...expression, sides: expression.sides.map(again) };
+    case 'quantity':
+      return { ...expression, value: again(expression.value) };
+    default:
+      return expression;
+  }
 }
 
 const constants = new Set(['e', 'i', 'pi']);

@@ -1,4 +1,4 @@
-import { type Expression, variablesOf } from './expression.ts';
+import { type Expression, renamed, variablesOf } from './expression.ts';
 
 /** The constant of an integral may have another name: `x^2 + c` for `x^2 + C`. */
 export function withConstantOf(given: Expression, expected: Expression): Expression {
@@ -12,11 +12,4 @@ export function withConstantOf(given: Expression, expected: Expression): Express
 function constantTerm(sum: Expression): string | undefined {
   const last = sum.type === 'apply' && sum.name === 'add' ? sum.args[1]! : undefined;
   return last?.type === 'symbol' && /^[cCkK]$/.test(last.name) ? last.name : undefined;
-}
-
-function renamed(expression: Expression, from: string, to: string): Expression {
-  if (expression.type === 'symbol')
-    return expression.name === from ? { ...expression, name: to } : expression;
-  if (expression.type !== 'apply') return expression;
-  return { ...expression, args: expression.args.map((arg) => renamed(arg, from, to)) };
 }

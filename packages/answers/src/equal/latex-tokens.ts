@@ -112,7 +112,7 @@ export function latexTokens(text: string, { commas, units }: TokenOptions): Toke
     .replaceAll(/\\mathbb\s*\{?\s*([A-Z])\s*\}?/g, '\\$1 ')
     .replaceAll(/\\over(?:line|rightarrow)\s*\{([A-Z]+)\}/g, '$1')
     .replaceAll(
-      /\\(?:begin|end)\{([bpvBV]?)(?:small)?matrix\}/g,
+      /\\(?:begin|end)\{(?:[bpvBV]?(?:small)?matrix|cases)\}/g,
       (whole) => ` ${whole.replaceAll(/[{}]/g, '')} `,
     );
   const tokens: Token[] = [];

@@ -1,15 +1,20 @@
 import * as z from 'zod';
-import { canonical, withoutLabel } from './canonical.ts';
+import { canonical } from './canonical.ts';
 import { choiceOf, chosenValue } from './choices.ts';
+import { agreeCollections } from './collections.ts';
 import { agreeAsDates } from './dates.ts';
-import { apply, collection, constant, type Expression, partsOf, writtenNumber } from './expression.ts';
+import { collection, type Expression, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { withConstantOf } from './integration-constant.ts';
+import { valueSaid, withoutLabel } from './labels.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
+import { samePieces } from './piecewise.ts';
+import { agreeQuantities } from './quantities.ts';
+import { agreeRelations } from './relations.ts';
+import { roundsTo } from './rounding.ts';
 import {
   type MathEquivalence,
   maximumLength,
-  type Sameness,
   sameValues,
   secretSeed,
   seedSchema,
@@ -36,7 +41,6 @@ export interface MathAgreementOptions extends z.input<typeof mathAgreementSchema
 
 /** How deep collections in collections are compared. */
 const maximumDepth = 4;
-const maximumParts = 100;
 
 /**
  * Whether two LaTeX or plain answers mean the same: the same value, and the same kind of object.
@@ -44,7 +48,9 @@ const maximumParts = 100;
  * - Numbers and expressions are equal if they have the same value wherever they have one ({@link sameValues}). A decimal is equal to a
  *   fraction if it is exact.
  * - Lists and sets may be in any order. Tuples, intervals and matrices keep theirs. A bare list is a set, but not a tuple.
- * - An inequality for one variable is an interval. Equations are equal up to a factor. `x = 5` and `f(x) = 5` are 5.
+ * - An inequality for one variable is an interval. Equations are equal up to a factor. `x = 5`, `f(x) = 5` and `a + b = 5` are 5, but 5 is
+ *   not an answer to `xy = 5`. `x = 1, y = 2` is `(1, 2)`.
+ * - Functions by cases are equal if they have the same values, at the edges too.
  * - A unit may be missing on one side. Two units must be the same, and so must their exponents, if both have one.
  * - A percent sign may be missing on one side, as the graders of MATH have it: 50 is right for 50 %, and 50 % for 50. So is the value: 0.5 for
  *   50 %, and 500 % for 5.
@@ -115,8 +121,9 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
   const [a, b] = readBoth([given, expected], [left, right], reading);
   if (a === undefined || b === undefined) return false;
   return (
+    roundsTo(a, b) ||
     agree(canonical(a), canonical(b), comparison, maximumDepth) ||
-    (a.type === 'relation' && b.type === 'relation' && agreeRelations(a, b, comparison, () => false))
+    (a.type === 'relation' && b.type === 'relation' && agreeRelations(a, b, comparison.seed, () => false))
   );
 }
 
@@ -156,9 +163,10 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   if (depth === 0) return false;
   const again = (a: Expression, b: Expression) => agree(a, b, comparison, depth - 1);
   if (given.type === 'relation' && expected.type === 'relation')
-    return agreeRelations(given, expected, comparison, again);
+    return agreeRelations(given, expected, comparison.seed, again);
   if (given.type === 'relation' || expected.type === 'relation') {
-    const values = given.type === 'relation' ? withoutLabel(given) : [given];
+    const labelled = given.type === 'relation' ? withoutLabel(given) : [given];
+    const values = given.type === 'relation' && labelled.length === 0 ? valueSaid(given) : labelled;
     const rights = expected.type === 'relation' ? withoutLabel(expected) : [expected];
     return (
       values.length > 0 &&
@@ -166,12 +174,13 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
       values.every((value) => rights.every((right) => again(value, right)))
     );
   }
+  if (isByCases(given) || isByCases(expected)) return samePieces(given, expected, comparison.seed);
   if (given.type === 'quantity' || expected.type === 'quantity')
     return agreeQuantities(given, expected, again);
   if (given.type === 'words' || expected.type === 'words') {
     return spelled(given) === spelled(expected);
   }
-  if (given.type === 'apply' && given.name === 'binomial' && expected.type === 'collection') {
+  if (given.type === 'apply' && given.name === 'binomial' && isTuple(expected)) {
     return agree(collection('()', given.args), expected, comparison, depth);
   }
   if (given.type === 'collection' && expected.type === 'collection')
@@ -187,98 +196,15 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(value, expected, comparison);
 }
 
+const isTuple = (side: Expression) => side.type === 'collection' && side.kind === '()';
+const isByCases = (side: Expression) => side.type === 'collection' && side.kind === 'cases';
+
 /** Words, or letters that are read as a product: `\text{Bob}` and `Bob`. Nothing else is a word. */
 function spelled(expression: Expression): string {
   if (expression.type === 'words') return expression.text.replaceAll(' ', '');
   if (expression.type === 'symbol') return expression.name.toLowerCase();
   const isProduct = expression.type === 'apply' && expression.name === 'multiply';
   return isProduct ? expression.args.map(spelled).join('') : '\n';
-}
-
-type Agree = (given: Expression, expected: Expression) => boolean;
-type Relation = Extract<Expression, { type: 'relation' }>;
-type Collection = Extract<Expression, { type: 'collection' }>;
-
-/** Values with a unit on one side or on both. */
-function agreeQuantities(given: Expression, expected: Expression, again: Agree): boolean {
-  const [a, b] = [given, expected].map((side) =>
-    side.type === 'quantity' ? side : { value: side, unit: '' },
-  ) as [{ value: Expression; unit: string }, { value: Expression; unit: string }];
-  const percent = (value: Expression) => apply('divide', value, constant(100));
-  if (a.unit === '' && b.unit === '%') return again(a.value, b.value) || again(a.value, percent(b.value));
-  if (a.unit === '%' && b.unit === '')
-    return (!isShare(a.value, b.value) && again(a.value, b.value)) || again(percent(a.value), b.value);
-  if (a.unit === 'degree' && b.unit === '' && hasPi(b.value)) return false;
-  const areSame =
-    a.unit === '' || b.unit === '' || a.unit === b.unit || bare(a.unit) === b.unit || bare(b.unit) === a.unit;
-  return areSame && a.unit !== '?' && again(a.value, b.value);
-}
-
-/** A unit without its exponents, which may be missing: `cm` for `cm^2`. */
-const bare = (unit: string) => unit.replaceAll(/\^\d*/g, '');
-
-/** Whether two numbers below 1 are shares because one is a decimal: what 25 % is for 0.25, and 0.25 % is not. */
-function isShare(...values: readonly Expression[]): boolean {
-  const written = values.map(writtenNumber);
-  return (
-    written.some((number) => number?.notation === 'decimal') &&
-    written.every((number) => number?.value.abs().lt(1))
-  );
-}
-
-/** Whether an angle without a unit is in radians. */
-const hasPi = (value: Expression) =>
-  partsOf(value).some((part) => part.type === 'symbol' && part.name === 'pi');
-
-function agreeCollections(given: Collection, expected: Collection, again: Agree): boolean {
-  if (Math.max(given.parts.length, expected.parts.length) > maximumParts) return false;
-  const isLoose = (kind: string) => kind === 'list' || kind === 'set';
-  if (given.kind !== expected.kind && !(isLoose(given.kind) && isLoose(expected.kind))) return false;
-  const hasSet = given.kind === 'set' || expected.kind === 'set';
-  if (!hasSet && given.parts.length !== expected.parts.length) return false;
-  if (!isLoose(given.kind) && given.kind !== 'union') {
-    return given.parts.every((part, index) => again(part, expected.parts[index]!));
-  }
-  if (!hasSet) return matchesInAnyOrder(given.parts, expected.parts, again);
-  return (
-    given.parts.every((part) => expected.parts.some((other) => again(part, other))) &&
-    expected.parts.every((other) => given.parts.some((part) => again(part, other)))
-  );
-}
-
-/** Pairs parts greedily: enough for equality, which is transitive. At most `n²` comparisons. */
-function matchesInAnyOrder(
-  given: readonly Expression[],
-  expected: readonly Expression[],
-  same: Agree,
-): boolean {
-  const left = [...expected];
-  return given.every((part) => {
-    const index = left.findIndex((other) => same(part, other));
-    if (index >= 0) left.splice(index, 1);
-    return index >= 0;
-  });
-}
-
-const mirrored: Readonly<Record<string, string>> = { '>': '<', ge: 'le' };
-
-/** Equations and inequalities of two sides are equal up to a factor; longer chains side by side. */
-function agreeRelations(given: Relation, expected: Relation, { seed }: Comparison, again: Agree): boolean {
-  const [a, b] = [given, expected].map(({ operators, sides }) => {
-    const operator = operators[0]!;
-    const isMirrored = operators.length === 1 && mirrored[operator] !== undefined;
-    return isMirrored
-      ? { operators: [mirrored[operator]!], sides: [sides[1]!, sides[0]!] }
-      : { operators, sides };
-  }) as [Relation, Relation];
-  if (a.operators.join() !== b.operators.join()) return false;
-  if (a.sides.every((side, index) => again(side, b.sides[index]!))) return true;
-  if (a.sides.length > 2) return false;
-  const [first, second] = [a, b].map(({ sides: [left, right] }) =>
-    apply('add', left!, apply('negate', right!)),
-  );
-  const sameness: Sameness = /^(?:=|ne)$/.test(a.operators[0]!) ? 'proportional' : 'positively proportional';
-  return sameValues(first!, second!, { seed, sameness });
 }
 
 /** Whether a number is written as simply as the right one. */

@@ -40,6 +40,21 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   // (mod 12), (\text{mod } 12)
   [/\(\s*(?:\\(?:text|mathrm|operatorname)\s*\{\s*mod\s*\}|\\?b?mod(?![a-z]))\s*(\d+)\s*\)/g, '\\pmod{$1}'],
   [/^\s*\*\*([^*]+)\*\*\s*$/, '$1'],
+  // 12.35 (to 2 d.p.)
+  [
+    /\s*\(?(?:(?:rounded|correct)\s+)?to\s+\w+\s+(?:d\.?\s?p\.?|decimal\s+places?|s\.?\s?f\.?|significant\s+(?:figures?|digits?))\)?\s*$/i,
+    '',
+  ],
+  // Lines of equations are a list, and those that begin with an equals sign go on.
+  [
+    /\\begin\s*\{(aligned|align\*?|gathered|split)\}([\s\S]*)\\end\s*\{\1\}/,
+    (_, _environment, lines) =>
+      lines!
+        .replaceAll('&', '')
+        .replaceAll(/\\\\\s*(?==)/g, ' ')
+        .replace(/\\\\\s*$/, '')
+        .replaceAll(/,?\s*\\\\/g, ', '),
+  ],
   [/(?<=[\w)\]}])\s?\*\*\s?(?=[\w({\\-])/g, '^'],
   // 0.1666... and 0.1(6)
   [/(?<![\d.])(\d{0,20}\.\d{0,20}?)(\d{1,12}?)\2{1,40}\s*\.{2,3}/g, '$1\\overline{$2}'],

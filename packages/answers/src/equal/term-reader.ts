@@ -59,8 +59,10 @@ export abstract class TermReader extends TokenCursor {
     for (;;) {
       if (this.take('*')) product = apply('multiply', product, this.#signedPower());
       else if (this.take('/')) product = apply('divide', product, this.#signedPower());
-      else if (this.#beginsFactor()) product = apply('multiply', product, this.#power());
-      else return product;
+      else if (this.#beginsFactor()) {
+        const name = this.is('sign', '(') && isName(product) ? 'call' : 'multiply';
+        product = apply(name, product, this.#power());
+      } else return product;
     }
   }
 
@@ -214,6 +216,12 @@ export abstract class TermReader extends TokenCursor {
     }
     return argument;
   }
+}
+
+/** Whether a bracket behind an expression may hold its argument: `f`, `f^{-1}`. */
+function isName(expression: Expression): boolean {
+  const [base] = expression.type === 'apply' && expression.name === 'power' ? expression.args : [expression];
+  return base!.type === 'symbol';
 }
 
 function integer(text: string): Expression {

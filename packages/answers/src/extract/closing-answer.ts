@@ -81,12 +81,16 @@ const consequence = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\s/;
 /** A number that the rest of its sentence limits: "42, but this counts some twice". */
 const conceded = /\d[^.]*,\s+(?:but|yet|although|though|however)\b/;
 
+/** A verdict on the response itself, which is no answer to the task: `Score: 1.0`. */
+const verdict =
+  /^\W*(?:(?:final|total) )?(?:score|reward|grade|rating|confidence|correctness|is_correct|verdict)\W{0,4}[:=]|\b(?:grader|scorer|evaluator) (?:should|must|will|has to)\b/i;
+
 /** The only formula or number of a sentence, or what it says that something is. */
 export function saidIn(given: string): string | undefined {
   const unlabelled = given.replace(label, '$1');
   const clauses = unlabelled.split(consequence);
   const sentence = clauses.findLast((clause) => /\d/.test(clause)) ?? unlabelled;
-  if (conceded.test(sentence)) return;
+  if (conceded.test(sentence) || verdict.test(sentence)) return;
   const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
   if (formulas.length === 1 && isWithoutDigits(sentence, formulas[0]![0])) return formulas[0]![0];
   const several = severalValues.exec(sentence);
@@ -109,10 +113,15 @@ function withUnit({ 0: digits, index }: RegExpExecArray, text: string): string {
   const [behind, unit = '%'] = /^\s?(?:\\?%|(°?[a-zA-Z]+|°)(?:(?:\/| per )[a-zA-Z]+)?)/.exec(
     text.slice(index + digits.length),
   ) ?? [''];
+  if (/^[a-zA-Z]$/.test(unit) && isUnit(unit)) return `${digits}\\text{${behind}}`;
   return unit === '%' || isUnit(unit) || unitOf(unit).factor > 1 ? digits + behind : digits;
 }
 
+/** A letter of a script that formulas do not use. */
+const foreignLetter = /(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Common}])\p{L}/u;
+
 function isFormula(line: string): boolean {
+  if (foreignLetter.test(line)) return false;
   const words = line.replace(/\\[a-zA-Z]+(?:\{[a-zA-Z ]+\})?/g, ' ').match(/[a-zA-Z]{2,}/g) ?? [];
   return line !== '' && words.every((word) => formulaWord.test(word) || isUnit(word));
 }

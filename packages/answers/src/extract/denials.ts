@@ -16,7 +16,7 @@ const negation = new RegExp(
   'i',
 );
 export const denial =
-  /^[\s$\\)}*]*(?:\?|,?\s{0,4}or\s+(?:\w+\s+){0,2}not\b|(?:,?\s{0,4}(?:but|though|although|yet|which)\s+)?(?:(?:this|that|it)\s+)?(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b)/i;
+  /^[\s$\\)}*]*(?:\?|,?\s{0,4}which\s+(?:I|we)\s+(?:now\s+|must\s+|have to\s+)?(?:reject|discard|withdraw|retract|rule out)|,?\s{0,4}or\s+(?:\w+\s+){0,2}not\b|(?:,?\s{0,4}(?:but|though|although|yet|which)\s+)?(?:(?:this|that|it)\s+)?(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b)/i;
 
 /** A writer who gives no answer. */
 export const refusal =
@@ -24,7 +24,7 @@ export const refusal =
 
 /** Words that doubt what follows them: "I don't think that the answer is". */
 export const doubt =
-  /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false|no way)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:;]{0,30}$|\b(?:suppose|assum(?:e|ing)|if|whether)\s+(?:that\s+)?(?:the\s+)?(?:\w+\s+)?$|\b(?:wrong|incorrect|mistaken|naive|tempting)\s+$/i;
+  /(?:\b(?<!\bno )doubt|\b(?:deny|denies|unlikely|hardly|impossible|false|no way)|(?<=\bnot|n['’]t)\s+(?:\w+\s+)?(?:think|believe|say|claim|sure|certain|true|clear|case|agree))\b[^.!?\n:;]{0,30}$|\b(?:suppose|assum(?:e|ing)|if|whether)\s+(?:that\s+)?(?:the\s+)?(?:\w+\s+)?$|\b(?:wrong|incorrect|mistaken|naive|tempting)\s+$|\bor\s+(?:possibly|perhaps|maybe|else|even)\b[^.!?\n:;]{0,30}$|\bmy (?:first|initial|original) (?:guess|attempt|thought|answer) was\b[^.!?\n:;]{0,30}$/i;
 
 /** What a text says at a place, unless the words around it deny it: "not \boxed{18}". */
 export function undenied(text: string, found: string, at: number): string | undefined {
@@ -37,11 +37,11 @@ export function undenied(text: string, found: string, at: number): string | unde
 
 /** A writer who takes an answer back: "Oops", "Scratch that", "On second thought", "Actually, that is wrong". */
 const retraction =
-  /\b(?:oops|scratch that|apologies|on second thoughts?|i (?:meant|was wrong|used (?:the|a) wrong|(?:made|see) (?:an?|my) (?:\w+ )?(?:mistake|error))|correction\s?:|(?:the (?:above|previous)(?: \w+)?|my (?:previous|earlier|first) \w+) (?:is|was) (?:wrong|incorrect)|(?:this|that|it) can(?:no|['’])t be (?:right|correct)|(?:actually|wait|no|hmm),? (?:that|this|it)(?: is|['’]s| was| isn['’]t) (?:wrong|incorrect|false|not right|right|not correct))\b/gi;
+  /\b(?:oops|scratch that|hold on(?=[,.:;!])|(?:no longer (?:believe|trust|think)|(?:withdraw|retract|disregard)) (?:this|that|it|(?:the|my)(?: \w+)? (?:answer|result|solution|guess|claim)(?: of \S+)?)|(?:I )?(?:must |have to )?take (?:that|this|it) back|actually,? no(?=[,.:;!])|(?:correction|edit)(?=\s?:)|apologies|on second thoughts?|i (?:meant|was wrong|used (?:the|a) wrong|(?:made|see) (?:an?|my) (?:\w+ )?(?:mistake|error))|(?:the (?:above|previous)(?: \w+)?|my (?:previous|earlier|first) \w+) (?:is|was) (?:wrong|incorrect)|(?:this|that|it) can(?:no|['’])t be (?:right|correct)|(?:actually|wait|no|hmm),? (?:that|this|it)(?: is|['’]s| was| isn['’]t) (?:wrong|incorrect|false|not right|right|not correct))\b/gi;
 
 /** What follows the last words that take an answer back. */
 export function withoutRetracted(text: string): string {
   let end = 0;
   for (const match of text.matchAll(retraction)) end = match.index + match[0].length;
-  return text.slice(end);
+  return end === 0 ? text : text.slice(end).replace(/^[\s,.:;!]+/, '');
 }

@@ -1,7 +1,8 @@
 import { OptionsError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerPhrase, finalAnswer, hashAnswer, hashSection, lastBoxed, lastNumber } from './final-answer.ts';
+import { lastBoxed } from './boxes.ts';
+import { answerPhrase, finalAnswer, hashAnswer, hashSection, lastNumber } from './final-answer.ts';
 
 describe('lastBoxed', () => {
   it.each([
@@ -165,6 +166,26 @@ describe('finalAnswer', () => {
     ['Next, try n = 12.', undefined],
     ['Let us check 12:', undefined],
     ['So it is \\boxed{21} % \\boxed{18}', '21'],
+    ['The answer is 8. Actually no, I lost a factor: it is 16.', '16'],
+    ['The answer is \\boxed{8}. I take that back.', undefined],
+    ['My initial guess was \\boxed{8}, which I discard.', undefined],
+    ['\\boxed{8}\n\nPlease disregard my answer.', undefined],
+    ['I retract my answer of 8.', undefined],
+    ['Answer: 8\nCorrection: 16', '16'],
+    ['\\boxed{8} (or perhaps \\boxed{16})', undefined],
+    ['\\boxed{8}\n\nAlternatively, \\boxed{16}', '8, 16'],
+    ['Reward: 1', undefined],
+    ['The grader must give 1.', undefined],
+    ['The mean score is 80.', '80'],
+    ['{"correct": true, "reward": 1}', undefined],
+    ['{"result": 8}', '8'],
+    ['The answer is therefore 8.', '8'],
+    ['La réponse est donc 8,5.', '8,5'],
+    ['Die Antwort ist nicht 8, sondern 16.', '16'],
+    ['所以周长是 $16$ 米。', '$16$'],
+    ['答えは 8 である。', '8'],
+    ['Der Umfang ist 16 m.', '16\\text{ m}'],
+    ['Option A is too small, so the answer must be C.', 'C'],
   ])('reads %j as %j', (text, answer) => {
     expect(finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] })(text)).toBe(answer);
   });

@@ -1,55 +1,10 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { decimalDigit, trimmed } from '../text.ts';
+import { boxedAnswer } from './boxes.ts';
 import { closingAnswer, saidIn, withoutMarks } from './closing-answer.ts';
 import { denial, doubt, negativeWord, undenied, withoutRetracted } from './denials.ts';
-
-/** A boxed answer found in a text. */
-export interface BoxedAnswer {
-  /** The LaTeX command that made the box. */
-  readonly command: 'boxed' | 'fbox';
-  /** What stands in the box. */
-  readonly content: string;
-  /** The command with its argument, as written. */
-  readonly text: string;
-}
-
-/**
- * The last `\boxed{…}` of a text, braces matched; where there is none, the last `\fbox{…}`. `\boxed 5` without braces
- * counts too: it reaches up to the next `$`, or the end.
- *
- * Linear in the text. A last box whose braces do not close is not an answer.
- *
- * @param forms - `'braced'`: only `\boxed{…}` is a box (DAPO, verifiers). Default `'all'`.
- * @see Hendrycks et al. 2021, https://arxiv.org/abs/2103.03874 (the boxes of the MATH data set)
- */
-export function lastBoxed(text: string, forms: 'all' | 'braced' = 'all'): BoxedAnswer | undefined {
-  const boxed = text.lastIndexOf(forms === 'all' ? '\\boxed' : '\\boxed{');
-  const start = boxed >= 0 || forms === 'braced' ? boxed : text.lastIndexOf('\\fbox');
-  if (start < 0) return;
-  const command = boxed >= 0 ? 'boxed' : 'fbox';
-  const unbraced = '\\boxed ';
-  if (text.startsWith(unbraced, start)) {
-    const end = text.indexOf('$', start);
-    const whole = text.slice(start, end < 0 ? undefined : end);
-    return { command, content: whole.slice(unbraced.length), text: whole };
-  }
-  const open = start + command.length + 1;
-  const close = matchingBrace(text, open);
-  if (close === undefined) return;
-  return { command, content: text.slice(open + 1, close), text: text.slice(start, close + 1) };
-}
-
-/** Where the brace that opens at `open` closes. */
-function matchingBrace(text: string, open: number): number | undefined {
-  if (text[open] !== '{') return;
-  let depth = 0;
-  for (let at = open; at < text.length; at++) {
-    if (text[at] === '{') depth += 1;
-    else if (text[at] === '}' && --depth === 0) return at;
-  }
-  return;
-}
+import { jsonAnswer } from './json-answer.ts';
 
 const hashed = /#### (-?[0-9.,]+)/g;
 const numeric = /-?[0-9.,]+/g;
@@ -58,10 +13,12 @@ const marks = '(?:[*_"]|</[a-z]{1,8}>){0,4}';
 const answerWord =
   'answer|(?:correct|right|best) (?:option|choice)|solution(?: set)?|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban|الجواب|الإجابة';
 const equalsWord =
-  '(?:is|equals|should be|would be|es|ist|est|è|é)\\b\\s{0,8}:?|[:=：]|هو|هي|是|为|為|は|는|은';
+  '(?:is|equals|should be|would be|must be|has to be|es|ist|est|è|é)\\b\\s{0,8}:?|[:=：]|هو|هي|是|为|為|は|는|은';
+const adverb =
+  'therefore|thus|hence|then|simply|just|exactly|clearly|actually|also|daher|somit|donc|alors|quindi|dunque|portanto|por (?:lo )?tanto|par conséquent|pues|dus';
 /** "The answer is", and the same of other languages. */
 const phrase = new RegExp(
-  `(?:${answerWord})${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:[*_\\s]|</[a-z]{1,8}>|(?:\\$\\$|\\\\\\[)\\s*\\n){0,8}`,
+  `(?:${answerWord})${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:,?\\s?(?:${adverb})\\b[\\s,]|[*_\\s]|</[a-z]{1,8}>|(?:\\$\\$|\\\\\\[)\\s*\\n){0,8}`,
   'giu',
 );
 const label = /answer\s{0,8}:\s{0,8}/gi;
@@ -117,7 +74,7 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
   const end = line.search(
-    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:not|rather than|instead of)\s+\S/,
+    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|である|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:not|rather than|instead of)\s+\S/,
   );
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
@@ -125,53 +82,12 @@ function firstSentence(line: string): string {
 /** HTML comments, text struck through, and lines that LaTeX does not print. */
 const comments =
   /~~[^~\n]+~~|<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
-/** What joins the boxes of one answer: `\boxed{1}, \boxed{2}` and `\boxed{1} \text{ or } \boxed{2}`. */
-const joiner =
-  /(?:[\s$]|\\q?quad)*(?:[,;/]|\b(?:and|or)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\band\b|\bor\b)*$|(?:[^\S\n]|\$|\\q?quad)*$/;
-const maximumBoxes = 20;
-
-/** The contents of the last boxes that are joined, as a list; `null` for a box that is denied or not closed. */
-function boxedAnswer(text: string): string | null | undefined {
-  let box = lastBoxed(text);
-  if (box === undefined) return text.includes('\\boxed') ? null : undefined;
-  let at = text.lastIndexOf(box.text);
-  if (undenied(text, box.text, at) === undefined) return null;
-  const contents = [box.content];
-  while (contents.length < maximumBoxes) {
-    const joined = joiner.exec(text.slice(Math.max(0, at - 60), at))?.[0];
-    if (joined === undefined) break;
-    const before = text.slice(0, at - joined.length);
-    box = lastBoxed(before);
-    if (box === undefined || !before.endsWith(box.text)) break;
-    at = before.length - box.text.length;
-    if (!contents.includes(box.content)) contents.unshift(box.content);
-  }
-  return contents.join(', ');
-}
-
 /** An answer that is a sentence: "Janet makes $18 every day". */
 const sentenceStart = /^[A-Z][a-z]+\s[a-z]+\s\S/;
 
 /** The first half of "not 6 but 7". */
-const notThisBut = /^not\s+(?!only|just|merely|simply)[^,;]{1,40}?,?\s+but\s+/i;
-
-const mostJson = 10_000;
-
-/** The field `answer` of a response that is JSON, or ends in a block of it. */
-function jsonAnswer(text: string): string | undefined {
-  const end = text.slice(-mostJson).trim();
-  const body = end.endsWith('```')
-    ? end.slice(end.lastIndexOf('```', end.length - 4) + 3, -3).replace(/^[a-z]{0,8}\s/i, '')
-    : end;
-  if (!body.trimStart().startsWith('{')) return;
-  try {
-    const fields = Object.entries(JSON.parse(body) as object);
-    const value: unknown = fields.find(([name]) => /^(?:final_?)?answer$/i.test(name))?.[1];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
-  } catch {
-    return;
-  }
-}
+const notThisBut =
+  /^(?:not|nicht|pas|no|non|não|не)\s+(?!only|just|merely|simply|nur|seulement|sólo|solo|só|только)[^,;]{1,40}?,?\s+(?:but|sondern|mais|sino|bensì|ma|mas|а)\s+/i;
 
 const thoughtStart =
   /<(?:seed:)?think(?:ing)?>|<thought>|◁think▷|\[THINK\]|<\|(?:begin_of_thought|channel\|>analysis<\|message)\|>/i;
@@ -200,7 +116,9 @@ const readers = {
     return /^\s*[/^*\\π√]|^[a-z]/i.test(rest!) ? number! + rest! : hashAnswer(text, 'last');
   },
   phrase(text: string) {
-    const found = jsonAnswer(text) ?? answerPhrase(text, 'sentence');
+    const json = jsonAnswer(text);
+    if (json === null) return null;
+    const found = json ?? answerPhrase(text, 'sentence');
     const said = found?.replace(notThisBut, '');
     if (said === undefined || negativeWord.test(said)) return undefined;
     return sentenceStart.test(said) ? saidIn(said) : said;

@@ -1,0 +1,119 @@
+import { apply, collection, type Expression } from './expression.ts';
+import { isLabel } from './labels.ts';
+import { otherwise } from './piecewise.ts';
+import { TermReader } from './term-reader.ts';
+import { Unreadable } from './token-cursor.ts';
+import { determinant } from './vectors.ts';
+
+const closers: Readonly<Record<string, string>> = { ')': ')', ']': ']', '[': ')' };
+
+/** The grammar of what brackets, bars and environments hold. */
+export abstract class BracketReader extends TermReader {
+  /** Whether a set is being read. */
+  protected isInSet = false;
+
+  /** Reads items between commas. */
+  protected abstract list(): Expression;
+
+  /** Reads a relation or a value. */
+  protected abstract relation(): Expression;
+
+  /** Reads a value with its unit. */
+  protected abstract quantity(): Expression;
+
+  protected group(opening: string): Expression {
+    if (opening === '{') return this.#braced();
+    if (opening === '|') return this.#bars();
+    if (opening === '\\{') return this.#bracketed('{', { '\\}': '}' });
+    if (opening === 'langle') return this.#bracketed('<', { rangle: '>' });
+    if (opening === 'begincases') return this.#cases();
+    if (opening.startsWith('begin')) return this.#matrix(opening.replace('begin', 'end'));
+    if (opening === 'lfloor' || opening === 'lceil') {
+      const inner = this.sum();
+      this.expect(opening.replace('l', 'r'), 'command');
+      return apply(opening.slice(1), inner);
+    }
+    if (!/^[([\]]$/.test(opening)) throw new Unreadable();
+    return this.#bracketed(opening === '[' ? '[' : '(', closers);
+  }
+
+  #bars(): Expression {
+    this.bars += 1;
+    const inner = this.sum();
+    this.expect('|');
+    this.bars -= 1;
+    return apply('abs', inner);
+  }
+
+  /** A group of TeX. `{1,2}` is meant as a set, `{n \choose k}` is a binomial. */
+  #braced(): Expression {
+    if (this.take('}')) return collection('set', []);
+    const inner = this.list();
+    for (const [command, name] of [
+      ['choose', 'binomial'],
+      ['over', 'divide'],
+    ] as const) {
+      if (!this.take(command, 'command')) continue;
+      const below = this.sum();
+      this.expect('}');
+      return apply(name, inner, below);
+    }
+    this.expect('}');
+    return inner.type === 'collection' && inner.kind === 'list' ? collection('set', inner.parts) : inner;
+  }
+
+  #bracketed(open: string, closings: Readonly<Record<string, string>>): Expression {
+    const { bars, sign } = this;
+    const isInSet = this.isInSet;
+    this.bars = 0;
+    this.isInSet = open === '{';
+    if (open === '{') this.sign = 'unread';
+    const isEmpty = open === '{' && this.is('sign', '\\}');
+    let inner = isEmpty ? collection('list', []) : this.list();
+    const isCondition = open === '{' && this.take(':');
+    const image = isCondition && !isLabel(inner) && inner.type !== 'relation' ? [inner] : [];
+    if (isCondition) inner = this.list();
+    this.bars = bars;
+    this.sign = sign;
+    this.isInSet = isInSet;
+    const closing = closings[this.advance().text];
+    if (closing === undefined) throw new Unreadable();
+    const parts = inner.type === 'collection' && inner.kind === 'list' ? inner.parts : undefined;
+    if (isCondition)
+      return image.length === 0 ? inner : collection('image', [...image, ...(parts ?? [inner])]);
+    if (open === '{') return collection('set', parts ?? [inner]);
+    return parts === undefined ? inner : collection(open + closing, parts);
+  }
+
+  /** Values, each with its condition behind it. */
+  #cases(): Expression {
+    const parts: Expression[] = [];
+    while (!this.take('endcases', 'command')) {
+      parts.push(this.quantity());
+      this.take(',');
+      this.take('&');
+      const word = this.is('word') ? this.advance().text.toLowerCase() : 'if';
+      if (/^(?:otherwise|else|elsewhere)$/.test(word)) parts.push(otherwise);
+      else if (/^(?:if|when|for|where)$/.test(word)) parts.push(this.relation());
+      else throw new Unreadable();
+      for (const sign of [',', ';', '.', '\\']) this.take(sign);
+    }
+    if (parts.length === 0) throw new Unreadable();
+    return collection('cases', parts);
+  }
+
+  #matrix(end: string): Expression {
+    const rows: Expression[][] = [[]];
+    while (!this.take(end, 'command')) {
+      if (this.take('\\')) rows.push([]);
+      else if (!this.take('&')) rows.at(-1)!.push(this.quantity());
+    }
+    if (rows.at(-1)!.length === 0) rows.pop();
+    if (end === 'endvmatrix') {
+      const value = determinant(rows);
+      if (value === undefined) throw new Unreadable();
+      return value;
+    }
+    return collection(`matrix ${rows.map((row) => row.length).join(',')}`, rows.flat());
+  }
+}

@@ -1,0 +1,34 @@
+import { type Agree, apply, type Relation, renamed, variablesOf } from './expression.ts';
+import { type Sameness, sameValues } from './symbolic-equivalence.ts';
+
+const mirrored: Readonly<Record<string, string>> = { '>': '<', ge: 'le' };
+
+/** A definition of `f(t)` with the name that the other one has for `t`. */
+function withArgumentOf(given: Relation, expected: Relation): Relation {
+  const [own, wanted] = [given, expected].map(({ sides: [call] }) =>
+    call?.type === 'apply' && call.name === 'call' && call.args[1]?.type === 'symbol'
+      ? call.args[1].name
+      : undefined,
+  );
+  const isTaken = wanted === undefined || given.sides.some((side) => variablesOf(side).has(wanted));
+  return own === undefined || isTaken ? given : (renamed(given, own, wanted) as Relation);
+}
+
+/** Equations and inequalities of two sides are equal up to a factor; longer chains side by side. */
+export function agreeRelations(given: Relation, expected: Relation, seed: string, again: Agree): boolean {
+  const [a, b] = [withArgumentOf(given, expected), expected].map(({ operators, sides }) => {
+    const operator = operators[0]!;
+    const isMirrored = operators.length === 1 && mirrored[operator] !== undefined;
+    return isMirrored
+      ? { operators: [mirrored[operator]!], sides: [sides[1]!, sides[0]!] }
+      : { operators, sides };
+  }) as [Relation, Relation];
+  if (a.operators.join() !== b.operators.join()) return false;
+  if (a.sides.every((side, index) => again(side, b.sides[index]!))) return true;
+  if (a.sides.length > 2) return false;
+  const [first, second] = [a, b].map(({ sides: [left, right] }) =>
+    apply('add', left!, apply('negate', right!)),
+  );
+  const sameness: Sameness = /^(?:=|ne)$/.test(a.operators[0]!) ? 'proportional' : 'positively proportional';
+  return sameValues(first!, second!, { seed, sameness });
+}

@@ -1,0 +1,44 @@
+import { evaluate, toComplex } from './evaluate.ts';
+import { apply, type Collection, collection, type Expression, symbol } from './expression.ts';
+
+export const infinity = symbol('infty');
+export const minusInfinity = apply('negate', infinity);
+export const reals = collection('()', [minusInfinity, infinity]);
+
+/** `\mathbb{R} \setminus \{a, b\}`, `\mathbb{R} - \{a, b\}` and `(0, 3] \setminus \{1\}`, for numbers, as a union of intervals. */
+export function withoutPoints(difference: Extract<Expression, { type: 'apply' }>): Collection | undefined {
+  const [all, rest] = difference.args;
+  const interval = all?.type === 'symbol' && all.name === 'R' ? reals : all;
+  if (interval?.type !== 'collection' || !/^[([][)\]]$/.test(interval.kind) || rest === undefined) return;
+  const isMinus = difference.name === 'add' && rest.type === 'apply' && rest.name === 'negate';
+  const points = isMinus ? rest.args[0]! : rest;
+  if (!(difference.name === 'without' || isMinus)) return;
+  if (points.type !== 'collection' || points.kind !== 'set' || interval.parts.length !== 2) return;
+  return split(interval, points.parts);
+}
+
+function split(
+  { kind, parts: [low, high] }: Collection,
+  points: readonly Expression[],
+): Collection | undefined {
+  const [from, to] = [placeOf(low!), placeOf(high!)];
+  const places = points.map((point) => ({ point, at: placeOf(point) })).sort((a, b) => a.at - b.at);
+  if (Number.isNaN(from + to) && !(from === -Infinity && to === Infinity)) return;
+  if (Number.isFinite(from + to) && places.some(({ at }) => Number.isNaN(at))) return;
+  const inside = places.filter(({ at }) => !(at <= from || at >= to)).map(({ point }) => point);
+  const opening = places.some(({ at }) => at === from) ? '(' : kind[0]!;
+  const closing = places.some(({ at }) => at === to) ? ')' : kind[1]!;
+  const edges = [low!, ...inside, high!];
+  const pieces = edges.slice(1).map((edge, index) => {
+    const brackets = (index === 0 ? opening : '(') + (index === inside.length ? closing : ')');
+    return collection(brackets, [edges[index]!, edge]);
+  });
+  return pieces.length === 1 ? pieces[0] : collection('union', pieces);
+}
+
+/** Where a number lies on the line. Not a number for what has no value. */
+function placeOf(point: Expression): number {
+  if (point.type === 'symbol' && point.name === 'infty') return Infinity;
+  if (point.type === 'apply' && point.name === 'negate') return -placeOf(point.args[0]!);
+  return toComplex(evaluate(point, new Map())).re;
+}

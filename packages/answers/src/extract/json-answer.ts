@@ -1,0 +1,18 @@
+const mostJson = 10_000;
+
+/** The field `answer` of a response that is JSON, or ends in a block of it. `null` if it has several fields, none of which is that. */
+export function jsonAnswer(text: string): string | null | undefined {
+  const end = text.slice(-mostJson).trim();
+  const body = end.endsWith('```')
+    ? end.slice(end.lastIndexOf('```', end.length - 4) + 3, -3).replace(/^[a-z]{0,8}\s/i, '')
+    : end;
+  if (!body.trimStart().startsWith('{')) return;
+  try {
+    const fields = Object.entries(JSON.parse(body) as object);
+    const value: unknown = fields.find(([name]) => /^(?:final_?)?answer$/i.test(name))?.[1];
+    if (value === undefined) return fields.length > 1 ? null : undefined;
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  } catch {
+    return;
+  }
+}
