@@ -35,7 +35,7 @@ export interface TemplateChatRenderer extends ChatRenderer {
 /** Options of {@link chatRenderer}. */
 export interface ChatRendererOptions {
   /** Clock for templates that print the date. Without it such a template throws, so prompts stay reproducible. Default none. */
-  readonly clock?: () => Date;
+  readonly clock?: (() => Date) | undefined;
   /** Variables of every rendering, such as `bos_token` and `eos_token`. Default none. */
   readonly variables?: Readonly<Record<string, unknown>>;
   /**

@@ -1,7 +1,10 @@
 import { FormatError } from '@rlp/core';
 
+/** What of a model can be fetched. */
+export const modelParts = ['all', 'tokenizer', 'config'] as const;
+
 /** What of a model is fetched. */
-export type ModelPart = 'all' | 'tokenizer' | 'config';
+export type ModelPart = (typeof modelParts)[number];
 
 /** File that names the shard of each tensor. */
 export const weightsIndex = 'model.safetensors.index.json';

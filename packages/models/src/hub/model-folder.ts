@@ -1,20 +1,24 @@
-import { ArgumentError, FormatError, MissingPeerError, messageOf } from '@rlp/core';
+import { ArgumentError, FormatError, isRecord, MissingPeerError, messageOf, parseOptions } from '@rlp/core';
 import type { HubOptions, HubSnapshot } from '@rlp/data/datasets';
 import { recoverDirectory } from '@rlp/data/store';
+import * as z from 'zod';
 import { readJsonObject } from '../config/validation.ts';
 import { fs, nodePath } from '../node-files.ts';
 import { type HubName, parseHubName } from './hub-name.ts';
-import { chooseModelFiles, type ModelPart, shardsOfIndex, weightsIndex } from './model-files.ts';
+import { chooseModelFiles, modelParts, shardsOfIndex, weightsIndex } from './model-files.ts';
+
+/** Schema of {@link ModelFolderOptions}. */
+export const modelFolderSchema = z.strictObject({
+  /** Cache, token, revision and address of the Hugging Face hub. Default: what its environment variables say. */
+  hub: z.custom<HubOptions>(isRecord, 'must be an object, such as { revision }').optional(),
+  /** Ends a download with its reason. What was downloaded is kept. Default none. */
+  signal: z.instanceof(AbortSignal).optional(),
+  /** Files that are fetched. `'tokenizer'` leaves out the weights, `'config'` the tokenizer too. Default `'all'`. */
+  part: z.enum(modelParts).default('all'),
+});
 
 /** How a model of the hub is fetched. */
-export interface ModelFolderOptions {
-  /** Cache, token, revision and address of the Hugging Face hub. Default: what its environment variables say. */
-  readonly hub?: HubOptions | undefined;
-  /** Ends a download with its reason. What was downloaded is kept. Default none. */
-  readonly signal?: AbortSignal | undefined;
-  /** Files that are fetched. `'tokenizer'` leaves out the weights, `'config'` the tokenizer too. Default `'all'`. */
-  readonly part?: ModelPart | undefined;
-}
+export interface ModelFolderOptions extends z.input<typeof modelFolderSchema> {}
 
 /**
  * Finds the folder of a model: a folder, or a model of the Hugging Face hub such as `Qwen/Qwen3-0.6B` or `Qwen/Qwen3-0.6B@main`.
@@ -25,8 +29,10 @@ export interface ModelFolderOptions {
  * @throws ArgumentError if there is no such model, or the token may not read it.
  * @throws FormatError if the hub cannot be reached, or the model lacks a file.
  * @throws MissingPeerError if `@huggingface/hub` is not installed.
+ * @throws OptionsError naming every option that is unknown or unfit.
  */
 export async function modelFolder(source: string, options: ModelFolderOptions = {}): Promise<string> {
+  const settings = parseOptions('modelFolder', modelFolderSchema, options, 'ModelFolderOptions');
   if (typeof source !== 'string' || source === '') {
     const given = source === '' ? 'an empty text' : String(source);
     throw new ArgumentError(
@@ -34,7 +40,7 @@ export async function modelFolder(source: string, options: ModelFolderOptions = 
     );
   }
   const name = parseHubName(source);
-  if (name?.isExplicit) return fetched(name, options);
+  if (name?.isExplicit) return fetched(name, settings);
   await recoverDirectory(source);
   const status = await fs()
     .stat(source)
@@ -44,7 +50,7 @@ export async function modelFolder(source: string, options: ModelFolderOptions = 
   }
   if (status !== undefined || name === undefined) return source;
   try {
-    return await fetched(name, options);
+    return await fetched(name, settings);
   } catch (error) {
     const Failure = [ArgumentError, FormatError, MissingPeerError].find((kind) => error instanceof kind);
     if (Failure === undefined) throw error;
@@ -61,7 +67,7 @@ async function hubSnapshot(...given: Parameters<typeof import('@rlp/data/dataset
 
 async function fetched(
   { name, revision }: HubName,
-  { hub = {}, signal, part = 'all' }: ModelFolderOptions,
+  { hub = {}, signal, part }: z.output<typeof modelFolderSchema>,
 ): Promise<string> {
   const repository = { type: 'model', name } as const;
   const asked = revision === undefined ? hub : { ...hub, revision };

@@ -1,25 +1,31 @@
-import { FormatError } from '@rlp/core';
+import { FormatError, parseOptions } from '@rlp/core';
 import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
+import * as z from 'zod';
 import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
-import { type ModelFolderOptions, modelFolder } from '../hub/model-folder.ts';
+import { modelFolder, modelFolderSchema } from '../hub/model-folder.ts';
 import { nodePath } from '../node-files.ts';
 import { openSafetensors, type ReadOptions, readTensors } from '../safetensors/read.ts';
-import { type LoadTokenizerOptions, loadTokenizer } from '../tokenizer/load-tokenizer.ts';
+import { loadTokenizer, loadTokenizerSchema } from '../tokenizer/load-tokenizer.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
 import { locateParameters } from './checkpoint-names.ts';
 import type { LanguageModel } from './language-model.ts';
 import { folderTexts, jsonOf, type ModelTexts } from './model-texts.ts';
 
+const schema = loadTokenizerSchema.extend({
+  /** Stops a download, and the weights between two pieces of 64 MiB. The promise rejects with its reason. Default none. */
+  signal: z.instanceof(AbortSignal).optional(),
+  /**
+   * Whether the weights are compared with the `SHA256SUMS` that {@link saveModel} writes. Folders without that file are not
+   * checked, and the other files may be edited. `'skip'` saves reading a large model twice. Default `'verify'`.
+   */
+  checksums: z.enum(['verify', 'skip']).default('verify'),
+});
+
 /** Options of {@link loadModel}. */
-export type LoadModelOptions = LoadTokenizerOptions &
-  ReadOptions & {
-    /**
-     * Whether the weights are compared with the `SHA256SUMS` that {@link saveModel} writes. Folders without that file are not
-     * checked, and the other files may be edited. `'skip'` saves reading a large model twice. Default `'verify'`.
-     */
-    readonly checksums?: 'verify' | 'skip' | undefined;
-  };
+export interface LoadModelOptions extends z.input<typeof schema> {}
+
+const configSchema = modelFolderSchema.omit({ part: true });
 
 /**
  * Loads a Hugging Face model from its folder, or by its name on the hub.
@@ -31,14 +37,16 @@ export type LoadModelOptions = LoadTokenizerOptions &
  *
  * @throws FormatError naming the file, the field and a remedy if anything is missing, malformed, damaged, unsupported or does
  *   not fit together.
+ * @throws OptionsError naming every option that is unknown or unfit, before anything is read.
  */
 export async function loadModel(source: string, options: LoadModelOptions = {}): Promise<LanguageModel> {
-  const folder = await modelFolder(source, { hub: options.hub, signal: options.signal });
-  if (options.checksums !== 'skip') await verifyDirectory(folder, { only: /\.safetensors$/ });
+  const { hub, signal, clock, checksums } = parseOptions('loadModel', schema, options, 'LoadModelOptions');
+  const folder = await modelFolder(source, { hub, signal });
+  if (checksums === 'verify') await verifyDirectory(folder, { only: /\.safetensors$/ });
   const config = await loadModelConfig(folder);
-  const { tokenizer, chat } = await loadTokenizer(folder, options);
+  const { tokenizer, chat } = await loadTokenizer(folder, { clock });
   const complete = withRoles(tokenizer, config, folder);
-  const weights = await loadWeights(folder, config, options);
+  const weights = await loadWeights(folder, config, { signal });
   return { config, ...weights, tokenizer: complete, chat, folder: nodePath().resolve(folder) };
 }
 
@@ -72,12 +80,14 @@ export async function loadWeights(
  * Reads `config.json` and `generation_config.json` of a folder, or of a model on the hub.
  *
  * @throws FormatError if `config.json` is missing, or either is malformed or unsupported.
+ * @throws OptionsError naming every option that is unknown or unfit.
  */
 export async function loadModelConfig(
   source: string,
-  options: Omit<ModelFolderOptions, 'part'> = {},
+  options: z.input<typeof configSchema> = {},
 ): Promise<ModelConfig> {
-  return readModelConfig(folderTexts(await modelFolder(source, { ...options, part: 'config' })));
+  const settings = parseOptions('loadModelConfig', configSchema, options);
+  return readModelConfig(folderTexts(await modelFolder(source, { ...settings, part: 'config' })));
 }
 
 /** Reads a config from texts; see {@link loadModelConfig}. */

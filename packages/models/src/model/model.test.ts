@@ -2,17 +2,19 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ArgumentError, FormatError } from '@rlp/core';
+import { ArgumentError, FormatError, OptionsError } from '@rlp/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { parseModelConfig } from '../config/parse-config.ts';
 import { parameterSpecs } from '../decoder/parameters.ts';
+import { modelFolder } from '../hub/model-folder.ts';
 import { openSafetensors } from '../safetensors/read.ts';
 import { writeSafetensors } from '../safetensors/write.ts';
 import { byteTokenizer, characterTokenizer } from '../tokenizer/built-tokenizers.ts';
+import { loadTokenizer } from '../tokenizer/load-tokenizer.ts';
 import { createModel } from './create-model.ts';
-import { loadModel } from './load-model.ts';
+import { loadModel, loadModelConfig } from './load-model.ts';
 import { saveModel } from './save-model.ts';
 
 const tokenizer = characterTokenizer('abcd', { begin: '<s>', end: '</s>', padding: '<pad>' });
@@ -161,6 +163,24 @@ describe('saveModel and loadModel', () => {
     expect(await readdir(folder)).toEqual([]);
     await saveModel(folder, make());
     await expect(loadModel(folder, { signal })).rejects.toThrow('enough');
+  });
+
+  it.each([
+    ['loadModel', loadModel],
+    ['loadTokenizer', loadTokenizer],
+    ['loadModelConfig', loadModelConfig],
+    ['modelFolder', modelFolder],
+  ])('name every misspelt option before reading: %s', async (owner, load) => {
+    const options = { signals: undefined, hub: 'main' } as object;
+    const error = await load(folder, options).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OptionsError);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(`^${owner}: invalid options`),
+      issues: [
+        'hub: must be an object, such as { revision }',
+        'Unrecognized option "signals"; did you mean signal?',
+      ],
+    });
   });
 
   it('leave an earlier save as it was when aborted between two shards', async () => {

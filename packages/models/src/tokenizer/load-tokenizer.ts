@@ -1,17 +1,21 @@
-import { FormatError } from '@rlp/core';
+import { FormatError, parseOptions } from '@rlp/core';
+import * as z from 'zod';
 import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
 import { generationSchema } from '../config/schemas.ts';
 import { parseContent } from '../config/validation.ts';
-import { type ModelFolderOptions, modelFolder } from '../hub/model-folder.ts';
+import { modelFolder, modelFolderSchema } from '../hub/model-folder.ts';
 import { folderTexts, jsonOf, type ModelTexts } from '../model/model-texts.ts';
 import { type TextTokenizer, textTokenizer } from './text-tokenizer.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
-/** Options of {@link loadTokenizer}. */
-export interface LoadTokenizerOptions extends Omit<ModelFolderOptions, 'part'> {
+/** Schema of {@link LoadTokenizerOptions}. */
+export const loadTokenizerSchema = modelFolderSchema.omit({ part: true }).extend({
   /** Clock for chat templates that print the date; see `chatRenderer`. Default none. */
-  readonly clock?: () => Date;
-}
+  clock: z.custom<() => Date>((value) => typeof value === 'function', 'must be a function').optional(),
+});
+
+/** Options of {@link loadTokenizer}. */
+export interface LoadTokenizerOptions extends z.input<typeof loadTokenizerSchema> {}
 
 /** A tokenizer, with a chat renderer if the folder holds a chat template. */
 export interface LoadedTokenizer {
@@ -24,12 +28,18 @@ export interface LoadedTokenizer {
  * `generation_config.json` from a folder, or of a model on the hub.
  *
  * @throws FormatError naming the file, the field and a remedy if `tokenizer.json` is missing or a file is malformed.
+ * @throws OptionsError naming every option that is unknown or unfit.
  */
 export async function loadTokenizer(
   source: string,
   options: LoadTokenizerOptions = {},
 ): Promise<LoadedTokenizer> {
-  const { hub, signal, ...rest } = options;
+  const { hub, signal, ...rest } = parseOptions(
+    'loadTokenizer',
+    loadTokenizerSchema,
+    options,
+    'LoadTokenizerOptions',
+  );
   const folder = await modelFolder(source, { hub, signal, part: 'tokenizer' });
   return readTokenizer(folderTexts(folder), rest);
 }
