@@ -10,7 +10,14 @@ import {
 import * as z from 'zod';
 import { answerIn } from '../answer-in.ts';
 import { withTools } from '../tools/with-tools.ts';
-import type { Game, GameOutcome, GameSetup, GameState, Refusal } from './game.ts';
+import {
+  type Game,
+  type GameOutcome,
+  type GameSetup,
+  type GameState,
+  type Refusal,
+  rulesSchema,
+} from './game.ts';
 
 const schema = z.strictObject({
   /**
@@ -19,6 +26,8 @@ const schema = z.strictObject({
    */
   prompt: z.enum(['conversation', 'view', 'key']).default('conversation'),
 });
+
+const given = z.strictObject({ game: rulesSchema, options: schema });
 
 /** Options of {@link gameEnvironment}. */
 export interface GameEnvironmentOptions extends z.input<typeof schema> {}
@@ -36,7 +45,7 @@ export function gameEnvironment<Setup extends GameSetup, Position>(
   game: Rules<Setup, Position>,
   options: GameEnvironmentOptions = {},
 ): Environment<GameState<Position>, Setup, GameOutcome> {
-  const { prompt } = parseOptions('gameEnvironment', schema, options, 'GameEnvironmentOptions');
+  const { prompt } = parseOptions('gameEnvironment', given, { game, options }).options;
   const key = (position: Position) => game.key?.(position) ?? game.view(position);
   const shown = (position: Position) => (prompt === 'key' ? key(position) : game.view(position));
   const environment: Environment<GameState<Position>, Setup, GameOutcome> = {

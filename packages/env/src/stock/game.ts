@@ -1,4 +1,4 @@
-import { parseOptions, RandomStream, type State, type Task } from '@rlp/core';
+import { having, parseOptions, RandomStream, type State, type Task } from '@rlp/core';
 import * as z from 'zod';
 import type { Tool } from '../tools/tool.ts';
 
@@ -104,6 +104,21 @@ export interface Game<
   /** What a good policy writes in a position: the reference that others are compared with. */
   solve(position: Position): string;
 }
+
+const method = z.custom<Method>((value) => typeof value === 'function', 'must be a function');
+type Method = (...given: never[]) => unknown;
+
+/** Schema of what an environment needs of a {@link Game}. */
+export const rulesSchema = z.looseObject(
+  {
+    name: z.string().min(1),
+    setup: having<z.ZodType>('safeParse', 'a zod schema of the metadata of tasks'),
+    ...{ start: method, play: method, view: method, isOver: method, score: method },
+    ...{ read: method.optional(), news: method.optional(), key: method.optional() },
+    tools: z.array(having<Tool>('run', 'a tool; tool({ … }) makes one of a function')).optional(),
+  },
+  'must be a game, such as sokoban, or your own rules',
+);
 
 /** Makes the tasks of a game. */
 export function gameTasks<Setup extends GameSetup>(

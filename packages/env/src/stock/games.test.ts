@@ -1,4 +1,4 @@
-import { promptMessages, type Task } from '@rlp/core';
+import { type OptionsError, promptMessages, type Task } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { evaluate, fractionText } from './expression.ts';
@@ -23,6 +23,29 @@ import { say } from './say.fixture.ts';
 
 describe('gameEnvironment', () => {
   const lake: FrozenLakeSetup = { maxTurns: 9, rows: ['SF', 'FG'], successRate: 1 };
+
+  it('names all that a game and the options lack at once', () => {
+    const issuesOf = (game: unknown, options?: unknown) => {
+      try {
+        gameEnvironment(game as never, options as never);
+      } catch (error) {
+        return (error as OptionsError).issues;
+      }
+      return [];
+    };
+    const needed = [
+      'name: expected text, got nothing',
+      'setup: must be a zod schema of the metadata of tasks',
+    ];
+    const methods = ['start', 'play', 'view', 'isOver', 'score'].map((name) => `${name}: must be a function`);
+    expect(issuesOf({})).toEqual([...needed, ...methods].map((problem) => `game.${problem}`));
+    expect(issuesOf(undefined)).toEqual(['game: must be a game, such as sokoban, or your own rules']);
+    expect(issuesOf({ ...frozenLake, key: 'view', tools: [{}] }, { promt: 'key' })).toEqual([
+      'game.key: must be a function',
+      'game.tools.0: must be a tool; tool({ … }) makes one of a function',
+      'options: Unrecognized option "promt"; did you mean options.prompt?',
+    ]);
+  });
 
   it('shows a conversation, a view or a key', async () => {
     const task: Task<FrozenLakeSetup> = { id: 'a', prompt: 'Rules.', metadata: lake };
