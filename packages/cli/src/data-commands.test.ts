@@ -98,6 +98,39 @@ describe('rlp data stats', () => {
     ]);
   });
 
+  it('tells a number from a text, and counts by the prompt that each row has', async () => {
+    const mixed = join(directory, 'mixed.jsonl');
+    const rows = [
+      '{"prompt":1}',
+      '{"prompt":"1"}',
+      '{"prompt":null,"question":"x"}',
+      '{"prompt":"1","question":"x"}',
+    ];
+    writeFileSync(mixed, rows.join('\n'));
+    const { said } = await rlp('data', 'stats', mixed, '--json');
+    expect(JSON.parse(said)).toMatchObject({
+      duplicates: 0,
+      columns: [
+        { kinds: { number: 1, text: 2, null: 1 }, repeated: 1 },
+        { repeated: 0, empty: 2 },
+      ],
+    });
+  });
+
+  it('gives the median and the ninth of ten lengths of many', async () => {
+    const many = join(directory, 'many.jsonl');
+    const rows = Array.from({ length: 2000 }, (_, at) =>
+      JSON.stringify({ text: 'x'.repeat((at * 7) % 101) }),
+    );
+    writeFileSync(many, rows.join('\n'));
+    const lengths = Array.from({ length: 2000 }, (_, at) => (at * 7) % 101).sort((a, b) => a - b);
+    const { said } = await rlp('data', 'stats', many, '--json');
+    expect(JSON.parse(said).columns[0].lengths).toEqual({
+      ...{ unit: 'characters', shortest: 0, longest: 100 },
+      ...{ median: lengths[1000], ninetieth: lengths[1800] },
+    });
+  });
+
   it('counts in tokens, as JSON', async () => {
     const tokenizer = join(import.meta.dirname, '../../../examples/models/stories260k');
     const { said } = await rlp('data', 'stats', file, '--tokenizer', tokenizer, '--json');

@@ -1,5 +1,12 @@
-import { createHash } from 'node:crypto';
-import { columnsOf, type Dataset, type DatasetFields, type DatasetRole } from '@rlp/data';
+import {
+  columnsOf,
+  type Dataset,
+  type DatasetColumns,
+  type DatasetFields,
+  type DatasetRole,
+  type DatasetRow,
+} from '@rlp/data';
+import { DistinctValues, extendHash, type Hash, hashText } from './distinct-values.ts';
 
 /** What a dataset holds. */
 export interface DatasetStatistics {
@@ -45,46 +52,16 @@ interface Counting extends LengthCounting {
   readonly signal: AbortSignal | undefined;
 }
 
-interface Draft {
-  readonly kinds: Map<string, number>;
-  empty: number;
-  present: number;
-  readonly lengths: number[];
-  /** Hashes of ids or prompts. */
-  readonly hashes: Set<number>;
-  hashed: number;
-}
-
-const newDraft = (): Draft => ({
-  ...{ kinds: new Map(), empty: 0, present: 0, lengths: [] },
-  ...{ hashes: new Set<number>(), hashed: 0 },
-});
-
-/** Counts columns, kinds of values, lengths and duplicates. Keeps a few numbers per row in memory. */
+/** Counts columns, kinds of values, lengths and duplicates. Keeps a hash of each different row, id and prompt in memory. */
 export async function datasetStatistics(
   dataset: Dataset,
   { unit, count, fields, signal }: Counting,
 ): Promise<DatasetStatistics> {
   const drafts = new Map<string, Draft>();
-  const hashes = new Set<number>();
-  let rows = 0;
-  for await (const { row } of dataset.read({ signal })) {
-    rows += 1;
-    hashes.add(hashOf(row));
-    const { id, prompt } = columnsOf(row, fields);
-    for (const [name, value] of Object.entries(row)) {
-      const draft = drafts.get(name) ?? newDraft();
-      drafts.set(name, draft);
-      if (name === id || name === prompt) {
-        draft.hashes.add(hashOf(value));
-        draft.hashed += 1;
-      }
-      draft.present += 1;
-      draft.kinds.set(kindOf(value), (draft.kinds.get(kindOf(value)) ?? 0) + 1);
-      if (value === null || value === '') draft.empty += 1;
-      const text = textOf(value);
-      if (text !== undefined) draft.lengths.push(count(text));
-    }
+  const rows = new DistinctValues();
+  const columnsIn = columnsReader(fields);
+  for await (const batch of dataset.batches({ signal })) {
+    for (const { row } of batch) rows.add(countedRow(row, { drafts, columns: columnsIn(row), count }));
   }
   const names = Object.fromEntries([...drafts.keys()].map((name) => [name, 1]));
   const roles = Object.entries(columnsOf(names, fields)) as [DatasetRole, string][];
@@ -94,16 +71,82 @@ export async function datasetStatistics(
       name,
       ...(own.length > 0 && { roles: own }),
       kinds: Object.fromEntries(draft.kinds),
-      empty: draft.empty + rows - draft.present,
-      ...(draft.hashed > 0 && { repeated: draft.hashed - draft.hashes.size }),
-      ...(draft.lengths.length > 0 && { lengths: { unit, ...quantiles(draft.lengths) } }),
+      empty: draft.empty + rows.added - draft.present,
+      ...(draft.values.added > 0 && { repeated: draft.values.repeated }),
+      ...(draft.lengths.size > 0 && { lengths: { unit, ...quantiles(draft.lengths) } }),
     };
   });
-  return { rows, duplicates: rows - hashes.size, columns };
+  return { rows: rows.added, duplicates: rows.repeated, columns };
 }
 
-function hashOf(value: unknown): number {
-  return createHash('md5').update(JSON.stringify(value)).digest().readUIntBE(0, 6);
+/** What is counted of a column. */
+interface Draft {
+  readonly kinds: Map<string, number>;
+  empty: number;
+  present: number;
+  /** How many texts have which length. */
+  readonly lengths: Map<number, number>;
+  /** Ids or prompts. */
+  readonly values: DistinctValues;
+}
+
+const newDraft = (): Draft => ({
+  ...{ kinds: new Map(), empty: 0, present: 0 },
+  ...{ lengths: new Map(), values: new DistinctValues() },
+});
+
+interface Surroundings {
+  readonly drafts: Map<string, Draft>;
+  readonly columns: DatasetColumns;
+  readonly count: LengthCounting['count'];
+}
+
+/** Counts the values of a row. Returns the row's hash. */
+function countedRow(row: DatasetRow, { drafts, columns: { id, prompt }, count }: Surroundings): Hash {
+  const whole = { low: 0, high: 0 };
+  for (const [name, value] of Object.entries(row)) {
+    const draft = drafts.get(name) ?? newDraft();
+    if (draft.present === 0) drafts.set(name, draft);
+    const hash = hashOf(value);
+    extendHash(whole, hashText(name, columnSeed));
+    extendHash(whole, hash);
+    if (name === id || name === prompt) draft.values.add(hash);
+    draft.present += 1;
+    increment(draft.kinds, kindOf(value));
+    if (value === null || value === '') draft.empty += 1;
+    const text = textOf(value);
+    if (text !== undefined) increment(draft.lengths, count(text));
+  }
+  return whole;
+}
+
+const [textSeed, jsonSeed, columnSeed] = [1, 2, 3];
+
+/** Hash of a value. A text differs from JSON that reads the same. */
+function hashOf(value: unknown): Hash {
+  return typeof value === 'string'
+    ? hashText(value, textSeed)
+    : hashText(JSON.stringify(value) ?? '', jsonSeed);
+}
+
+function increment<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Reads the columns of rows. Most rows have those of the row before. */
+function columnsReader(fields: DatasetFields): (row: DatasetRow) => DatasetColumns {
+  let names: readonly string[] = [];
+  let columns: DatasetColumns = {};
+  return (row) => {
+    const own = Object.keys(row);
+    const isSame = own.length === names.length && own.every((name, at) => name === names[at]);
+    // A column with null gives way to another one.
+    const isFull = own.every((name) => (row[name] ?? null) !== null);
+    if (isSame && isFull) return columns;
+    const found = columnsOf(row, fields);
+    if (isFull) [names, columns] = [own, found];
+    return found;
+  };
 }
 
 function kindOf(value: unknown): string {
@@ -122,8 +165,11 @@ function textOf(value: unknown): string | undefined {
     : undefined;
 }
 
-function quantiles(lengths: readonly number[]): Omit<Lengths, 'unit'> {
-  const sorted = Float64Array.from(lengths).sort();
-  const at = (share: number) => sorted[Math.ceil(share * (sorted.length - 1))]!;
+function quantiles(lengths: ReadonlyMap<number, number>): Omit<Lengths, 'unit'> {
+  const sorted = [...lengths].sort(([a], [b]) => a - b);
+  const ends: number[] = [];
+  for (const [, count] of sorted) ends.push((ends.at(-1) ?? 0) + count);
+  const total = ends.at(-1)!;
+  const at = (share: number) => sorted[ends.findIndex((end) => end > Math.ceil(share * (total - 1)))]![0];
   return { shortest: at(0), median: at(0.5), ninetieth: at(0.9), longest: at(1) };
 }
