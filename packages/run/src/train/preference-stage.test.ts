@@ -38,6 +38,17 @@ const tiny = (): RunConfig => ({
 });
 
 describe('mode dpo', () => {
+  it.each([
+    [{ prompt: '1+1=', chosen: '2', answer: '2' }, /: expected a preferred answer .*; correct rejected$/],
+    [{ prompt: '1+1=', answer: '2' }, /: expected columns chosen and rejected/],
+  ])('names the file and the row that holds no pair: %j', async (row, message) => {
+    const path = join(directory, 'torn.jsonl');
+    await writeFile(path, JSON.stringify(row));
+    const run = trainRun({ ...tiny(), data: path, output: join(directory, 'torn') }, { stream });
+    await expect(run).rejects.toThrow(`${path}, row 1: expected`);
+    await expect(run).rejects.toThrow(message);
+  });
+
   it('learns from pairs of a file and goes on after a stop', async () => {
     const output = join(directory, 'run');
     const controller = new AbortController();

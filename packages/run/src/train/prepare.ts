@@ -6,7 +6,7 @@ import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
 import { loadRows } from './data/load-rows.ts';
 import { preferenceOf } from './data/preference-of.ts';
-import type { RunRow } from './data/rows.ts';
+import { placeOf, type RunRow } from './data/rows.ts';
 import { type RunRows, splitRows } from './data/split-rows.ts';
 import {
   createEnvironment,
@@ -137,7 +137,7 @@ function requireCompletions(rows: readonly RunRow[], corpus: 'accepted' | 'refus
   );
   if (missing.length === 0) return;
   throw new ArgumentError(
-    `sft: ${missing.length} of ${rows.length} rows have no text to imitate, first row ${missing[0]!.id}; give them an ` +
+    `sft: ${missing.length} of ${rows.length} rows have no text to imitate, the first is ${placeOf(missing[0]!)}; give them an ` +
       'answer or a completion as text, name its column under data.fields.answer, or give sft.data: rows of a column text alone are imitated whole',
   );
 }
@@ -146,7 +146,7 @@ function requireAnswers(rows: readonly RunRow[], component: string): void {
   const missing = rows.filter(({ metadata: { answer }, toolCalls }) => !answer && toolCalls === undefined);
   if (missing.length === 0) return;
   throw new ArgumentError(
-    `rewards.${component}: ${missing.length} of ${rows.length} rows have no answer to compare with, first row ${missing[0]!.id}; give them ` +
+    `rewards.${component}: ${missing.length} of ${rows.length} rows have no answer to compare with, the first is ${placeOf(missing[0]!)}; give them ` +
       'an answer as text, name its column under data.fields.answer, or choose another reward',
   );
 }

@@ -128,10 +128,10 @@ describe('trainRun', () => {
     const output = join(directory, 'gaps');
     const shared = { model, data, output, evaluation: 'none' as const };
     await expect(trainRun({ ...shared, algorithm, rewards: { right: 'answer' } })).rejects.toThrow(
-      'rewards.right: 2 of 3 rows have no answer to compare with, first row 2; give them',
+      `rewards.right: 2 of 3 rows have no answer to compare with, the first is ${data}, row 2; give them`,
     );
     await expect(trainRun({ ...shared, sft: { updates: 1 } })).rejects.toThrow(
-      'sft: 2 of 3 rows have no text to imitate, first row 2; give them',
+      `sft: 2 of 3 rows have no text to imitate, the first is ${data}, row 2; give them`,
     );
     expect(await readdir(directory)).not.toContain('gaps');
   });

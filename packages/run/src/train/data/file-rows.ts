@@ -31,6 +31,7 @@ export async function fileRows(
       ...(isCorpus && completion === undefined && { isCorpus }),
       ...tools,
       metadata: { ...metadata, ...{ answer } },
+      source: path,
     };
   });
 }

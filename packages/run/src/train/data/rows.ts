@@ -15,6 +15,13 @@ export interface RunRow {
   readonly tools?: readonly ToolSchema[] | undefined;
   /** All columns but the prompt. `answer` is the right answer, if there is one. */
   readonly metadata: { readonly answer?: string | undefined };
+  /** File, folder or name of the hub that the row is from. Absent for rows that were made. */
+  readonly source?: string | undefined;
+}
+
+/** Where a row is, for errors: `train.jsonl, row 7`. */
+export function placeOf({ source, id }: Pick<RunRow, 'source' | 'id'>): string {
+  return `${source === undefined ? '' : `${source}, `}row ${id}`;
 }
 
 const callsSchema = z.array(toolCallSchema).min(1);

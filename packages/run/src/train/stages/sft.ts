@@ -8,7 +8,7 @@ import {
 } from '@rlp/algorithms';
 import { ArgumentError, type Message, messageOf, promptMessages, type TokenSequence } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
-import type { RunRow } from '../data/rows.ts';
+import { placeOf, type RunRow } from '../data/rows.ts';
 import { showsMessages } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage } from './stage.ts';
@@ -37,7 +37,7 @@ function sequencesOfRow(row: RunRow, asMessages: boolean, model: LanguageModel):
   try {
     return demonstrationSequences(demonstrationOf(row, asMessages), model);
   } catch (error) {
-    throw new ArgumentError(`sft: row ${row.id}: ${messageOf(error)}`, { cause: error });
+    throw new ArgumentError(`sft: ${placeOf(row)}: ${messageOf(error)}`, { cause: error });
   }
 }
 
