@@ -1,7 +1,7 @@
 import { FormatError, type Message } from '@rlp/core';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
-import { countOf } from './numbers.ts';
+import { threadsOf } from './numbers.ts';
 import { loadPolicy, type OpenPolicy, startPolicy } from './open-policy.ts';
 import { samplingArgs, samplingOf } from './sampling-flags.ts';
 
@@ -21,7 +21,7 @@ export const chatCommand = defineCommand({
     if (loaded.model.chat === undefined) {
       throw new FormatError(`${loaded.folder} has no chat template; use rlp generate`);
     }
-    const threads = countOf('threads', args.threads);
+    const threads = threadsOf(args.threads);
     await using policy = await startPolicy(loaded, {
       ...{ threads, engine: context.engine, sequences: 1 },
       earlier: 'used',

@@ -51,7 +51,9 @@ export class DistinctValues {
   add({ low, high }: Hash): void {
     const bucket = low & (buckets - 1);
     if (this.#sizes[bucket] === this.#values[bucket]!.length) this.#makeRoom(bucket);
-    this.#values[bucket]![this.#sizes[bucket]++] = (high & highBits) * 2 ** 32 + (low >>> 0);
+    const at = this.#sizes[bucket]!;
+    this.#values[bucket]![at] = (high & highBits) * 2 ** 32 + (low >>> 0);
+    this.#sizes[bucket] = at + 1;
     this.added += 1;
   }
 

@@ -5,7 +5,7 @@ import { evaluate } from '@rlp/run/evaluate';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { type EvaluationData, readEvaluationData } from './eval-data.ts';
-import { countOf, given, numberOf } from './numbers.ts';
+import { countOf, given, numberOf, threadsOf } from './numbers.ts';
 import { loadPolicy, startPolicy } from './open-policy.ts';
 import { samplingArgs, samplingOf } from './sampling-flags.ts';
 import { UsageError } from './usage-error.ts';
@@ -60,7 +60,7 @@ export const evalCommand = defineCommand({
       style: style ?? (loaded.model.chat ? 'chat' : 'completion'),
     } as const;
     const data = await readEvaluationData(args.data, read);
-    const threads = countOf('threads', args.threads);
+    const threads = threadsOf(args.threads);
     await using policy = await startPolicy(loaded, { threads, engine: context.engine });
     const { inference } = policy;
     const asked = {

@@ -4,7 +4,7 @@ import { parseJsonLines } from '@rlp/data';
 import type { GenerateOptions } from '@rlp/inference';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
-import { countOf, given } from './numbers.ts';
+import { countOf, given, threadsOf } from './numbers.ts';
 import { type LoadedPolicy, loadPolicy, type OpenPolicy, startPolicy } from './open-policy.ts';
 import { samplingArgs, samplingOf } from './sampling-flags.ts';
 import { UsageError } from './usage-error.ts';
@@ -36,7 +36,7 @@ export const generateCommand = defineCommand({
       ...samplingOf(args),
       ...given({ count: countOf('count', args.count), seed: args.seed }),
     };
-    const threads = countOf('threads', args.threads);
+    const threads = threadsOf(args.threads);
     const texts = await promptsOf(args, context);
     const loaded = await loadPolicy(args.model);
     const prompts = texts.map((text) => promptOf(text, loaded, args));

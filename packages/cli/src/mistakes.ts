@@ -27,11 +27,34 @@ export async function argumentProblem(
     const isOwn = commandTable[title]?.flags === 'dotted' && /^--[\w-]+\./.test(flag);
     return /^-\D/.test(flag) && !known.includes(flag) && !isOwn ? [flag] : [];
   });
-  if (unknown.length === 0) return surplus(title, command, args);
+  if (unknown.length === 0) {
+    const flags = commandTable[title]?.flags === 'dotted' ? {} : Object.fromEntries(definitions);
+    return unfitValue(title, flags, end < 0 ? args : args.slice(0, end)) ?? surplus(title, command, args);
+  }
   const isDotted = commandTable[title]?.flags === 'dotted';
   const own = await nearest(unknown[0]!, known);
   const near = (isDotted && own === '.' && (await optionOf(unknown[0]!))) || own;
   return `rlp ${title}: unknown flag ${unknown.join(', ')}${near} See rlp ${title} --help`;
+}
+
+/** A flag whose value is missing, or that takes none. citty reads the first as empty text and the other as `true`. */
+function unfitValue(
+  title: string,
+  definitions: Readonly<Record<string, Definition>>,
+  args: readonly string[],
+): string | undefined {
+  const isFlag = (argument: string) => Object.hasOwn(definitions, argument.replace(/^--|=.*$/gs, ''));
+  for (const [at, argument] of args.entries()) {
+    const [, name = '', given] = /^--([\w-]+)(?:=(.*))?$/s.exec(argument) ?? [];
+    const { type, valueHint = 'VALUE' } = Object.hasOwn(definitions, name) ? definitions[name]! : {};
+    const next = args[at + 1] ?? '';
+    const value = given ?? (next.startsWith('--') && isFlag(next) ? '' : next);
+    if (type === 'string' && value === '')
+      return `rlp ${title}: --${name} needs a value, as in --${name} ${valueHint}. See rlp ${title} --help`;
+    if (type === 'boolean' && given !== undefined && !['true', 'false'].includes(given))
+      return `rlp ${title}: --${name} takes no value, got "${given}". See rlp ${title} --help`;
+  }
+  return undefined;
 }
 
 /** The option of a run that a flag was meant for, as in `--learning-rate`. */
@@ -69,6 +92,7 @@ async function surplus(title: string, command: Loaded, args: readonly string[]):
 interface Definition {
   readonly type?: string;
   readonly alias?: string | readonly string[];
+  readonly valueHint?: string;
 }
 
 async function resolved(args: unknown): Promise<Readonly<Record<string, Definition>> | undefined> {

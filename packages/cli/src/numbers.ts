@@ -10,7 +10,7 @@ export interface NumberLimits {
 /**
  * The number of a flag. `undefined` if the flag was not given.
  *
- * @throws ArgumentError for anything else than a number within the limits.
+ * @throws UsageError for anything else than a number within the limits.
  */
 export function numberOf(
   flag: string,
@@ -30,6 +30,10 @@ export function numberOf(
 /** A count of at least 1. */
 export const countOf = (flag: string, text: string | undefined) =>
   numberOf(flag, text, { least: 1, kind: 'integer' });
+
+/** Number of an engine's threads. */
+export const threadsOf = (text: string | undefined) =>
+  numberOf('threads', text, { least: 1, most: 1024, kind: 'integer' });
 
 /** An object without the fields that are undefined. */
 export function given<Fields extends object>(

@@ -5,6 +5,7 @@ import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { type LanguageModel, loadModel, modelFolder, parseHubName } from '@rlp/models';
 import { createEngine, type EngineOptions } from '@rlp/onnx/runtime';
 import { runFiles } from '@rlp/run';
+import { UsageError } from './usage-error.ts';
 
 /** A model that is ready to answer. */
 export interface OpenPolicy extends AsyncDisposable {
@@ -26,6 +27,7 @@ const exists = (path: string) =>
  * @throws FormatError if there is no model.
  */
 async function policyFolder(path: string): Promise<string> {
+  if (path === '') throw new UsageError('expected a model folder or the folder of a run, got empty text');
   const { checkpoints } = runFiles(path);
   for (const folder of [path, join(checkpoints, 'best'), join(checkpoints, 'last')]) {
     if (await exists(join(folder, 'config.json'))) return folder;

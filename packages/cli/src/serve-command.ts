@@ -1,12 +1,13 @@
 import { basename, resolve } from 'node:path';
-import { ArgumentError, onAbort } from '@rlp/core';
+import { onAbort } from '@rlp/core';
 import { createEngine } from '@rlp/onnx/runtime';
 import { serveModel } from '@rlp/serve';
 import { onnxTinkerTrainer, serveTinker } from '@rlp/serve/tinker';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
-import { countOf, given, numberOf } from './numbers.ts';
+import { countOf, given, numberOf, threadsOf } from './numbers.ts';
 import { loadPolicy, startPolicy } from './open-policy.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Variable that holds the token, so that it is not in the list of processes. */
 const tokenVariable = 'RLP_SERVE_TOKEN';
@@ -48,20 +49,20 @@ export const serveCommand = defineCommand({
   async run({ args, data }) {
     const { print, printError, signal, engine } = data as CliContext;
     if (args.tinker !== undefined) return await serveTraining(args, data as CliContext);
-    const seconds = numberOf('timeout', args.timeout, { least: 0.001 });
+    const seconds = numberOf('timeout', args.timeout, { least: 0.001, most: 2_147_483 });
     const options = given({
       port: numberOf('port', args.port, { least: 0, most: 65_535, kind: 'integer' }),
-      token: args.token ?? process.env[tokenVariable],
+      token: tokenOf(args.token),
       maxRequests: countOf('requests', args.requests),
       maxWaiting: countOf('waiting', args.waiting),
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       seed: args.seed,
     });
-    const adapters = adaptersOf(args.adapter);
-    const loaded = await loadPolicy(args.model);
-    const threads = countOf('threads', args.threads);
-    const { folder } = loaded;
+    const threads = threadsOf(args.threads);
     const name = args.name ?? basename(resolve(args.model));
+    const adapters = adaptersOf(args.adapter, name);
+    const loaded = await loadPolicy(args.model);
+    const { folder } = loaded;
     await using policy = await startPolicy(loaded, { threads, engine, earlier: 'used' });
     await using server = await serveModel({
       ...options,
@@ -100,13 +101,13 @@ async function serveTraining(
 ): Promise<void> {
   const other = answeringFlags.find((flag) => args[flag] !== undefined);
   if (other !== undefined) {
-    throw new ArgumentError(`rlp serve: --${other} has no effect with --tinker; leave one of them out`);
+    throw new UsageError(`rlp serve: --${other} has no effect with --tinker; leave one of them out`);
   }
   const options = given({
     port: numberOf('port', args.port, { least: 0, most: 65_535, kind: 'integer' }),
-    token: args.token ?? process.env[tokenVariable],
+    token: tokenOf(args.token),
   });
-  const threads = countOf('threads', args.threads);
+  const threads = threadsOf(args.threads);
   const { model } = await loadPolicy(args.model);
   const modelName = args.name ?? basename(resolve(args.model));
   const started = await createEngine({ ...engine, ...given({ threads }) });
@@ -131,20 +132,30 @@ async function untilStopped(
   printError('Finishing what is under way.');
 }
 
+/** The token of the flag or of the variable. */
+function tokenOf(flag: string | undefined): string | undefined {
+  const token = flag ?? process.env[tokenVariable];
+  if (token === undefined || token.length >= 16) return token;
+  const source = flag === undefined ? `$${tokenVariable}` : '--token';
+  throw new UsageError(`${source} must have at least 16 characters, got ${token.length}`);
+}
+
 /** Folders by name. A folder without a name has its own. */
-function adaptersOf(text: string | undefined): Record<string, string> {
+function adaptersOf(text: string | undefined, model: string): Record<string, string> {
   const parts = (text ?? '').split(',').filter((part) => part !== '');
   const entries = parts.map((part): [string, string] => {
     const at = part.indexOf('=');
     const path = part.slice(at + 1);
     const name = at < 0 ? basename(resolve(path)) : part.slice(0, at);
     if (name === '' || path === '')
-      throw new ArgumentError(`--adapter: expected NAME=DIR or DIR, got "${part}"`);
+      throw new UsageError(`--adapter: expected NAME=DIR or DIR, got "${part}"`);
     return [name, path];
   });
-  const names = entries.map(([name]) => name);
+  const names = [model, ...entries.map(([name]) => name)];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
-    throw new ArgumentError(`--adapter: expected different names, got "${twice}" twice`);
+    throw new UsageError(
+      `--adapter: expected names that differ from each other and from the model's, got "${twice}" twice`,
+    );
   return Object.fromEntries(entries);
 }

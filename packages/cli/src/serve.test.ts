@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTinkerBackend } from '@rlp/backprop/tinker';
 import type { Loss } from '@rlp/core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCli } from './run-cli.ts';
 
 const nll: Loss = {
@@ -83,15 +83,50 @@ describe('rlp serve', () => {
 
   it.each([
     [['--tinker', 'x', '--adapter', 'a=b'], /--adapter has no effect with --tinker/],
-    [['--tinker', 'x', '--token', 'short'], /at least 16|>=16/],
+    [['--tinker', 'x', '--token', 'short'], /at least 16/],
     [['--port', '70000'], /port/],
     [['--token', 'short'], /at least 16/],
     [['--adapter', '=x'], /expected NAME=DIR or DIR, got "=x"/],
     [['--adapter', 'a=x,a=y'], /got "a" twice/],
-    [['--adapter', 'none'], /none/],
-  ])('refuses %j', async (args, message) => {
-    const { code, complaints } = started(stories, ...args);
-    expect(await code).toBe(args[0] === '--port' ? 2 : 1);
+    [['--adapter', 'stories260k=x'], /differ from each other and from the model's, got "stories260k" twice/],
+    [['--token'], /--token needs a value, as in --token TEXT/],
+    [['--name='], /--name needs a value, as in --name NAME/],
+    [['--host', '--any-name'], /--host needs a value, as in --host HOST/],
+    [['--any-name=maybe'], /--any-name takes no value, got "maybe"/],
+    [['--threads', '1025'], /--threads must be an integer from 1 to 1024/],
+    [['--timeout', '1e12'], /--timeout must be a number from 0.001 to 2147483/],
+    [['--requests', '0'], /--requests must be an integer from 1/],
+    [['--waiting', '-1'], /--waiting must be an integer from 1/],
+  ])('refuses %j as wrong in itself, before the model is read', async (args, message) => {
+    const { code, complaints } = started('no-such-model', '--name', 'stories260k', ...args);
+    expect(await code).toBe(2);
     expect(complaints.join('\n')).toMatch(message);
+  });
+
+  it.each([
+    [['--adapter', 'none'], /none/],
+    [['--host', 'no such host'], /the host no such host is not known/],
+    [
+      ['--tinker', join(stories, 'config.json')],
+      /config\.json for checkpoints cannot be made: EEXIST.*; name another one/,
+    ],
+  ])('fails if what a flag names is not there: %j', async (args, message) => {
+    const { code, complaints } = started(stories, ...args);
+    expect(await code).toBe(1);
+    expect(complaints.join('\n')).toMatch(message);
+  });
+
+  it('refuses an empty name of the model', async () => {
+    const { code, complaints } = started('');
+    expect(await code).toBe(2);
+    expect(complaints).toEqual(['expected a model folder or the folder of a run, got empty text']);
+  });
+
+  it('refuses a short token of the environment', async () => {
+    vi.stubEnv('RLP_SERVE_TOKEN', 'short');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { code, complaints } = started(stories);
+    expect(await code).toBe(2);
+    expect(complaints).toEqual(['$RLP_SERVE_TOKEN must have at least 16 characters, got 5']);
   });
 });

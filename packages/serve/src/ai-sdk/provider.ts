@@ -26,7 +26,7 @@ const schema = z.strictObject({
     .custom<ChatRenderer>((value) => value !== null && typeof value === 'object' && 'render' in value)
     .optional(),
   /** Milliseconds that an answer may take. Default 600,000. */
-  timeoutMs: z.number().positive().default(600_000),
+  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(600_000),
   /** Names the random draws of calls without a seed. Default `'ai-sdk'`. */
   seed: z.string().default('ai-sdk'),
   /** Told of each call, its tokens and its answer. Default nobody. */

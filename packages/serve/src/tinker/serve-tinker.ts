@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { parseOptions } from '@rlp/core';
+import { mkdir } from 'node:fs/promises';
+import { ArgumentError, messageOf, parseOptions } from '@rlp/core';
 import { type HttpExchange, serveHttp } from '@rlp/http';
 import * as z from 'zod';
 import { ApiError, apiErrorOf } from '../api-error.ts';
@@ -57,11 +58,15 @@ export interface ServeTinkerOptions extends z.input<typeof schema> {}
  *
  * Each client trains its own low-rank correction of one model. Only text is served. Bodies are JSON, or protobuf where clients since version 0.25 send and expect it. `close` waits for calls under way.
  *
- * @throws `OptionsError` naming every problem at once. Rejects if the port is taken.
+ * @throws `OptionsError` naming every problem at once. Rejects if the port is taken or the folder cannot be made.
  */
 export async function serveTinker(options: ServeTinkerOptions): Promise<ModelServer> {
   const resolved = parseOptions('serveTinker', schema, options);
-  const { host, port, maxBodyBytes, onFailure } = resolved;
+  const { directory, host, port, maxBodyBytes, onFailure } = resolved;
+  await mkdir(directory, { recursive: true }).catch((cause: unknown) => {
+    const problem = `the folder ${directory} for checkpoints cannot be made: ${messageOf(cause)}`;
+    throw new ArgumentError(`serveTinker: ${problem}; name another one`, { cause });
+  });
   // Python clients take no other keys.
   const token = resolved.token ?? `tml-${randomBytes(24).toString('hex')}`;
   const api = new TinkerApi({ ...resolved, now: () => new Date() });
