@@ -248,8 +248,9 @@ export class OnnxTrainingBackend implements FullBackend {
     const restored = this.#submit(async () => {
       const state = await readTrainingCheckpoint(directory, this.#parts, optimizer);
       const tensors = [state.parameters, state.optimizer, state.reference ?? []].flat();
-      const transfer = tensors.map(({ data }) => data.buffer as ArrayBuffer);
-      await this.#parts.program.call('restore', state, { transfer });
+      // Tensors of one file share buffers.
+      const transfer = new Set(tensors.map(({ data }) => data.buffer as ArrayBuffer));
+      await this.#parts.program.call('restore', state, { transfer: [...transfer] });
       this.#weightVersion = state.weightVersion;
     });
     this.#barrier = restored.then(

@@ -65,26 +65,45 @@ export function correctionNames(weight: string): { readonly down: string; readon
   return { down: `${weight}.down`, up: `${weight}.up` };
 }
 
-/** The tensors that a store holds instead of the weights of these layers. All other weights stay as they are. */
+/**
+ * The tensors that a store holds instead of the weights of these layers. All other weights stay as they are.
+ *
+ * A layer is rounded when its tensors are asked for, and kept until another one is, so that one at a time is in memory.
+ */
 export function quantizeWeights(
   weights: Weights,
   layers: readonly LinearLayer[],
   form: QuantizedForm,
 ): Weights {
   const quantized = new Map(layers.map((layer) => [layer.weight, layer]));
+  let last: (QuantizedMatrix & { readonly weight: string }) | undefined;
+  const rounded = (layer: LinearLayer) => {
+    const { weight } = layer;
+    if (last?.weight !== weight) last = { ...quantizeMatrix(weights.get(weight)!.data, layer, form), weight };
+    return last;
+  };
   return new Map(
     [...weights].flatMap(([name, tensor]): (readonly [string, HostTensor])[] => {
       const layer = quantized.get(name);
       if (!layer) return [[name, tensor]];
-      const { bytes, scales } = quantizeMatrix(tensor.data, layer, form);
       const names = quantizedNames(name, form);
-      const numbers = new Float32Array(bytes.buffer);
+      const scales = blockCounts[form](layer);
+      const numbers = (scales * blockBytes[form]) / Float32Array.BYTES_PER_ELEMENT;
       return [
-        [names.bytes, { shape: [numbers.length], data: numbers }],
-        [names.scales, { shape: [scales.length], data: scales }],
+        [names.bytes, lazyTensor([numbers], () => new Float32Array(rounded(layer).bytes.buffer))],
+        [names.scales, lazyTensor([scales], () => rounded(layer).scales)],
       ];
     }),
   );
+}
+
+function lazyTensor(shape: readonly number[], read: () => Float32Array): HostTensor {
+  return {
+    shape,
+    get data() {
+      return read();
+    },
+  };
 }
 
 /** The matrix of a layer in a store whose tensors `read` gives. It shares their memory. */

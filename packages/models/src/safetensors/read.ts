@@ -68,6 +68,7 @@ export async function readTensors(
   { signal }: ReadOptions = {},
 ): Promise<Map<string, HostTensor>> {
   const result = new Map<string, HostTensor>();
+  const allocate = slabs(tensors.reduce((sum, tensor) => sum + floatsIn(tensor), 0));
   for (const file of new Set(tensors.map((tensor) => tensor.file))) {
     const handle = await fs().open(file, 'r');
     try {
@@ -75,7 +76,7 @@ export async function readTensors(
         if (tensor.file !== file) continue;
         result.set(tensor.name, {
           shape: tensor.shape,
-          data: await readFloats(bytesOf(handle), tensor, signal),
+          data: await readFloats(bytesOf(handle), tensor, signal, allocate),
         });
       }
     } finally {
@@ -93,9 +94,10 @@ export async function readFloats(
   readBytes: ReadBytes,
   tensor: StoredTensor,
   signal: AbortSignal | undefined,
+  allocate = (length: number) => new Float32Array(length),
 ): Promise<Float32Array> {
   const type = floatType(tensor);
-  const data = new Float32Array(tensor.length / floatSize(type));
+  const data = allocate(floatsIn(tensor));
   const chunk = CHUNK_BYTES / floatSize(type);
   for (let done = 0; done < data.length; done += chunk) {
     signal?.throwIfAborted();
@@ -107,6 +109,26 @@ export async function readFloats(
     decodeFloats(type, bytes, part);
   }
   return data;
+}
+
+/** 64 MiB. The system takes back memory of this size as soon as it is freed. Of smaller pieces, gigabytes stayed with the process. */
+const slabLength = 1 << 24;
+
+/** Makes arrays that share buffers of up to 64 MiB. Larger ones have their own. @param total - Numbers that are asked for in all. */
+function slabs(total: number): (length: number) => Float32Array<ArrayBuffer> {
+  let rest = total;
+  let slab = new Float32Array(0);
+  return (length) => {
+    if (length > slab.length) slab = new Float32Array(Math.max(length, Math.min(slabLength, rest)));
+    const taken = slab.subarray(0, length);
+    slab = slab.subarray(length);
+    rest -= length;
+    return taken;
+  };
+}
+
+function floatsIn(tensor: StoredTensor): number {
+  return tensor.length / floatSize(floatType(tensor));
 }
 
 function floatType({ type, name, file }: StoredTensor): FloatType {

@@ -107,7 +107,7 @@ export interface Engine {
    * Creates a store. Parameters start at 0, or at the values in `contents`.
    *
    * Contents are copied in pieces. This needs less memory and blocks the event loop less than
-   * {@link Engine.writeStore}. Rejects with an `EngineError` if the name is taken, and with an `ArgumentError` if
+   * {@link Engine.writeStore}. The `data` of each tensor is read once, in turn, so it may be made when it is asked for. Rejects with an `EngineError` if the name is taken, and with an `ArgumentError` if
    * the contents do not fit.
    *
    * @param origin - Tensors that the contents were made from, which {@link Engine.wasCreatedWith} compares. Default: the contents.

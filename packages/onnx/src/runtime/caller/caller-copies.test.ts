@@ -4,18 +4,13 @@ import { CallerCopies } from './caller-copies.ts';
 
 const mebibyte = 2 ** 20;
 
-function contents(size: number) {
-  const shape = [(size * mebibyte) / 4];
-  return new Map([['w', { shape, data: new Float32Array(shape[0]!) }]]);
-}
-
 it('gives V8 one reason to collect what was copied into stores, if it is much', () => {
   const allocated: number[] = [];
   const copies = new CallerCopies((bytes) => allocated.push(bytes));
-  copies.copied(contents(40));
+  copies.copied(40 * mebibyte);
   copies.suggestCollection();
   expect(allocated).toEqual([]);
-  copies.copied(contents(24));
+  copies.copied(24 * mebibyte);
   copies.suggestCollection();
   copies.suggestCollection();
   expect(allocated).toEqual([128 * mebibyte]);
@@ -24,7 +19,7 @@ it('gives V8 one reason to collect what was copied into stores, if it is much', 
 it('gives another one while the caller may still need the contents', () => {
   const allocated: number[] = [];
   const copies = new CallerCopies((bytes) => allocated.push(bytes));
-  copies.copied(contents(64));
+  copies.copied(64 * mebibyte);
   copies.suggestCollection('again');
   copies.suggestCollection('again');
   copies.suggestCollection();
@@ -36,6 +31,6 @@ it('does without where there is no memory for it', () => {
   const copies = new CallerCopies(() => {
     throw new RangeError('Array buffer allocation failed');
   });
-  copies.copied(contents(64));
+  copies.copied(64 * mebibyte);
   expect(() => copies.suggestCollection()).not.toThrow();
 });

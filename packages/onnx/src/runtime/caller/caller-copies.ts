@@ -1,5 +1,3 @@
-import type { StoreTensors } from '../protocol.ts';
-
 /** V8 starts a collection after this many bytes were allocated outside its heap. */
 const noticedBytes = 64 * 2 ** 20;
 
@@ -17,9 +15,9 @@ export class CallerCopies {
     this.#allocate = allocate;
   }
 
-  /** Records that these contents are in a store now. */
-  copied(contents: StoreTensors): void {
-    for (const { data } of contents.values()) this.#bytes += data.byteLength;
+  /** Records that contents are in a store now. */
+  copied(bytes: number): void {
+    this.#bytes += bytes;
   }
 
   /**

@@ -13,7 +13,7 @@ import type {
   StoreTensors,
 } from '../protocol.ts';
 import { type Residency, residencyOf } from '../providers.ts';
-import { checkTensors } from '../stores/store.ts';
+import { checkLength, checkShapes } from '../stores/store.ts';
 import { CallerCopies } from './caller-copies.ts';
 import type { Client } from './client.ts';
 import { Origins } from './origins.ts';
@@ -22,17 +22,15 @@ import { Origins } from './origins.ts';
 const partLength = 4 * 2 ** 20;
 
 /**
- * Splits tensors into parts that reuse one buffer. Stores on a device take whole tensors.
+ * Splits a tensor into parts that reuse one buffer. Stores on a device take whole tensors.
  *
  * Whole tensors in messages would leave as much garbage in the engine's thread as the weights take. Nothing
  * there would trigger a collection.
  */
-function* parts(tensors: StoreTensors, residency: Residency) {
-  for (const [parameter, { data }] of tensors) {
-    const length = residency === 'device' ? data.length : partLength;
-    for (let first = 0; first < data.length; first += length) {
-      yield { parameter, first, data: data.subarray(first, first + length) };
-    }
+function* parts({ data }: Pick<StoreTensor, 'data'>, residency: Residency) {
+  const length = residency === 'device' ? data.length : partLength;
+  for (let first = 0; first < data.length; first += length) {
+    yield { first, data: data.subarray(first, first + length) };
   }
 }
 
@@ -78,7 +76,7 @@ export class RemoteEngine implements Engine {
   }
 
   async createStore(spec: StoreSpec, contents?: StoreTensors, origin = contents): Promise<void> {
-    if (contents) checkTensors('createStore', spec, contents);
+    if (contents) checkShapes('createStore', spec, contents);
     const { name } = spec;
     if (this.hasStore(name)) return this.#create(spec, contents);
     if (origin) this.#origins.remember(name, origin);
@@ -144,7 +142,6 @@ export class RemoteEngine implements Engine {
     if (!contents) return;
     try {
       await this.#fill(spec.name, contents);
-      this.#copies.copied(contents);
     } catch (error) {
       await this.deleteStore(spec.name);
       throw error;
@@ -153,11 +150,15 @@ export class RemoteEngine implements Engine {
 
   async #fill(name: string, contents: StoreTensors): Promise<void> {
     let buffer = new ArrayBuffer(0);
-    for (const { parameter, first, data } of parts(contents, this.residency)) {
-      if (buffer.byteLength < data.byteLength) buffer = new ArrayBuffer(data.byteLength);
-      new Float32Array(buffer).set(data);
-      const part = { name, parameter, first, count: data.length, buffer };
-      buffer = await this.#client.request('writePart', part, this.#timeouts.requestMs, [buffer]);
+    for (const [parameter, { shape, data: whole }] of contents) {
+      checkLength('createStore', name, parameter, { shape, data: whole });
+      for (const { first, data } of parts({ data: whole }, this.residency)) {
+        if (buffer.byteLength < data.byteLength) buffer = new ArrayBuffer(data.byteLength);
+        new Float32Array(buffer).set(data);
+        const part = { name, parameter, first, count: data.length, buffer };
+        buffer = await this.#client.request('writePart', part, this.#timeouts.requestMs, [buffer]);
+      }
+      this.#copies.copied(whole.byteLength);
     }
   }
 

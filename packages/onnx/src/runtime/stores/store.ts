@@ -22,41 +22,50 @@ export async function writeTensors(
   slot: string | undefined,
 ): Promise<void> {
   checkSlot(store.name, store.slots, slot);
-  checkTensors('writeStore', store, tensors);
+  checkShapes('writeStore', store, tensors);
+  for (const [name, tensor] of tensors) checkLength('writeStore', store.name, name, tensor);
   for (const [name, { data }] of tensors) await store.write(name, data, slot);
 }
 
 /**
- * Checks that a store has these tensors, with these shapes.
+ * Checks that a store has these tensors, with these shapes. Does not read their data.
  *
  * @param owner - Start of the error message.
  * @throws ArgumentError for an unknown name or a wrong shape.
  */
-export function checkTensors(
+export function checkShapes(
   owner: string,
   store: Pick<ParameterStore, 'name' | 'parameters'>,
   tensors: StoreTensors,
 ): void {
   const shapes = new Map(store.parameters.map(({ name, shape }) => [name, shape]));
-  for (const [name, { shape, data }] of tensors) {
+  for (const [name, { shape }] of tensors) {
     const expected = shapes.get(name);
     if (expected === undefined) {
       throw new ArgumentError(
         `${owner} "${store.name}": no parameter named "${name}"; expected some of ${[...shapes.keys()].slice(0, 5).join(', ')}${shapes.size > 5 ? ', …' : ''}`,
       );
     }
-    const length = elements(expected);
     if (shape.length !== expected.length || shape.some((size, axis) => size !== expected[axis])) {
       throw new ArgumentError(
         `${owner} "${store.name}": parameter "${name}" has shape [${expected.join(', ')}], got [${shape.join(', ')}]`,
       );
     }
-    if (data.length !== length) {
-      throw new ArgumentError(
-        `${owner} "${store.name}": parameter "${name}" [${expected.join(', ')}] has ${length} elements, got ${data.length}`,
-      );
-    }
   }
+}
+
+/** @throws ArgumentError unless a parameter has as many numbers as its shape says. */
+export function checkLength(
+  owner: string,
+  store: string,
+  parameter: string,
+  { shape, data }: StoreTensor,
+): void {
+  const length = elements(shape);
+  if (data.length === length) return;
+  throw new ArgumentError(
+    `${owner} "${store}": parameter "${parameter}" [${shape.join(', ')}] has ${length} elements, got ${data.length}`,
+  );
 }
 
 /**
