@@ -1,6 +1,7 @@
 import type { ForwardBackwardResult, Metrics, MetricsLogger, TrainingBackend } from '@rlp/core';
 import { Attendant, type AttendantOptions } from './attendant.ts';
 import { type BatchPlan, batches } from './batches.ts';
+import { UpdateHealth } from './update-health.ts';
 
 /** What a run over fixed data works with, whatever its loss is. */
 export interface UpdateDependencies<Backend extends TrainingBackend = TrainingBackend> {
@@ -60,6 +61,7 @@ export async function* runUpdates<Backend extends TrainingBackend>(
   let iteration = -1;
   const say = (text: string) => logger?.note?.(Math.max(iteration, made), text);
   const backend = new Attendant({ deadlines, signal, say }).attended(given, 'backend');
+  const health = new UpdateHealth();
   for (const { rows, epoch } of batches(lengths, plan)) {
     iteration += 1;
     if (iteration < made) continue;
@@ -76,6 +78,8 @@ export async function* runUpdates<Backend extends TrainingBackend>(
       ...(clock && { 'time/learn': clock() - start! }),
     };
     logger?.log(iteration, metrics);
+    const problem = health.examine(pass.loss, gradientNorm);
+    if (problem !== undefined) say(problem);
     yield { iteration, epoch, state: { iteration: iteration + 1 }, metrics };
   }
 }

@@ -53,6 +53,28 @@ describe('runSftTraining', () => {
     expect(reports.map(({ epoch }) => epoch)).toEqual(epochs.map((epoch) => expect.closeTo(epoch)));
   });
 
+  it.each([
+    [0.3, []],
+    [
+      1e6,
+      [
+        expect.stringMatching(
+          /^\d the loss rose from 2\.08 to .*; go back to an earlier checkpoint and lower/,
+        ),
+      ],
+    ],
+  ])('says that updates are too large: learning rate %d', async (learningRate, expected) => {
+    const notes: string[] = [];
+    const note = (step: number, text: string) => void notes.push(`${step} ${text}`);
+    const logger = { log: () => undefined, note, close: async () => undefined };
+    const backend = new TabularBackend({ vocabularySize: 8, contextTokens: 1, learningRate });
+    for await (const _ of runSftTraining(
+      { backend, sequences: alphabet, logger },
+      { epochs: 8, sequencesPerBatch: 1 },
+    ));
+    expect(notes).toEqual(expected);
+  });
+
   it('weights each token by its probability with dft', async () => {
     const [plain] = await train(create(), { updates: 1 });
     const [weighted] = await train(create(), { updates: 1, loss: 'dft' });
