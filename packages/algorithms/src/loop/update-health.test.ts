@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
 import { UpdateHealth } from './update-health.ts';
 
+/** A loss with a gradient norm of 1, or with another. */
+type Update = number | readonly [loss: number, gradientNorm: number];
+
 /** Losses with gradient norms, and what is said after which of them. */
-function said(...updates: readonly (number | readonly [loss: number, gradientNorm: number])[]): string[] {
+function said(...updates: readonly Update[]): string[] {
   const health = new UpdateHealth();
   return updates.flatMap((update, at) => {
     const [loss, norm] = typeof update === 'number' ? [update, 1] : update;
@@ -25,7 +28,7 @@ it('says that no gradient is left', () => {
   ]);
 });
 
-it.each<[string, Parameters<typeof said>]>([
+it.each<[what: string, updates: readonly Update[]]>([
   ['a run that learns', [2.7, 2.3, 1.9, 2.1, 0.9]],
   ['batches that are hard now and then', [1, 3.1, 3.2, 1, 3.1, 3.2, 0.9]],
   ['a rise up to twice the first loss and one', [1, 3, 3, 3, 3, 3]],

@@ -64,7 +64,7 @@ export function checkLength(
   const length = elements(shape);
   if (data.length === length) return;
   throw new ArgumentError(
-    `${owner} "${store}": parameter "${parameter}" [${shape.join(', ')}] has ${length} elements, got ${data.length}`,
+    `${owner} "${store}": parameter "${parameter}" [${shape.join(', ')}] has ${length} elements, got ${data.length}; give data of its shape`,
   );
 }
 
