@@ -132,7 +132,7 @@ export class DeviceBuffer {
   /** Address of an element. */
   addressOf(element: number): Pointer {
     const own = this.#shaped.get(this.#own);
-    if (own === undefined) throw new EngineError('a tensor on the device was used after it was disposed; dispose it when no run needs it');
+    if (own === undefined) throw new EngineError('a device tensor must outlive its runs, but was disposed');
     return this.#values.address(own) + BigInt(element * elementBytes(this.#type));
   }
 
