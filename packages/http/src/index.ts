@@ -9,3 +9,12 @@ export {
   type ServeHttpOptions,
   serveHttp,
 } from './serve-http.ts';
+export {
+  type HtmlPage,
+  htmlResponse,
+  type PageSource,
+  type ServedPage,
+  type ServedPageOptions,
+  servedPageFields,
+  servePage,
+} from './serve-page.ts';

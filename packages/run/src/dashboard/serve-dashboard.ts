@@ -1,13 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as waitFor } from 'node:timers/promises';
-import { onAbort, parseOptions } from '@rlp/core';
+import { parseOptions } from '@rlp/core';
 import {
   EventStreams,
   type HttpExchange,
-  type HttpHandler,
-  type HttpServer,
+  htmlResponse,
+  type PageSource,
   Refusal,
-  serveHttp,
+  type ServedPage,
+  servedPageFields,
+  servePage,
 } from '@rlp/http';
 import { runsPage } from '@rlp/viewer/runs';
 import * as z from 'zod';
@@ -20,34 +21,16 @@ const schema = z.strictObject({
   directory: z.string().min(1),
   /** Title of the page. Default the name of the folder. */
   title: z.string().min(1).optional(),
-  /** Port to listen on. Default 0, any free port. */
-  port: z.int().min(0).max(65_535).default(0),
-  /** Address to listen on. Traffic is not encrypted, so others on the network can read it. Default `'127.0.0.1'`. */
-  host: z.string().min(1).default('127.0.0.1'),
-  /** Token that readers need, at least 16 characters. Default: a random one. */
-  token: z.string().min(16).optional(),
   /** Milliseconds between two looks at the files. Default 1000. */
   refreshMs: z.int().min(20).default(1000),
-  /** Pages that may be open at the same time. Default 16. */
-  maximumReaders: z.int().min(1).default(16),
-  /** Closes the server. Default: no signal. */
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  ...servedPageFields,
 });
 
 /** Options of {@link serveDashboard}. */
 export interface DashboardOptions extends z.input<typeof schema> {}
 
 /** A page of runs that is served. */
-export interface Dashboard {
-  /**
-   * Address with the token in its fragment, which browsers do not send. The page's script sends it in a header. Anyone who has the
-   * address can see the runs.
-   */
-  readonly url: string;
-  /** Stops listening. */
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
+export interface Dashboard extends ServedPage {}
 
 /**
  * Serves a page of all runs in a folder on this machine, and updates it as their files grow.
@@ -60,84 +43,50 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const parsed = parseOptions('serveDashboard', schema, options);
   await requireFolder(parsed.directory);
   const live = new LiveDashboard(parsed);
-  await live.listen();
-  const release = parsed.signal && onAbort(parsed.signal, () => void live.close());
-  const close = async () => {
-    release?.();
-    await live.close();
-  };
-  return { url: live.url, close, [Symbol.asyncDispose]: close };
+  const served = await servePage(parsed, live);
+  live.watch();
+  return served;
 }
 
 type Parsed = z.output<typeof schema>;
 
-class LiveDashboard {
+class LiveDashboard implements PageSource {
+  readonly readers: EventStreams;
   readonly #options: Parsed;
-  readonly #token: string;
   readonly #runs: WatchedRuns;
   readonly #pages = new TrajectoryPages();
-  readonly #readers: EventStreams;
   /** The first look at the files. */
   #first: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #server: HttpServer | undefined;
+  #isClosed = false;
 
   constructor(options: Parsed) {
     this.#options = options;
-    this.#token = options.token ?? randomBytes(24).toString('base64url');
     this.#runs = new WatchedRuns(options.directory);
-    this.#readers = new EventStreams({ maxConnections: options.maximumReaders, maxWaiting: 1 });
+    this.readers = new EventStreams({ maxConnections: options.maximumReaders, maxWaiting: 1 });
   }
 
-  get url(): string {
-    return `${this.#server!.url}/#token=${encodeURIComponent(this.#token)}`;
-  }
-
-  async listen(): Promise<void> {
-    const { port, host, maximumReaders } = this.#options;
-    this.#server = await serveHttp({
-      ...{ port, host, token: this.#token, hostNames: [], timeoutMs: 10_000, closeMs: 500 },
-      // The page itself says nothing of the runs.
-      openPaths: (path) => path === '/' || this.#pages.has(path),
-      maxConnections: maximumReaders + 64,
-      handler: (request, exchange) => this.#answer(request, exchange),
-    });
+  /** Begins to look at the files. */
+  watch(): void {
     this.#first = this.#read();
     this.#wait();
   }
 
-  async close(): Promise<void> {
+  readonly page = (nonce: string) => {
+    const { title = titleOf(this.#options.directory) } = this.#options;
+    return runsPage(undefined, { title, live: { nonce } });
+  };
+
+  readonly isOpen = (path: string) => this.#pages.has(path);
+
+  readonly close = () => {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#readers.close();
-    await this.#server?.close();
-  }
+    this.readers.close();
+  };
 
-  /** Looks at the files now and then, while somebody reads the page. */
-  #wait(): void {
-    this.#timer = setTimeout(() => {
-      const look = this.#readers.size > 0 ? this.#read() : Promise.resolve();
-      void look.finally(() => this.#timer && this.#wait());
-    }, this.#options.refreshMs);
-  }
-
-  /** Reads what is new and tells the readers. Calls at the same time share one look. */
-  #read(): Promise<void> {
-    this.#reading ??= this.#runs
-      .read()
-      .then((isNew) => (isNew ? this.#readers.send({ event: 'changed', data: {} }) : undefined))
-      .finally(() => {
-        this.#reading = undefined;
-      });
-    return this.#reading;
-  }
-
-  async #answer({ method }: Parameters<HttpHandler>[0], exchange: HttpExchange): Promise<unknown> {
-    if (method !== 'GET') throw new Refusal(405, 'expected GET');
-    const { pathname, searchParams } = exchange.url;
-    if (pathname === '/') return this.#page();
-    if (pathname === '/events') return this.#readers.open(exchange);
+  readonly answer = async ({ url: { pathname, searchParams } }: HttpExchange): Promise<unknown> => {
     await briefly(this.#first!);
     if (pathname === '/curves') return this.#runs.curvesOf(searchParams.get('metric') ?? '');
     if (pathname === '/trajectories') return this.#opened(searchParams.get('run') ?? '');
@@ -145,13 +94,26 @@ class LiveDashboard {
     if (pathname !== '/view') throw new Refusal(404, 'there is only one page');
     await briefly(this.#read());
     return this.#runs.view;
+  };
+
+  /** Looks at the files now and then, while somebody reads the page. */
+  #wait(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      const look = this.readers.size > 0 ? this.#read() : Promise.resolve();
+      void look.finally(() => this.#wait());
+    }, this.#options.refreshMs);
   }
 
-  async #page(): Promise<Response> {
-    const nonce = randomBytes(16).toString('base64');
-    const { title = titleOf(this.#options.directory) } = this.#options;
-    const { page, contentSecurityPolicy } = await runsPage(undefined, { title, live: { nonce } });
-    return htmlResponse(page, contentSecurityPolicy);
+  /** Reads what is new and tells the readers. Calls at the same time share one look. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#runs
+      .read()
+      .then((isNew) => (isNew ? this.readers.send({ event: 'changed', data: {} }) : undefined))
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    return this.#reading;
   }
 
   #opened(run: string): { readonly address: string } {
@@ -164,7 +126,7 @@ class LiveDashboard {
     const page = await this.#pages.page(path);
     if (page === undefined)
       throw new Refusal(404, 'this address works once; go back and open the trajectories again');
-    return htmlResponse(page);
+    return htmlResponse({ page });
   }
 }
 
@@ -176,13 +138,4 @@ async function briefly(reading: Promise<void>): Promise<void> {
   const { signal } = ended;
   await Promise.race([reading, waitFor(patience, undefined, { signal }).catch(() => {})]);
   ended.abort();
-}
-
-/** A page. Its own policy, which it has in its head, also comes as a header if it is given. */
-function htmlResponse(page: string, policy?: string): Response {
-  const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    ...(policy && { 'content-security-policy': policy }),
-  };
-  return new Response(page, { headers });
 }
