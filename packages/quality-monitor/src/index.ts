@@ -3,12 +3,12 @@ export {
   type Assessment,
   type AssessmentSummary,
   RewardQualityAssessor,
+  type SavedAssessor,
 } from './assessor/assessor.ts';
 export { flatMetrics, type RewardQualityMetrics } from './assessor/metrics.ts';
 export type { AlertThresholds, AssessorOptions, ResolvedAssessorOptions } from './assessor/options.ts';
 export { formatFinding, type Pathology, pathologies, pathologyNotes } from './assessor/pathology.ts';
 export type { RewardStatistics } from './assessor/reward-window.ts';
-export type { SavedAssessor } from './assessor/state.ts';
 export { type RewardHackingDetector, rewardHackingDetector } from './hacking/detector.ts';
 export { changedRule, hackingRule } from './hacking/findings.ts';
 export type { ResolvedRewardHackingOptions, RewardHackingOptions } from './hacking/options.ts';

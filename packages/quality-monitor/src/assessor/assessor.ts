@@ -1,10 +1,13 @@
-import { ArgumentError, type Finding, type Severity } from '@rlp/core';
-import { restored, saved } from '../state/saved.ts';
+import { ArgumentError, type Finding, parseOptions, type Severity } from '@rlp/core';
+import * as z from 'zod';
+import { packed } from '../state/packed.ts';
+import { restored, type Saved, saved } from '../state/saved.ts';
 import { DuplicateWindow } from '../text/duplicate-window.ts';
-import { countAlert, noAlerts, totalOf } from './alert-counts.ts';
-import { Learning } from './learning.ts';
+import { signatureLength } from '../text/sequences.ts';
+import { alertCounts, countAlert, noAlerts, totalOf } from './alert-counts.ts';
+import { Learning, learningStateSchema } from './learning.ts';
 import { BatchQuality, type RewardQualityMetrics } from './metrics.ts';
-import { type AssessorOptions, type ResolvedAssessorOptions, resolveAssessorOptions } from './options.ts';
+import { type AssessorOptions, assessorOptions, type ResolvedAssessorOptions } from './options.ts';
 import {
   type BatchFinding,
   contentPathologies,
@@ -15,7 +18,6 @@ import {
 } from './pathologies.ts';
 import { ResponseJudge } from './response-judge.ts';
 import { type RewardStatistics, RewardWindow } from './reward-window.ts';
-import { assessorSchema, type SavedAssessor } from './state.ts';
 
 /** Responses and rewards to assess. */
 export interface AssessedBatch {
@@ -51,6 +53,24 @@ export interface AssessmentSummary {
   readonly invalidRewards: Readonly<Record<string, number>>;
 }
 
+const count = z.int().nonnegative();
+
+const assessorSchema = z.strictObject({
+  samples: count,
+  batches: count,
+  ...alertCounts,
+  invalid: z.record(z.string(), count),
+  rewards: z.record(z.string(), z.array(z.number())),
+  learning: learningStateSchema,
+  signatures: packed(Uint32Array).refine(
+    ({ length }) => length % signatureLength === 0,
+    'expected whole signatures',
+  ),
+});
+
+/** State of a {@link RewardQualityAssessor}, as JSON data. */
+export type SavedAssessor = Saved<typeof assessorSchema>;
+
 /** Findings kept for {@link RewardQualityAssessor.getRecentAlerts}. */
 const alertsKept = 1000;
 /** Responses that a finding quotes. */
@@ -71,16 +91,14 @@ export class RewardQualityAssessor {
   readonly #judge: ResponseJudge;
   #responses: DuplicateWindow;
   readonly #rewards = new Map<string, RewardWindow>();
-  readonly #invalid = new Map<string, number>();
   readonly #recent: Finding[] = [];
-  #counts = noAlerts();
   readonly #learning: Learning;
-  #samples = 0;
-  #batches = 0;
+  /** What is counted. Missing values are counted by reward. */
+  #counts = { samples: 0, batches: 0, ...noAlerts(), invalid: new Map<string, number>() };
 
   /** @throws OptionsError for options out of range, ArgumentError for tags that are not plain words. */
   constructor(options: AssessorOptions = {}) {
-    this.options = resolveAssessorOptions(options);
+    this.options = parseOptions('RewardQualityAssessor', assessorOptions, options);
     this.#judge = new ResponseJudge(this.options);
     this.#learning = new Learning(this.options);
     this.#responses = this.#newWindow();
@@ -88,7 +106,7 @@ export class RewardQualityAssessor {
 
   /** Responses assessed so far. */
   get samples(): number {
-    return this.#samples;
+    return this.#counts.samples;
   }
 
   /**
@@ -100,21 +118,21 @@ export class RewardQualityAssessor {
     const { responses, rewards } = batch;
     checkLengths(responses, rewards);
     const quality = new BatchQuality(this.#judge, responses, this.#responses);
-    this.#samples += responses.length;
+    this.#counts.samples += responses.length;
     const { windowSize } = this.options;
     const isAnalysed =
-      responses.length > 0 && this.#isEnough(Math.min(this.#samples, windowSize), windowSize);
+      responses.length > 0 && this.#isEnough(Math.min(this.#counts.samples, windowSize), windowSize);
     const spikes = this.#addRewards(rewards);
     const metrics = this.#metrics(quality, new Set(responses).size);
     const found = isAnalysed ? this.#pathologies(quality, Object.keys(rewards), spikes) : [];
     const { explainedByLearning, conventions } = this.options;
     const asks = explainedByLearning === 'lower' && conventions === 'rlp';
-    const tasks = batch.tasks ?? responses.map((_, at) => `${this.#batches}/${at}`);
+    const tasks = batch.tasks ?? responses.map((_, at) => `${this.#counts.batches}/${at}`);
     const told = asks
       ? this.#learning.lowered(found, { ...batch, tasks, quality, windows: this.#rewards })
       : found;
     const findings = told.map((one) => this.#finding(one, batch));
-    this.#batches += 1;
+    this.#counts.batches += 1;
     return { metrics, findings, faults: quality.faults };
   }
 
@@ -126,7 +144,7 @@ export class RewardQualityAssessor {
   /** Forgets findings and their counts. The windows stay. */
   resetAlerts(): void {
     this.#recent.length = 0;
-    this.#counts = noAlerts();
+    Object.assign(this.#counts, noAlerts());
   }
 
   /** Forgets the windows of rewards and responses. Counts stay. */
@@ -138,26 +156,24 @@ export class RewardQualityAssessor {
   getSummaryStatistics(): AssessmentSummary {
     const statistics = Object.entries(this.#statistics()).map(([name, { median, ...rest }]) => [name, rest]);
     return {
-      totalSamples: this.#samples,
-      windowSize: Math.min(this.#samples, this.options.windowSize),
+      totalSamples: this.#counts.samples,
+      windowSize: Math.min(this.#counts.samples, this.options.windowSize),
       totalAlerts: totalOf(this.#counts),
       alertsBySeverity: { ...this.#counts.bySeverity },
       alertsByRule: { ...this.#counts.byRule },
       rewardStatistics: Object.fromEntries(statistics),
-      invalidRewards: Object.fromEntries(this.#invalid),
+      invalidRewards: Object.fromEntries(this.#counts.invalid),
     };
   }
 
   /** State without the recent findings. */
   saveState(): SavedAssessor {
-    const rewards = [...this.#rewards].map(([name, window]) => [name, Array.from(window.values())]);
+    const rewards = [...this.#rewards].map(([name, window]) => [name, Array.from(window.values())] as const);
     return saved(assessorSchema, {
-      samples: this.#samples,
-      batches: this.#batches,
       ...this.#counts,
-      invalid: Object.fromEntries(this.#invalid),
+      invalid: Object.fromEntries(this.#counts.invalid),
       learning: this.#learning.state,
-      rewards: Object.fromEntries(rewards) as Record<string, number[]>,
+      rewards: Object.fromEntries(rewards),
       signatures: this.#responses.signatures(),
     });
   }
@@ -169,19 +185,16 @@ export class RewardQualityAssessor {
    */
   loadState(state: unknown): void {
     const given = restored('RewardQualityAssessor', assessorSchema, state);
+    const { rewards, signatures, learning, invalid, ...counts } = given;
     this.resetAlerts();
     this.clearHistory();
-    for (const [name, values] of Object.entries(given.rewards)) {
+    for (const [name, values] of Object.entries(rewards)) {
       const window = this.#windowOf(name);
       for (const value of values) window.add(value);
     }
-    this.#responses.addAll(given.signatures);
-    this.#counts = { bySeverity: given.bySeverity, byRule: given.byRule };
-    this.#learning.state = given.learning;
-    this.#invalid.clear();
-    for (const [name, count] of Object.entries(given.invalid)) this.#invalid.set(name, count);
-    this.#samples = given.samples;
-    this.#batches = given.batches;
+    this.#responses.addAll(signatures);
+    this.#learning.state = learning;
+    this.#counts = { ...counts, invalid: new Map(Object.entries(invalid)) };
   }
 
   #newWindow(): DuplicateWindow {
@@ -203,7 +216,7 @@ export class RewardQualityAssessor {
       const before = history();
       for (const value of values) {
         if (value !== null && Number.isFinite(value)) window.add(value);
-        else this.#invalid.set(name, (this.#invalid.get(name) ?? 0) + 1);
+        else this.#counts.invalid.set(name, (this.#counts.invalid.get(name) ?? 0) + 1);
       }
       const yardstick = this.options.conventions === 'tunrex' ? history() : before;
       return yardstick === undefined ? [] : rewardSpikes(name, values, yardstick, this.options);
@@ -268,8 +281,8 @@ export class RewardQualityAssessor {
   #finding({ responses: at, ...found }: BatchFinding, { responses, ids, iteration }: AssessedBatch): Finding {
     const finding = {
       ...found,
-      iteration: iteration ?? this.#batches,
-      responsesSeen: this.#samples,
+      iteration: iteration ?? this.#counts.batches,
+      responsesSeen: this.#counts.samples,
       ...(at && {
         trajectories: at.map((index) => ids?.[index] ?? String(index)),
         samples: at.slice(0, samplesKept).map((index) => responses[index]!),

@@ -1,6 +1,5 @@
 import type { Metrics } from '@rlp/core';
 import type { DuplicateWindow } from '../text/duplicate-window.ts';
-import type { ReadText } from '../text/text-reader.ts';
 import type { ResponseJudge, ResponseQuality } from './response-judge.ts';
 import { meanOf, type RewardStatistics } from './reward-window.ts';
 
@@ -51,10 +50,11 @@ export class BatchQuality {
    * @param recent - Receives the responses.
    */
   constructor(judge: ResponseJudge, responses: readonly string[], recent: DuplicateWindow) {
-    const judged = new Map<ReadText, ResponseQuality>();
-    this.all = judge.begin(responses).map((text, at) => {
-      const quality = judged.get(text) ?? judge.quality(responses[at]!, text);
-      judged.set(text, quality);
+    const judged = new Map<string, ResponseQuality>();
+    judge.begin();
+    this.all = responses.map((response) => {
+      const quality = judged.get(response) ?? judge.quality(response);
+      judged.set(response, quality);
       recent.add(quality.signature);
       return quality;
     });

@@ -1,4 +1,3 @@
-import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 
 const share = z.number().min(0).max(1);
@@ -29,7 +28,8 @@ const tagsSchema = z.strictObject({
   answer: z.string().min(1).default('answer'),
 });
 
-const schema = z.strictObject({
+/** Schema of {@link AssessorOptions}. */
+export const assessorOptions = z.strictObject({
   /** Values of each reward that statistics are computed over. Default 1000. */
   windowSize: z.int().min(1).default(1000),
   /** Responses before the first alert, and values before a reward is judged. At most a full window. Default 100. */
@@ -65,15 +65,10 @@ const schema = z.strictObject({
 });
 
 /** Options of `RewardQualityAssessor`. */
-export interface AssessorOptions extends z.input<typeof schema> {}
+export interface AssessorOptions extends z.input<typeof assessorOptions> {}
 
 /** {@link AssessorOptions} with defaults. */
-export type ResolvedAssessorOptions = z.output<typeof schema>;
+export type ResolvedAssessorOptions = z.output<typeof assessorOptions>;
 
 /** Thresholds of the assessor's alerts. */
 export type AlertThresholds = ResolvedAssessorOptions['alertThresholds'];
-
-/** Applies the defaults. @throws OptionsError naming every problem. */
-export function resolveAssessorOptions(options: AssessorOptions = {}): ResolvedAssessorOptions {
-  return parseOptions('RewardQualityAssessor', schema, options);
-}

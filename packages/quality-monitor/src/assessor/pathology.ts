@@ -1,25 +1,5 @@
 import type { Finding, FindingNote } from '@rlp/core';
 
-/** Rules of the assessor. The names appear in log files. */
-export const pathologies = [
-  'reward_saturation_high',
-  'reward_saturation_low',
-  'variance_collapse',
-  'format_gaming',
-  'excessive_repetition',
-  'diversity_collapse',
-  'degenerate_outputs',
-  'reward_spike',
-] as const;
-
-/** One of {@link pathologies}. */
-export type Pathology = (typeof pathologies)[number];
-
-/** Whether a rule is one of the assessor's. */
-export function isPathology(rule: string): rule is Pathology {
-  return Object.hasOwn(pathologyNotes, rule);
-}
-
 /** Formats a finding as one line: `[SEVERITY] rule: message`. */
 export function formatFinding(finding: Pick<Finding, 'severity' | 'rule' | 'message'>): string {
   return `[${finding.severity.toUpperCase()}] ${finding.rule}: ${finding.message}`;
@@ -29,8 +9,7 @@ function note(what: string, why: string, example: string, ...mitigation: string[
   return { what, why, example, mitigation };
 }
 
-/** Meaning of each pathology, why it matters, an example and what helps. */
-export const pathologyNotes: Readonly<Record<Pathology, FindingNote>> = {
+const notes = {
   reward_saturation_high: note(
     'The model consistently receives the maximum reward.',
     'Training has plateaued, or the reward is too easy.',
@@ -95,4 +74,18 @@ export const pathologyNotes: Readonly<Record<Pathology, FindingNote>> = {
     'Check the reward function for unexpected inputs',
     'Clip or rescale the reward',
   ),
-};
+} satisfies Record<string, FindingNote>;
+
+/** One of {@link pathologies}. */
+export type Pathology = keyof typeof notes;
+
+/** Meaning of each pathology, why it matters, an example and what helps. */
+export const pathologyNotes: Readonly<Record<Pathology, FindingNote>> = notes;
+
+/** Rules of the assessor. The names appear in log files. */
+export const pathologies = Object.keys(notes) as readonly Pathology[];
+
+/** Whether a rule is one of the assessor's. */
+export function isPathology(rule: string): rule is Pathology {
+  return Object.hasOwn(pathologyNotes, rule);
+}

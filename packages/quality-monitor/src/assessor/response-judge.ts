@@ -1,7 +1,7 @@
 import { messageOf } from '@rlp/core';
 import { HashSet } from '../text/hash-set.ts';
 import { exactSignature, Sequences, signatureLength } from '../text/sequences.ts';
-import { ReadText, TextReader } from '../text/text-reader.ts';
+import { TextReader } from '../text/text-reader.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import { shapeReader } from './response-shape.ts';
 
@@ -17,9 +17,9 @@ export class ResponseJudge {
   readonly #options: ResolvedAssessorOptions;
   readonly #readShape: ReturnType<typeof shapeReader>;
   readonly #sequences = new Sequences();
-  readonly #texts = new TextReader();
+  readonly #text = new TextReader();
   /** Reasoning that may repeat itself. */
-  readonly #part = new ReadText();
+  readonly #part = new TextReader();
   /** Every word of the batch. */
   readonly #vocabulary = new HashSet();
   /** Errors of the option `coherence`. */
@@ -31,11 +31,9 @@ export class ResponseJudge {
     this.#readShape = shapeReader(options);
   }
 
-  /** Begins a batch. Equal responses share one text. */
-  begin(responses: readonly string[]): readonly ReadText[] {
+  begin(): void {
     this.#vocabulary.clear();
     this.faults = [];
-    return this.#texts.readAll(responses);
   }
 
   /** Different words of the batch so far. */
@@ -44,7 +42,8 @@ export class ResponseJudge {
   }
 
   /** Judges one response. */
-  quality(response: string, text: ReadText) {
+  quality(response: string) {
+    const text = this.#text.read(response);
     const { tags, conventions, nearDuplicates, coherence } = this.#options;
     const { reasoning, answer, hasReasoningTags, isFormatted } = this.#readShape(response);
     const signature = new Uint32Array(signatureLength);
@@ -106,11 +105,11 @@ export class ResponseJudge {
    * The sequences are those of the whole response. They contain those of the part, except for two at the ends. If too few of them
    * repeat, the part need not be read.
    */
-  #repeatsItself(part: string, { characters, chunkCount }: ReadText): boolean {
+  #repeatsItself(part: string, { characters, chunkCount }: TextReader): boolean {
     if (this.#options.conventions === 'tunrex') return casedRepetition(part) > 0.5;
     const wordsOutside = (characters.all - part.length) / 2 + 1;
     if (this.#sequences.repeated + 2 <= (chunkCount - wordsOutside - 2) / 2) return false;
-    const text = this.#texts.read(part, this.#part);
+    const text = this.#part.read(part);
     this.#sequences.read(text);
     return repetitionOf(lengthOf(part, text), text, this.#sequences) > 0.5;
   }
@@ -125,7 +124,7 @@ export class ResponseJudge {
  *
  * This separates text from noise, loops and binary garbage, not sense from nonsense. Pass the option `coherence` for that.
  */
-function coherenceOf({ characters, chunkCount }: ReadText, repetition: number): number {
+function coherenceOf({ characters, chunkCount }: TextReader, repetition: number): number {
   if (chunkCount === 0) return 0;
   const meanLength = characters.all / chunkCount;
   const lengthScore = meanLength < 2 ? meanLength / 2 : Math.min(1, 12 / meanLength);
@@ -133,7 +132,7 @@ function coherenceOf({ characters, chunkCount }: ReadText, repetition: number): 
 }
 
 /** Repetition of three-word sequences. 0 below 10 characters or 5 words. */
-function repetitionOf(length: number, { chunkCount }: ReadText, sequences: Sequences): number {
+function repetitionOf(length: number, { chunkCount }: TextReader, sequences: Sequences): number {
   return length < 10 || chunkCount < 5 ? 0 : sequences.repetition;
 }
 
@@ -146,7 +145,7 @@ function casedRepetition(text: string): number {
 }
 
 /** Code points of a part of a text. Without garbled characters the text has no surrogates. */
-function lengthOf(part: string, { characters }: ReadText): number {
+function lengthOf(part: string, { characters }: TextReader): number {
   if (characters.garbled === 0) return part.length;
   return part.length - (part.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }

@@ -6,6 +6,7 @@ import {
   type Monitor,
   type MonitorBatch,
   type MonitorReport,
+  parseOptions,
   promptText,
   type ScoredTrajectory,
 } from '@rlp/core';
@@ -16,7 +17,7 @@ import { type FindingContext, finding, isReportDue } from './findings.ts';
 import {
   type ResolvedRewardHackingOptions,
   type RewardHackingOptions,
-  resolveRewardHackingOptions,
+  rewardHackingOptions,
 } from './options.ts';
 import { makeUsual, RecentPhrases } from './phrases.ts';
 import { type DetectorState, detectorSchema, initialState, type WaitingBatch } from './state.ts';
@@ -49,7 +50,7 @@ export interface RewardHackingDetector extends Monitor {
  * const monitor = new RewardQualityMonitor({ detectors: [rewardHackingDetector({ secondOpinion: 'judge' })] });
  */
 export function rewardHackingDetector(options: RewardHackingOptions = {}): RewardHackingDetector {
-  return new Detector(resolveRewardHackingOptions(options));
+  return new Detector(parseOptions('rewardHackingDetector', rewardHackingOptions, options));
 }
 
 /** Least ratio of the bound on false suspicions to their number in simulations. */

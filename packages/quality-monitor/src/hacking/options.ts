@@ -1,9 +1,9 @@
-import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 
 const name = z.string().min(1);
 
-const schema = z.strictObject({
+/** Schema of {@link RewardHackingOptions}. */
+export const rewardHackingOptions = z.strictObject({
   /**
    * Components that say how good a response is, apart from the reward: a held-out grader, a second judge, a verifier, sampled human
    * labels, or a component that you trust. `null` where there is no label. Default: agreement within groups of one task.
@@ -28,14 +28,7 @@ const schema = z.strictObject({
 });
 
 /** Options of `rewardHackingDetector`. */
-export interface RewardHackingOptions extends z.input<typeof schema> {}
+export interface RewardHackingOptions extends z.input<typeof rewardHackingOptions> {}
 
 /** {@link RewardHackingOptions} with defaults. */
-export type ResolvedRewardHackingOptions = z.output<typeof schema>;
-
-/** Applies the defaults. @throws OptionsError naming every problem. */
-export function resolveRewardHackingOptions(
-  options: RewardHackingOptions = {},
-): ResolvedRewardHackingOptions {
-  return parseOptions('rewardHackingDetector', schema, options);
-}
+export type ResolvedRewardHackingOptions = z.output<typeof rewardHackingOptions>;

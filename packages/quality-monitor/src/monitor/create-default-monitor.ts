@@ -22,16 +22,11 @@ export interface DefaultMonitorOptions
 }
 
 /** Names of the options. What receives them looks at their values. */
-const namesSchema = z.strictObject({
-  enableInterventions: z.unknown().optional(),
-  actions: z.unknown().optional(),
-  windowSize: z.unknown().optional(),
-  loggers: z.unknown().optional(),
-  onFailure: z.unknown().optional(),
-  assessor: z.unknown().optional(),
-  rewardHacking: z.unknown().optional(),
-  console: z.unknown().optional(),
-} satisfies Record<keyof DefaultMonitorOptions, z.ZodType>);
+const names = [
+  ...['enableInterventions', 'actions', 'windowSize', 'loggers', 'onFailure'],
+  ...['assessor', 'rewardHacking', 'console'],
+] as const satisfies readonly (keyof DefaultMonitorOptions)[];
+const schema = z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])));
 
 const usual = { minSamplesForAnalysis: 100, explainedByLearning: 'lower' } as const;
 
@@ -43,7 +38,7 @@ const usual = { minSamplesForAnalysis: 100, explainedByLearning: 'lower' } as co
  * @throws OptionsError for unknown options or values out of range.
  */
 export function createDefaultMonitor(options: DefaultMonitorOptions = {}): RewardQualityMonitor {
-  parseOptions('createDefaultMonitor', namesSchema, options, 'DefaultMonitorOptions');
+  parseOptions('createDefaultMonitor', schema, options, 'DefaultMonitorOptions');
   const { enableInterventions, windowSize, assessor, rewardHacking, actions, onFailure } = options;
   const { console = 'on', loggers = [] } = options;
   return new RewardQualityMonitor({

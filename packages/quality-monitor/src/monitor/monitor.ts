@@ -25,32 +25,31 @@ import { Interventions, interventionNote } from './interventions.ts';
 import { alertMetrics, namespaced, withSamples } from './logged.ts';
 import {
   type InterventionConfig,
+  interventionConfig,
   isAtLeast,
   type ResolvedInterventionConfig,
-  resolveInterventionConfig,
 } from './options.ts';
 
-/** Parts of a {@link RewardQualityMonitor}. */
-export interface RewardQualityMonitorParts {
-  /** Default: an assessor with its defaults. */
-  readonly assessor?: RewardQualityAssessor | undefined;
-  /** What to do about findings. Default: report those of severity `high` and above. */
-  readonly config?: InterventionConfig | undefined;
-  /** Receive metrics under `reward_quality/`, findings and notes. Closed with the monitor. Default none. */
-  readonly loggers?: readonly MetricsLogger[] | undefined;
-  /** Further monitors of the same batches, such as `rewardHackingDetector()`. Default none. */
-  readonly detectors?: readonly Monitor[] | undefined;
-  /** Called once for each logger, detector, callback or reward that fails. Default `console.warn`. */
-  readonly onFailure?: ((message: string) => void) | undefined;
-}
-
 const partsSchema = z.strictObject({
+  /** Default: an assessor with its defaults. */
   assessor: having<RewardQualityAssessor>('assessBatch', 'a RewardQualityAssessor').optional(),
-  config: z.unknown().optional(),
-  loggers: z.array(having<MetricsLogger>('log', 'a logger')).readonly().optional(),
-  detectors: z.array(having<Monitor>('observe', 'a monitor')).readonly().optional(),
-  onFailure: z.custom((value) => typeof value === 'function', 'must be a function of a message').optional(),
-} satisfies Record<keyof RewardQualityMonitorParts, z.ZodType>);
+  /** What to do about findings. Default: report those of severity `high` and above. */
+  config: z.custom<InterventionConfig>().optional(),
+  /** Receive metrics under `reward_quality/`, findings and notes. Closed with the monitor. Default none. */
+  loggers: z.array(having<MetricsLogger>('log', 'a logger')).readonly().default([]),
+  /** Further monitors of the same batches, such as `rewardHackingDetector()`. Default none. */
+  detectors: z.array(having<Monitor>('observe', 'a monitor')).readonly().default([]),
+  /** Called once for each logger, detector, callback or reward that fails. Default `console.warn`. */
+  onFailure: z
+    .custom<(message: string) => void>(
+      (value) => typeof value === 'function',
+      'must be a function of a message',
+    )
+    .default(() => console.warn),
+});
+
+/** Parts of a {@link RewardQualityMonitor}. */
+export interface RewardQualityMonitorParts extends z.input<typeof partsSchema> {}
 
 /** Summary of a monitor, as JSON data. Alerts include those of detectors. */
 export interface MonitoringSummary extends AssessmentSummary {
@@ -97,17 +96,19 @@ export class RewardQualityMonitor implements Monitor {
   readonly #loggers: GuardedLoggers;
   readonly #gate: AlertGate;
   readonly #interventions: Interventions;
-  /** Rewards seen so far. */
-  readonly #components = new Set<string>();
-  #heldInterventions = 0;
-  #step = -1;
+  /** Step of the last batch, interventions held back, and names of the rewards seen so far. */
+  #past = { step: -1, heldInterventions: 0, components: [] as string[] };
 
   /** @throws OptionsError for parts that are unfit or not known, and for a config out of range. */
   constructor(parts: RewardQualityMonitorParts = {}) {
-    parseOptions('RewardQualityMonitor', partsSchema, parts, 'RewardQualityMonitorParts');
-    const { assessor, config, loggers = [], detectors = [], onFailure = console.warn } = parts;
+    const { assessor, config, loggers, detectors, onFailure } = parseOptions(
+      'RewardQualityMonitor',
+      partsSchema,
+      parts,
+      'RewardQualityMonitorParts',
+    );
     this.assessor = assessor ?? new RewardQualityAssessor();
-    this.config = resolveInterventionConfig(config);
+    this.config = parseOptions('InterventionConfig', interventionConfig, config ?? {});
     this.#detectors = detectors;
     this.#loggers = new GuardedLoggers(loggers, onFailure);
     this.#gate = new AlertGate(this.config, this.assessor.options.conventions);
@@ -116,7 +117,7 @@ export class RewardQualityMonitor implements Monitor {
 
   /** Step of the last batch. −1 before the first. */
   get step(): number {
-    return this.#step;
+    return this.#past.step;
   }
 
   /**
@@ -128,7 +129,7 @@ export class RewardQualityMonitor implements Monitor {
    *
    * @throws ArgumentError if the step is not a whole number above the last. Nothing is remembered then.
    */
-  monitorBatch({ step = this.#step + 1, extraMetrics, ...given }: MonitoredBatch): RewardQualityMetrics {
+  monitorBatch({ step = this.#past.step + 1, extraMetrics, ...given }: MonitoredBatch): RewardQualityMetrics {
     this.#requireGrown(step);
     const batch = this.#checked(given);
     const extra = Object.entries(extraMetrics ?? {});
@@ -174,7 +175,7 @@ export class RewardQualityMonitor implements Monitor {
   }
 
   getMonitoringSummary(): MonitoringSummary {
-    const { totalAlertsBySeverity, ...alerts } = this.#gate.summary(this.#step);
+    const { totalAlertsBySeverity, ...alerts } = this.#gate.summary(this.#past.step);
     const raised = Object.entries(totalAlertsBySeverity).filter(([, count]) => count > 0);
     return {
       ...this.assessor.getSummaryStatistics(),
@@ -184,7 +185,7 @@ export class RewardQualityMonitor implements Monitor {
       monitoring: {
         totalAlertsBySeverity,
         ...alerts,
-        heldInterventions: this.#heldInterventions,
+        heldInterventions: this.#past.heldInterventions,
         failures: this.#loggers.failures,
       },
     };
@@ -192,11 +193,9 @@ export class RewardQualityMonitor implements Monitor {
 
   saveState(): SavedMonitor {
     return saved(monitorSchema, {
-      step: this.#step,
+      ...this.#past,
       alerts: this.#gate.state,
-      heldInterventions: this.#heldInterventions,
       requested: this.#interventions.requested,
-      components: [...this.#components],
       assessor: this.assessor.saveState(),
       detectors: this.#detectors.map((detector) => detector.saveState()),
     });
@@ -208,15 +207,12 @@ export class RewardQualityMonitor implements Monitor {
     if (given.detectors.length !== this.#detectors.length) {
       throw new FormatError('RewardQualityMonitor: expected the state of a monitor with as many detectors');
     }
-    const { step, alerts, heldInterventions, requested, components, assessor, detectors } = given;
+    const { alerts, requested, assessor, detectors, ...past } = given;
     this.assessor.loadState(assessor);
     for (const [at, detector] of this.#detectors.entries()) detector.loadState(detectors[at]);
     this.#gate.state = alerts;
     this.#interventions.requested = requested;
-    this.#components.clear();
-    for (const name of components) this.#components.add(name);
-    this.#heldInterventions = heldInterventions;
-    this.#step = step;
+    this.#past = past;
   }
 
   /** Resolves once all loggers are closed or the signal fires. What is unfinished then counts as failed. */
@@ -235,7 +231,7 @@ export class RewardQualityMonitor implements Monitor {
     const tasks = trajectories.map(({ trajectory }) => trajectory.task.id);
     const assessed = this.assessor.assessBatch({ ...batch, ids, iteration: step, tasks });
     for (const fault of assessed.faults) this.#loggers.report('coherence', fault);
-    this.#step = step;
+    this.#past.step = step;
     const detected = this.#detect(observed);
     const findings = [...assessed.findings, ...detected.findings];
     const { reported, held } = this.#gate.admit(findings, step);
@@ -262,16 +258,16 @@ export class RewardQualityMonitor implements Monitor {
   }
 
   #requireGrown(step: number): void {
-    if (Number.isSafeInteger(step) && step > this.#step) return;
+    if (Number.isSafeInteger(step) && step > this.#past.step) return;
     throw new ArgumentError(
-      `RewardQualityMonitor: steps must be whole numbers that grow, got ${step} after ${this.#step}. Use one monitor per run`,
+      `RewardQualityMonitor: steps must be whole numbers that grow, got ${step} after ${this.#past.step}. Use one monitor per run`,
     );
   }
 
   /** The valid parts of a batch. Removed parts are counted. */
   #checked(given: MonitoredBatch): MonitoredBatch {
-    const { batch, faults } = checkedBatch(given, this.#components);
-    for (const name of Object.keys(batch.rewards)) this.#components.add(name);
+    const { batch, faults } = checkedBatch(given, this.#past.components);
+    this.#past.components = [...new Set([...this.#past.components, ...Object.keys(batch.rewards)])];
     for (const { name, problem } of faults) this.#loggers.report(name, problem);
     return batch;
   }
@@ -295,7 +291,7 @@ export class RewardQualityMonitor implements Monitor {
     if (!enableInterventions) return [];
     const severe = findings.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
     const { interventions, held } = this.#interventions.request(severe, step);
-    this.#heldInterventions += held;
+    this.#past.heldInterventions += held;
     return [...interventions, ...(detected.interventions ?? [])];
   }
 }

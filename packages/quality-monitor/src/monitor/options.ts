@@ -1,4 +1,4 @@
-import { type Finding, parseOptions, type Severity } from '@rlp/core';
+import type { Finding, Severity } from '@rlp/core';
 import * as z from 'zod';
 import { severities } from '../assessor/alert-counts.ts';
 import { pathologies } from '../assessor/pathology.ts';
@@ -42,7 +42,8 @@ export type InterventionAction = z.input<typeof actionSchema>;
 /** {@link InterventionAction} with defaults. */
 export type ResolvedAction = z.output<typeof actionSchema>;
 
-const schema = z.strictObject({
+/** Schema of {@link InterventionConfig}. */
+export const interventionConfig = z.strictObject({
   /** Report alerts and request actions. `false` only counts. Default true. */
   enableInterventions: z.boolean().default(true),
   /** Lowest severity to report and act on. Default `'high'`. */
@@ -68,15 +69,10 @@ const schema = z.strictObject({
 });
 
 /** What a monitor does about its findings. */
-export interface InterventionConfig extends z.input<typeof schema> {}
+export interface InterventionConfig extends z.input<typeof interventionConfig> {}
 
 /** {@link InterventionConfig} with defaults. */
-export type ResolvedInterventionConfig = z.output<typeof schema>;
-
-/** Applies the defaults. @throws OptionsError naming every problem. */
-export function resolveInterventionConfig(config: InterventionConfig = {}): ResolvedInterventionConfig {
-  return parseOptions('InterventionConfig', schema, config);
-}
+export type ResolvedInterventionConfig = z.output<typeof interventionConfig>;
 
 /** Whether a severity reaches a threshold. */
 export function isAtLeast(severity: Severity, threshold: Severity): boolean {

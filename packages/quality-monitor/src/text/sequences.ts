@@ -1,5 +1,5 @@
 import { HashSet } from './hash-set.ts';
-import type { ReadText } from './text-reader.ts';
+import type { TextReader } from './text-reader.ts';
 
 /** Entries of a text's signature; see {@link Sequences.read}. */
 export const signatureLength = 64;
@@ -25,7 +25,7 @@ export class Sequences {
    * @param signature - Receives the signature. Shape: `[signatureLength]`.
    * @see Li, Owen and Zhang 2012, https://arxiv.org/abs/1208.1259; Shrivastava and Li 2014, https://arxiv.org/abs/1406.4784
    */
-  read({ chunks, chunkCount }: ReadText, signature?: Uint32Array): void {
+  read({ chunks, chunkCount }: TextReader, signature?: Uint32Array): void {
     // A text of one or two chunks is one sequence.
     const length = Math.min(longest, chunkCount);
     this.#count = length === 0 ? 0 : chunkCount - length + 1;

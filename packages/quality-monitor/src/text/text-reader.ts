@@ -1,75 +1,66 @@
-import { characterKinds, kindTable } from './characters.ts';
+import { whiteSpaceTable } from '@rlp/answers/text';
 
 /** Hash of no characters. */
 const emptyHash = 0x811c9dc5 | 0;
 
+/** What a character is: part of a chunk, an ASCII letter, white space, or garbled. */
+const kinds = { part: 0, letter: 1, space: 2, garbled: 3, garbledSpace: 4 } as const;
+
+let table: Uint8Array | undefined;
+
+/** Kind of each UTF-16 unit. Shape: `[65536]`. Built once. */
+function kindTable(): Uint8Array {
+  if (table !== undefined) return table;
+  const { letter, space, garbled, garbledSpace } = kinds;
+  table = new Uint8Array(65_536);
+  table.fill(letter, 65, 91).fill(letter, 97, 123);
+  // Controls, surrogates, private and replacement characters.
+  table.fill(garbled, 0, 9).fill(garbled, 14, 32).fill(garbled, 127, 160);
+  table.fill(garbled, 0xd800, 0xf900).fill(garbled, 0xfff0);
+  for (const [code, isSpace] of whiteSpaceTable().entries()) {
+    if (isSpace === 1) table[code] = table[code] === garbled ? garbledSpace : space;
+  }
+  return table;
+}
+
 /**
- * Hashes of a text's chunks, and counts of its characters.
+ * Reads texts in one pass over their characters, one text after the other: hashes of its chunks, and counts of its characters.
  *
  * A **chunk** is a run without white space. ASCII letters are compared without case.
  */
-export class ReadText {
+export class TextReader {
+  readonly #kinds = kindTable();
   /** Hashes of the chunks. Shape: `[chunkCount]` and room. */
   chunks: Int32Array<ArrayBuffer> = new Int32Array(256);
   chunkCount = 0;
   /** Characters, and those of them that are controls, surrogates, private or replacements. */
   characters: { readonly all: number; readonly garbled: number } = { all: 0, garbled: 0 };
 
-  /** Clears the text and makes room for chunks. */
-  clear(room: number): void {
-    this.chunkCount = 0;
-    if (room > this.chunks.length) this.chunks = new Int32Array(2 ** Math.ceil(Math.log2(room)));
-  }
-
-  addChunk(hash: number): void {
-    this.chunks[this.chunkCount] = hash;
-    this.chunkCount += 1;
-  }
-}
-
-/** Reads texts in one pass over their characters. The object is reused. */
-export class TextReader {
-  readonly #kinds = kindTable();
-  /** Room for the different texts of a batch. */
-  readonly #room: ReadText[] = [];
-
-  /** Reads a batch. Equal texts share one object. The result is valid until the next call. */
-  readAll(texts: readonly string[]): readonly ReadText[] {
-    const known = new Map<string, ReadText>();
-    const all = texts.map((text) => {
-      const found = known.get(text);
-      if (found !== undefined) return found;
-      const read = this.read(text, this.#room[known.size]);
-      this.#room[known.size] = read;
-      known.set(text, read);
-      return read;
-    });
-    this.#room.length = Math.min(this.#room.length, texts.length);
-    return all;
-  }
-
-  /** @param into - Cleared and filled. */
-  read(text: string, into: ReadText = new ReadText()): ReadText {
+  /** Reads a text and forgets the one before. @returns This. */
+  read(text: string): this {
     const { length } = text;
-    const kinds = this.#kinds;
+    const kindOf = this.#kinds;
     // Chunks have a character between them.
-    into.clear((length >> 1) + 1);
-    let [hash, chunkStart, garbled] = [emptyHash, 0, 0];
+    const room = (length >> 1) + 1;
+    if (room > this.chunks.length) this.chunks = new Int32Array(2 ** Math.ceil(Math.log2(room)));
+    const { chunks } = this;
+    let [hash, chunkStart, count, garbled] = [emptyHash, 0, 0, 0];
     for (let at = 0; at < length; at++) {
       const code = text.charCodeAt(at);
-      const kind = kinds[code]!;
-      if (kind >= characterKinds.garbled) garbled += 1;
-      if (kind === characterKinds.space || kind === characterKinds.garbledSpace) {
-        if (at > chunkStart) into.addChunk(hash);
+      const kind = kindOf[code]!;
+      if (kind >= kinds.garbled) garbled += 1;
+      if (kind === kinds.space || kind === kinds.garbledSpace) {
+        if (at > chunkStart) chunks[count++] = hash;
         [hash, chunkStart] = [emptyHash, at + 1];
         continue;
       }
-      const small = kind === characterKinds.letter ? code | 32 : code;
+      const small = kind === kinds.letter ? code | 32 : code;
       // FNV-1a.
       hash = Math.imul(hash ^ small, 0x01000193);
     }
-    if (length > chunkStart) into.addChunk(hash);
-    into.characters = { all: length, garbled };
-    return into;
+    if (length > chunkStart) chunks[count++] = hash;
+    this.chunkCount = count;
+    this.characters = { all: length, garbled };
+    return this;
   }
 }
