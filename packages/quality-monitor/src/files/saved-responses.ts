@@ -49,17 +49,14 @@ export async function* streamSavedResponses(
   fields: SavedFields = {},
 ): AsyncGenerator<SavedResponse, void, undefined> {
   const isMapped = Object.values(fields).some((field) => field !== undefined);
-  const unknown = new Set([
-    ...(fields.rewards ?? []),
-    ...(fields.prompt === undefined ? [] : [fields.prompt]),
-  ]);
+  const unknown = new Set([fields.rewards ?? [], fields.prompt ?? []].flat());
   let first: unknown;
   let count = 0;
   for await (const { place, value } of recordsOf(path)) {
     first ??= value;
     const where = `${path}, ${place}`;
+    for (const field of unknown) if (valuesAt(value, field).length > 0) unknown.delete(field);
     for (const one of isMapped ? mapped(value, fields, where) : [parsed(value, where)]) {
-      for (const field of unknown) if (hasField(one, field, fields)) unknown.delete(field);
       count += 1;
       yield { ...one, place };
     }
@@ -68,14 +65,6 @@ export async function* streamSavedResponses(
   const names = [...unknown].join(' and a field ');
   throw new FormatError(
     `${path}: expected records with a field ${names}, but none has it; the first has ${keysOf(first)}`,
-  );
-}
-
-/** Whether a response has the reward or the prompt of a field. */
-function hasField({ rewards, prompt }: Unplaced, field: string, fields: SavedFields): boolean {
-  return (
-    (fields.rewards?.includes(field) === true && nameOf(field, fields.rewards) in rewards) ||
-    (field === fields.prompt && prompt !== undefined)
   );
 }
 
@@ -137,14 +126,13 @@ function parsed(value: unknown, where: string): Unplaced {
 /** The responses of a record. A reward or a prompt counts for all of them if there is one only. */
 function mapped(record: unknown, fields: SavedFields, where: string): Unplaced[] {
   const { response = 'response', rewards = ['reward'], prompt = 'prompt' } = fields;
-  const valuesOf = (field: string) => valuesAt(record, field.split('.'));
-  const responses = valuesOf(response);
+  const responses = valuesAt(record, response);
   if (responses.length === 0) {
     throw new FormatError(`${where}: expected a field ${response}, got ${keysOf(record)}`);
   }
-  const paid = rewards.map((field) => ({ name: nameOf(field, rewards), values: valuesOf(field) }));
+  const paid = rewards.map((field) => ({ name: nameOf(field, rewards), values: valuesAt(record, field) }));
   const known = paid.filter(({ values }) => values.length > 0);
-  const prompts = valuesOf(prompt);
+  const prompts = valuesAt(record, prompt);
   const one = (values: readonly unknown[], at: number) => (values.length === 1 ? values[0] : values[at]);
   return responses.map((value, at) => ({
     response: loggedResponse(value),
@@ -161,12 +149,16 @@ function nameOf(field: string, fields: readonly string[]): string {
   return others.includes(own!) ? field : own!;
 }
 
-function valuesAt(value: unknown, path: readonly string[]): unknown[] {
-  const [name, ...rest] = path;
-  if (name === undefined) return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  if (name === '*') return Object.values(value).flatMap((one) => valuesAt(one, rest));
-  return Object.hasOwn(value, name) ? valuesAt(value[name as never], rest) : [];
+/** Values of a field in a record. */
+function valuesAt(record: unknown, field: string): unknown[] {
+  return field.split('.').reduce<unknown[]>(
+    (values, name) => {
+      const objects = values.filter((value) => typeof value === 'object' && value !== null) as object[];
+      if (name === '*') return objects.flatMap((one) => Object.values(one));
+      return objects.flatMap((one) => (Object.hasOwn(one, name) ? [one[name as never]] : []));
+    },
+    [record],
+  );
 }
 
 function keysOf(value: unknown): string {

@@ -1,4 +1,5 @@
 import type { ScoredTrajectory } from '@rlp/core';
+import { counted } from '../text/counted.ts';
 import type { DetectorState } from './state.ts';
 
 /** Most earlier responses that a batch's mean is pooled with. */
@@ -60,8 +61,7 @@ function timesGiven(tasks: Tasks, texts: Int32Array): Float64Array {
   const times = new Float64Array(texts.length).fill(1);
   for (const [, members] of tasks) {
     if (members.length === 1) continue;
-    const given = new Map<number, number>();
-    for (const at of members) given.set(texts[at]!, (given.get(texts[at]!) ?? 0) + 1);
+    const given = counted(members.map((at) => texts[at]!));
     for (const at of members) times[at] = given.get(texts[at]!)!;
   }
   return times;

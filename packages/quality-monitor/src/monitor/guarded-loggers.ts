@@ -1,4 +1,11 @@
-import { type Finding, type Metrics, type MetricsLogger, messageOf, onAbort } from '@rlp/core';
+import {
+  type Finding,
+  isPromiseLike,
+  type Metrics,
+  type MetricsLogger,
+  messageOf,
+  orAborted,
+} from '@rlp/core';
 
 /** Everything to log about one batch. */
 export interface BatchLog {
@@ -48,7 +55,7 @@ export class GuardedLoggers {
   attempt<Result>(name: string, work: () => Result): Result | undefined {
     try {
       const result = work();
-      if (isThenable(result)) this.#follow(name, result);
+      if (isPromiseLike(result)) this.#follow(name, result);
       return result;
     } catch (error) {
       this.#fail(name, error);
@@ -68,14 +75,9 @@ export class GuardedLoggers {
     }
   }
 
+  /** Resolves once nothing is pending or the signal fires. */
   async #settled(signal: AbortSignal | undefined): Promise<void> {
-    const done = Promise.all(this.#pending.keys());
-    let release = () => {};
-    const aborted = new Promise<void>((resolve) => {
-      if (signal !== undefined) release = onAbort(signal, resolve);
-    });
-    await Promise.race([done, aborted]);
-    release();
+    await orAborted(Promise.all(this.#pending.keys()), signal).catch(() => undefined);
   }
 
   #follow(name: string, work: PromiseLike<unknown>): void {
@@ -88,8 +90,4 @@ export class GuardedLoggers {
   #fail(name: string, error: unknown): void {
     this.report(name, `it failed: ${messageOf(error)}`);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 }

@@ -22,10 +22,9 @@ export class Interventions {
     step: number,
   ): { readonly interventions: Intervention[]; readonly held: number } {
     const requests = findings.flatMap((cause) =>
-      [this.#actions[cause.rule] ?? []].flat().flatMap((action, at) => {
-        const intervention = interventionFor(action, cause);
-        return intervention === undefined ? [] : [{ action, intervention, key: `${cause.rule}/${at}` }];
-      }),
+      [this.#actions[cause.rule] ?? []]
+        .flat()
+        .flatMap((action, at) => requestOf(action, cause, `${cause.rule}/${at}`) ?? []),
     );
     const due = requests.filter((request) => this.#isDue(request, step));
     return {
@@ -34,37 +33,33 @@ export class Interventions {
     };
   }
 
-  #isDue({ action, intervention, key }: Request, step: number): boolean {
-    if (action.action === 'drop') return true;
-    const component = intervention.action === 'lower-weight' ? `/${intervention.component}` : '';
-    if (step - (this.requested[key + component] ?? -Infinity) < action.cooldown) return false;
-    this.requested[key + component] = step;
+  #isDue({ key, cooldown }: Request, step: number): boolean {
+    if (step - (this.requested[key] ?? -Infinity) < cooldown) return false;
+    if (cooldown > 0) this.requested[key] = step;
     return true;
   }
 }
 
 interface Request {
-  readonly action: ResolvedAction;
   readonly intervention: Intervention;
+  /** What it is known by. */
   readonly key: string;
+  /** Steps before it is requested again. 0 for none. */
+  readonly cooldown: number;
 }
 
 /** Returns nothing if the finding names no trajectories or component to act on. */
-function interventionFor(action: ResolvedAction, cause: Finding): Intervention | undefined {
-  switch (action.action) {
-    case 'drop': {
-      const { trajectories = [] } = cause;
-      return trajectories.length === 0 ? undefined : { action: 'drop', cause, trajectories };
-    }
-    case 'raise-kl':
-      return { action: 'raise-kl', cause, factor: action.factor };
-    case 'lower-weight': {
-      const { component = cause.component, factor } = action;
-      return component === undefined ? undefined : { action: 'lower-weight', cause, factor, component };
-    }
-    default:
-      return { action: action.action, cause };
+function requestOf(action: ResolvedAction, cause: Finding, key: string): Request | undefined {
+  if (action.action === 'drop') {
+    const { trajectories = [] } = cause;
+    const intervention = { action: 'drop', cause, trajectories } as const;
+    return trajectories.length === 0 ? undefined : { intervention, key, cooldown: 0 };
   }
+  const { cooldown, ...wanted } = action;
+  if (wanted.action !== 'lower-weight') return { intervention: { ...wanted, cause }, key, cooldown };
+  const { component = cause.component } = wanted;
+  if (component === undefined) return undefined;
+  return { intervention: { ...wanted, cause, component }, key: `${key}/${component}`, cooldown };
 }
 
 /** Describes an intervention in a sentence. */

@@ -1,3 +1,5 @@
+import { counted } from '../text/counted.ts';
+
 const [mostSuspects, mostOthers, mostWords] = [32, 64, 400];
 const longest = 4;
 /** Least share of the suspects that have a phrase. */
@@ -10,16 +12,13 @@ const leastShare = 0.2;
  * come first. A phrase that is part of another one is left out, and the other way round.
  */
 export function sharedPhrases(suspects: readonly string[], others: readonly string[]): string[] {
-  const among = countPhrases(suspects.slice(0, mostSuspects));
-  const elsewhere = countPhrases(others.slice(0, mostOthers));
-  const [suspectCount, otherCount] = [suspects.slice(0, mostSuspects), others.slice(0, mostOthers)].map(
-    ({ length }) => length,
-  ) as [number, number];
+  const [some, rest] = [suspects.slice(0, mostSuspects), others.slice(0, mostOthers)];
+  const [among, elsewhere] = [counted(some.flatMap(phrasesOf)), counted(rest.flatMap(phrasesOf))];
   const found = [...among]
-    .map(([phrase, count]) => ({ phrase, share: count / suspectCount, count }))
+    .map(([phrase, count]) => ({ phrase, share: count / some.length, count }))
     .filter(({ phrase, share, count }) => {
-      const usual = ((elsewhere.get(phrase) ?? 0) + 0.5) / (otherCount + 1);
-      const nats = count > 1 && share >= leastShare ? suspectCount * divergence(share, usual) : 0;
+      const usual = ((elsewhere.get(phrase) ?? 0) + 0.5) / (rest.length + 1);
+      const nats = count > 1 && share >= leastShare ? some.length * divergence(share, usual) : 0;
       return share > usual && nats > Math.log(among.size);
     })
     .sort((a, b) => worth(b) - worth(a) || b.phrase.length - a.phrase.length);
@@ -41,21 +40,15 @@ function worth({ phrase, share }: { readonly phrase: string; readonly share: num
   return share * Math.sqrt(phrase.split(' ').length);
 }
 
-/** Number of texts with each phrase. */
-function countPhrases(texts: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const text of texts) {
-    const words = text
-      .toLowerCase()
-      .split(/\s+/, mostWords)
-      .filter((word) => word !== '');
-    const phrases = new Set<string>();
-    for (let start = 0; start < words.length; start++) {
-      for (let length = 1; length <= longest; length++) {
-        phrases.add(words.slice(start, start + length).join(' '));
-      }
-    }
-    for (const phrase of phrases) counts.set(phrase, (counts.get(phrase) ?? 0) + 1);
-  }
-  return counts;
+/** Phrases of the first words of a text, each once. */
+function phrasesOf(text: string): string[] {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/, mostWords)
+    .filter((word) => word !== '');
+  const lengths = Array.from({ length: longest }, (_, at) => at + 1);
+  const phrases = words.flatMap((_, start) =>
+    lengths.map((length) => words.slice(start, start + length).join(' ')),
+  );
+  return [...new Set(phrases)];
 }

@@ -1,4 +1,5 @@
 import type { ScoredTrajectory } from '@rlp/core';
+import { counted } from '../text/counted.ts';
 import { ComponentWeights } from './component-weights.ts';
 import type { OpinionState } from './state.ts';
 
@@ -71,7 +72,5 @@ export class Promises {
 }
 
 function mostFrequent(values: readonly number[]): number {
-  const counts = new Map<number, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
+  return [...counted(values)].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
 }

@@ -205,21 +205,18 @@ function rewardNames({ metrics }: MonitorLogs): string[] {
 /** Mean, deviation and range of each reward. */
 function rewardSection(logs: MonitorLogs): Html {
   const charts = rewardNames(logs).map((name) => {
-    const mean = seriesOf(logs, `reward_${name}_mean`, `${name}: mean, one deviation`);
-    const rows = new Map(logs.metrics.map(({ step, metrics }) => [step, metrics]));
-    const of = (kind: string, step: number) => rows.get(step)?.[`reward_${name}_${kind}`];
-    const within = mean.points.map(({ step, value }) => {
-      const deviation = of('std', step) ?? 0;
-      return { step, low: value - deviation, high: value + deviation };
+    const points = logs.metrics.flatMap(({ step, metrics }) => {
+      const of = (kind: string) => metrics[`reward_${name}_${kind}`];
+      const [value, deviation = 0] = [of('mean'), of('std')];
+      if (value === undefined) return [];
+      return [{ step, value, deviation, low: of('min') ?? value, high: of('max') ?? value }];
     });
-    const range = mean.points.map(({ step, value }) => ({
-      step,
-      low: of('min', step) ?? value,
-      high: of('max', step) ?? value,
+    const within = points.map(({ step, value, deviation }) => ({
+      ...{ step, low: value - deviation, high: value + deviation },
     }));
     const series = [
-      { ...mean, band: within },
-      { name: 'smallest to largest', points: [], band: range },
+      { name: `${name}: mean, one deviation`, points, band: within },
+      { name: 'smallest to largest', points: [], band: points },
     ];
     const marks = marksOf(logs, ({ component }) => component === name);
     return figure(`Reward: ${name}`, series, { marks });

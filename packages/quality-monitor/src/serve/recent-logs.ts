@@ -3,9 +3,8 @@ import type { MetricsRecord, MonitorLogs, NoteRecord } from '../files/read-logs.
 import { withoutNamespace } from '../monitor/logged.ts';
 import { longestShown } from '../report/flagged-responses.ts';
 
-/** Batches and findings kept. Older batches are thinned, older findings dropped. */
-const mostBatches = 1000;
-const mostFindings = 1000;
+/** Batches, findings and notes kept. Older batches are thinned, older findings and notes dropped. */
+const mostKept = 1000;
 
 /** Logs of a running run, in bounded memory. */
 export class RecentLogs {
@@ -24,21 +23,23 @@ export class RecentLogs {
   addMetrics(step: number, metrics: Metrics): void {
     const logs = this.#logs;
     logs.metrics.push({ step, metrics: withoutNamespace(metrics) });
-    if (logs.metrics.length > mostBatches) logs.metrics = thinned(logs.metrics);
+    if (logs.metrics.length > mostKept) logs.metrics = thinned(logs.metrics);
   }
 
   addFinding(finding: Finding): void {
-    const { findings } = this.#logs;
-    findings.push(withShortSamples(finding));
-    if (findings.length > mostFindings)
-      this.#logs.olderFindings += findings.splice(0, findings.length - mostFindings / 2).length;
+    this.#logs.findings.push(withShortSamples(finding));
+    this.#logs.olderFindings += dropOlder(this.#logs.findings);
   }
 
   addNote(step: number, note: string): void {
-    const { notes } = this.#logs;
-    notes.push({ step, note });
-    if (notes.length > mostFindings) notes.splice(0, notes.length - mostFindings / 2);
+    this.#logs.notes.push({ step, note });
+    dropOlder(this.#logs.notes);
   }
+}
+
+/** Drops the older half of too many records. @returns How many were dropped. */
+function dropOlder(records: unknown[]): number {
+  return records.length > mostKept ? records.splice(0, records.length - mostKept / 2).length : 0;
 }
 
 /** Shortens samples to what is shown. Copied, because a slice keeps the whole string in memory. */
