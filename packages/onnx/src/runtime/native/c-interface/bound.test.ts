@@ -69,7 +69,9 @@ describe.skipIf(!onLinux)('sessions with bound tensors', () => {
     const { gpuBuffer } = gone!;
     gone!.dispose();
     Object.defineProperties(gone, { location: { value: 'gpu-buffer' }, gpuBuffer: { value: gpuBuffer } });
-    await expect(session.run({ x: gone! }, ['y'], {})).rejects.toThrow('must outlive its runs, but was disposed');
+    await expect(session.run({ x: gone! }, ['y'], {})).rejects.toThrow(
+      'must outlive its runs, but was disposed',
+    );
     const strange = runtime.tensor('float32', new Float32Array(1), [1]);
     Object.defineProperty(strange, 'location', { value: 'gpu-buffer' });
     Object.defineProperty(strange, 'gpuBuffer', { value: {} });
