@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 import config from '../../vitest.config.ts';
+import { QuickFirst } from './quick-first.ts';
 
 /**
  * The tests of one package, the one whose source `lab/mutation.ts` mutates. Stryker runs them in threads, which refuse V8's flags.
@@ -13,6 +14,8 @@ export default defineConfig({
     ...config.test,
     include: [`packages/${process.env.MUTATION_PACKAGE}/src/**/*.test.ts`],
     exclude: ['**/learning/{learning,transformer}.test.ts', '**/{webgpu,event-loop}.test.ts'],
+    sequence: { sequencer: QuickFirst },
+    setupFiles: ['./lab/mutation/uncounted.ts', ...[config.test?.setupFiles ?? []].flat()],
     execArgv: [],
     // Mutated code is slower, and Stryker has its own limits.
     testTimeout: 300_000,
