@@ -23,6 +23,8 @@ class StubEngine {
   weights = 0;
   mode: 'up' | 'down' | 'keeps old weights' | 'reports another version' = 'up';
   busyMs = 0;
+  /** Updates that it was asked for. */
+  updates = 0;
 
   /** Ends it, and starts it again without its weights. */
   kill(): void {
@@ -60,6 +62,7 @@ class StubEngine {
 
   async updateWeights({ version, ...publication }: WeightPublication, signal?: AbortSignal): Promise<number> {
     signal?.throwIfAborted();
+    this.updates += 1;
     if (this.mode === 'down') throw new SamplerError('fetch failed');
     if ('path' in publication && publication.path === 'missing') throw new SamplerError('no such directory');
     if (this.mode === 'reports another version') return version - 1;
@@ -205,11 +208,117 @@ describe('engineFleet', () => {
     await expect(asked).rejects.toThrow('enough');
   });
 
+  it('gives up a request that failed as often as it may', async () => {
+    const all = engines(2);
+    for (const engine of all) engine.kill();
+    const fleet = engineFleet(all, { ...quick, attempts: 2 });
+    await expect(fleet.sample(request)).rejects.toThrow(
+      /sample: failed on 2 engines; see the logs of the servers\n {2}- engine \d: fetch failed\n/,
+    );
+  });
+
+  it('lets an engine rest longer after each failure, and forgets failures after an update', async () => {
+    const [engine] = engines(1);
+    let now = 0;
+    const probe = { request: { prompt: [1], completion: [2] }, trainer: async () => [-1] };
+    const options = { rest: { firstMs: 100, longestMs: 250 }, patienceMs: 0, clock: () => now, probe };
+    const fleet = engineFleet([engine!], options);
+    engine!.mode = 'down';
+    for (const [failure, rest] of [100, 200, 250, 250].entries()) {
+      await expect(fleet.sample(request)).rejects.toThrow('fetch failed');
+      now += rest - 1;
+      await expect(fleet.sample(request)).rejects.toThrow('no engine serves');
+      expect(fleet.status()[0]).toMatchObject({ state: 'resting', failures: failure + 1 });
+      now += 1;
+      // Learns that the rest is over, and asks the engine from then on.
+      await fleet.sample(request).catch(() => undefined);
+      expect(fleet.status()[0]!.state).toBe('serving');
+    }
+    engine!.mode = 'up';
+    await fleet.updateWeights(published(1));
+    expect(fleet.status()[0]).toEqual({
+      ...{ state: 'serving', load: 0, policyVersion: 1, failures: 0, reason: undefined },
+    });
+  });
+
+  it('is what its engines are together', () => {
+    const all = engines(3);
+    const shares = { engine: {}, store: 'policy' };
+    Object.assign(all[0]!, { accepts: ['shared', 'adapter'], shares, vocabularySize: undefined });
+    Object.assign(all[1]!, { accepts: ['adapter', 'checkpoint'], policyVersion: 3 });
+    const fleet = engineFleet(all);
+    expect(fleet.accepts).toEqual(['adapter']);
+    expect([fleet.shares, fleet.vocabularySize, fleet.policyVersion]).toEqual([shares, 100, 3]);
+    const unknown = engines(1).map((engine) => Object.assign(engine, { vocabularySize: undefined }));
+    expect(engineFleet(unknown).vocabularySize).toBeUndefined();
+  });
+
+  it('scores on engines that can, and samples on all', async () => {
+    const all = engines(2);
+    Object.assign(all[0]!, { scoreTokens: undefined });
+    const fleet = engineFleet(all);
+    const scored = [{ prompt: [1], completion: [2, 3] }];
+    for (let i = 0; i < 3; i++) {
+      const [scores] = await fleet.scoreTokens(scored);
+      expect(scores!.logprobs).toEqual(Float32Array.of(-1, -1));
+    }
+    expect(fleet.status().map(({ failures, state }) => [failures, state])).toEqual([
+      [0, 'serving'],
+      [0, 'serving'],
+    ]);
+    Object.assign(all[1]!, { scoreTokens: undefined });
+    await expect(fleet.scoreTokens(scored)).rejects.toThrow(ArgumentError);
+    await expect(fleet.scoreTokens(scored)).rejects.toThrow('no engine of the fleet scores tokens');
+  });
+
+  it('hands weights over once, and again to an engine that has others', async () => {
+    const [alone] = engines(1);
+    const foreign = engineFleet([alone!], { patienceMs: 0 });
+    alone!.policyVersion = 7;
+    await expect(foreign.sample(request)).rejects.toThrow('engine 0: it has weights of version 7, not 0');
+    await foreign.updateWeights(published(1));
+    for (let i = 0; i < 3; i++) await foreign.sample(request);
+    expect(alone!.updates).toBe(1);
+    const update = alone!.updateWeights.bind(alone);
+    alone!.updateWeights = async (publication) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return update(publication);
+    };
+    alone!.policyVersion = 0;
+    await expect(foreign.sample(request)).rejects.toThrow('engine 0: has old weights');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect((await foreign.sample(request))[0]!.policyVersion).toBe(1);
+    expect(alone!.updates).toBe(2);
+  });
+
+  it('gives up on an engine that takes too long over new weights, and on all once aborted', async () => {
+    const all = engines(2);
+    const stuck = Object.assign(all[1]!, { updateWeights: () => new Promise<number>(() => undefined) });
+    const fleet = engineFleet([all[0]!, stuck], { ...quick, updateTimeoutMs: 5 });
+    expect(await fleet.updateWeights(published(1))).toBe(1);
+    expect(fleet.status()[1]!.state).toBe('resting');
+    const patient = engineFleet([stuck]);
+    const controller = new AbortController();
+    const update = patient.updateWeights(published(1), controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(update).rejects.toThrow('enough');
+  });
+
+  it('keeps requests of a name together', async () => {
+    const all = engines(3);
+    const fleet = engineFleet(all, { affinity: ({ seed }) => seed.slice(0, 1) });
+    for (let i = 0; i < 9; i++) await fleet.sample({ ...request, prompt: [i % 8], seed: `a${i}` });
+    expect(all.map(({ requests }) => requests.length).toSorted()).toEqual([0, 0, 9]);
+  });
+
   it('refuses no engines, engines of two models and unknown options', () => {
     expect(() => engineFleet([])).toThrow(ArgumentError);
     const other = Object.assign(new StubEngine(), { vocabularySize: 7 });
     expect(() => engineFleet([new StubEngine(), other])).toThrow('100 and 7 tokens');
     expect(() => engineFleet(engines(1), { retries: 3 } as never)).toThrow(OptionsError);
+    expect(() => engineFleet(engines(1), { affinity: 'a', clock: 3, probe: {} } as never)).toThrow(
+      /affinity: must be a function[\s\S]*probe: must have a request and a function[\s\S]*clock: must be a function/,
+    );
   });
 });
 

@@ -88,6 +88,18 @@ export function engineFleet(engines: readonly FleetEngine[], options: EngineFlee
   return new Fleet(engines, resolved);
 }
 
+/** Which engines a request may go to, and when it ends. */
+interface Choice {
+  readonly signal: AbortSignal | undefined;
+  /** Requests of one name meet the same engine. */
+  readonly name?: string;
+  readonly can?: (engine: FleetEngine) => boolean;
+}
+
+function isScorer(engine: FleetEngine): engine is FleetEngine & TokenScorer {
+  return engine.scoreTokens !== undefined;
+}
+
 class Fleet implements EngineFleet {
   readonly #members: readonly FleetMember[];
   readonly #options: z.output<typeof schema>;
@@ -129,7 +141,9 @@ class Fleet implements EngineFleet {
   async sample(request: SampleRequest): Promise<readonly Completion[]> {
     const { onToken, ...quiet } = request;
     const name = this.#options.affinity?.(request) ?? request.prompt.slice(0, 64).join();
-    const completions = await this.#onSome('sample', request.signal, name, (engine) => engine.sample(quiet));
+    const completions = await this.#onSome('sample', { signal: request.signal, name }, (engine) =>
+      engine.sample(quiet),
+    );
     // Only now: tokens of an engine that failed are none of the answer.
     if (onToken !== undefined) tellTokens(completions, onToken);
     return completions;
@@ -139,15 +153,14 @@ class Fleet implements EngineFleet {
     requests: readonly ScoreRequest[],
     options: ScoreOptions = {},
   ): Promise<readonly TokenScores[]> {
-    if (this.#members.every(({ engine }) => engine.scoreTokens === undefined)) {
+    if (!this.#members.some(({ engine }) => isScorer(engine))) {
       return Promise.reject(
         new ArgumentError('scoreTokens: no engine of the fleet scores tokens; add one that does'),
       );
     }
-    return this.#onSome('scoreTokens', options.signal, undefined, (engine) =>
-      engine.scoreTokens === undefined
-        ? Promise.reject(new SamplerError('it does not score tokens'))
-        : engine.scoreTokens(requests, options),
+    const choice = { signal: options.signal, can: isScorer };
+    return this.#onSome('scoreTokens', choice, (engine) =>
+      (engine as TokenScorer).scoreTokens(requests, options),
     );
   }
 
@@ -178,9 +191,9 @@ class Fleet implements EngineFleet {
 
   /** The error of an engine whose logprobs are not the trainer's. */
   async #probe(engine: FleetEngine, signal?: AbortSignal): Promise<unknown> {
-    if (this.#probed === undefined || engine.scoreTokens === undefined) return undefined;
+    if (this.#probed === undefined || !isScorer(engine)) return undefined;
     try {
-      await this.#probed.check(engine as FleetEngine & TokenScorer, signal);
+      await this.#probed.check(engine, signal);
       return undefined;
     } catch (error) {
       return error;
@@ -190,14 +203,14 @@ class Fleet implements EngineFleet {
   /** Does work on one engine after another until one succeeds. */
   async #onSome<Result>(
     owner: string,
-    signal: AbortSignal | undefined,
-    name: string | undefined,
+    choice: Choice,
     work: (engine: FleetEngine) => Promise<Result>,
   ): Promise<Result> {
+    const { signal } = choice;
     const failures: string[] = [];
     const tried = new Set<FleetMember>();
     for (let attempt = 0; attempt < this.#options.attempts; attempt++) {
-      const member = await this.#chosen(owner, name, { tried, failures, signal });
+      const member = await this.#chosen(owner, choice, { tried, failures });
       try {
         const result = await work(member.engine);
         member.failures = 0;
@@ -223,22 +236,15 @@ class Fleet implements EngineFleet {
   /** The engine for a request, which counts as its load from now on. Waits until one serves. Engines that have not failed at it go first. */
   async #chosen(
     owner: string,
-    name: string | undefined,
-    {
-      tried,
-      failures,
-      signal,
-    }: {
-      readonly tried: ReadonlySet<FleetMember>;
-      readonly failures: readonly string[];
-      readonly signal: AbortSignal | undefined;
-    },
+    choice: Choice,
+    { tried, failures }: { readonly tried: ReadonlySet<FleetMember>; readonly failures: readonly string[] },
   ): Promise<FleetMember> {
+    const { signal } = choice;
     const end = this.#clock() + this.#options.patienceMs;
     for (;;) {
       signal?.throwIfAborted();
       this.#revive();
-      const chosen = this.#leastLoaded(name, tried);
+      const chosen = this.#leastLoaded(choice, tried);
       if (chosen !== undefined) {
         // At once: the next request must see it.
         chosen.load += 1;
@@ -258,11 +264,11 @@ class Fleet implements EngineFleet {
     return isServing && engine.policyVersion === this.#version;
   }
 
-  #leastLoaded(name: string | undefined, tried: ReadonlySet<FleetMember>): FleetMember | undefined {
+  #leastLoaded({ name, can }: Choice, tried: ReadonlySet<FleetMember>): FleetMember | undefined {
     let least: FleetMember | undefined;
     // One pass without lists: a fleet of a thousand engines is looked through for each request.
     for (const member of this.#members) {
-      if (!this.#serves(member)) continue;
+      if (!this.#serves(member) || can?.(member.engine) === false) continue;
       const isOther = least !== undefined && tried.has(member) !== tried.has(least);
       if (least === undefined || (isOther ? tried.has(least) : member.load < least.load)) least = member;
     }
