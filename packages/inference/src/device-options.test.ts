@@ -31,6 +31,27 @@ describe.skipIf(!onLinux)('on a device', async () => {
     await expect(createOnnxSampler({ engine, model, store: 'refused', ...options })).rejects.toThrow(message);
   });
 
+  it('filters and penalties draw what they draw on the processor', async () => {
+    const request = { prompt: [1, 2, 3], count: 3, maxTokens: 8, seed: 'filters' };
+    const processor = await createEngine({ thread: 'inline', threads: 1 });
+    const [own, other] = await Promise.all(
+      [engine, processor].map((each) => createOnnxSampler({ engine: each, model, store: 'filtered' })),
+    );
+    for (const filters of [{ topP: 0.8 }, { topK: 3, repetitionPenalty: 1.5 }, { minP: 0.05 }]) {
+      const [drawn, expected] = await Promise.all(
+        [own!, other!].map((backend) => backend.sample({ ...request, ...filters })),
+      );
+      expect(drawn!.map(({ tokens }) => tokens)).toEqual(expected!.map(({ tokens }) => tokens));
+      const logprobs = expected!.map(({ behaviorLogprobs }) =>
+        behaviorLogprobs.map((x) => expect.closeTo(x, 4)),
+      );
+      expect(drawn!.map(({ behaviorLogprobs }) => behaviorLogprobs)).toEqual(logprobs);
+    }
+    await own!.close();
+    await other!.close();
+    await processor.close();
+  });
+
   it('half precision samples nearly what float32 samples, and takes over published weights', async () => {
     const exact = await createOnnxSampler({ engine, model });
     const half = await createOnnxSampler({ engine, model, weights: 'float16', maxSequences: 2 });

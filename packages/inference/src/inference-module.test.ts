@@ -1,10 +1,15 @@
-import type { Message } from '@rlp/core';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { ArgumentError, type Message } from '@rlp/core';
 import { describeSampler, describeTokenScorer } from '@rlp/core/testing';
 import { characterTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 
 import { InferenceModule } from './inference-module.ts';
 import { type ScriptedCompletion, type ScriptedPrompt, scriptedBackend } from './scripted-backend.ts';
+import { StubVllm } from './testing/stub-vllm.ts';
 
 const tokenizer = characterTokenizer('abcdefghijklmnopqrstuvwxyz .:', { begin: '<s>', end: '</s>' });
 const renderer = {
@@ -34,6 +39,79 @@ describeTokenScorer('InferenceModule', {
     { prompt: [5, 6], completion: [7, 8, 9] },
     { prompt: [5], completion: [7, 8] },
   ],
+});
+
+describe('InferenceModule', () => {
+  it('passes on what its backend says about weights and memory', async () => {
+    const shares = { engine: {}, store: 'policy' };
+    const backend = scriptedBackend({ tokenizer, completions: ['x'] });
+    const inference = await InferenceModule.create({ backend: Object.assign(backend, { shares }) });
+    expect([inference.accepts, inference.shares]).toEqual([['shared', 'adapter', 'checkpoint'], shares]);
+    expect(inference.vocabularySize).toBe(tokenizer.vocabularySize);
+    expect(inference.cacheBytes(100)).toBe(0);
+    Object.assign(backend, { cacheBytes: (tokens: number) => 8 * tokens });
+    expect(inference.cacheBytes(100)).toBe(800);
+    expect(await inference.updateWeights({ kind: 'adapter', version: 5, path: 'x' })).toBe(5);
+    expect(inference.policyVersion).toBe(5);
+  });
+});
+
+describe('InferenceModule.create by name', () => {
+  const model = fileURLToPath(new URL('../../../examples/models/stories260k', import.meta.url));
+
+  it('loads a model into an engine, and ends it with the module', async () => {
+    const inference = await InferenceModule.create({ backend: 'onnx', model });
+    const [result] = await inference.generate(['Once upon a time'], { maxTokens: 4, temperature: 0 });
+    expect(result!.tokens).toHaveLength(4);
+    const { engine } = inference.shares as { engine: { readStore: (store: string) => Promise<unknown> } };
+    await inference.close();
+    await expect(engine.readStore('policy')).rejects.toThrow('closed');
+  });
+
+  it('asks a vLLM server with the tokenizer, the chat format and the vocabulary of a folder', async () => {
+    const stub = new StubVllm();
+    const server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const signal = new AbortController().signal;
+      const options = {
+        method: 'POST',
+        headers: {},
+        redirect: 'manual',
+        signal,
+        ...(body && { body }),
+      } as const;
+      const answer = await stub.fetch(`http://stub${request.url}`, options);
+      response.writeHead(answer.status).end(await answer.text());
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    const inference = await InferenceModule.create({ backend: 'vllm', model, url });
+    const { vocab_size: size } = JSON.parse(readFileSync(`${model}/config.json`, 'utf8'));
+    expect([inference.vocabularySize, inference.contextLength]).toEqual([size, 32]);
+    await inference.generate([[1, 5]], { maxTokens: 3 });
+    expect(stub.asked.at(-1)!.body.token_ids).toEqual([1, 5]);
+    await expect(InferenceModule.create({ backend: 'sglang', model, url })).rejects.toThrow(
+      /createSglangSampler/,
+    );
+    await inference.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it.each([
+    [{ backend: 'vllm', model }, 'needs `url`, the address of the server'],
+    [{ backend: 'vllm', model: '', url: 'http://server.test' }, 'needs `model`, the folder of the model'],
+    [{ backend: 'onnx', model, url: 'http://server.test' }, "the backend 'onnx' has no `url`; leave it out"],
+    [{ backend: null }, 'expected a backend or the name of one, got null'],
+  ])('refuses %o', async (options, message) => {
+    const creation = InferenceModule.create(options as never);
+    await expect(creation).rejects.toThrow(ArgumentError);
+    await expect(creation).rejects.toThrow(message);
+  });
 });
 
 describe('InferenceModule.generate', () => {

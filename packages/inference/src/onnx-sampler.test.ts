@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ArgumentError, type Completion, SamplerError } from '@rlp/core';
 import { describeInferenceEngine, describeSampler, describeTokenScorer } from '@rlp/core/testing';
-import { saveModel } from '@rlp/models';
+import { saveModel, writeLoraAdapter } from '@rlp/models';
+import { linearLayers } from '@rlp/models/decoder';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
@@ -183,6 +184,53 @@ describe('createOnnxSampler', () => {
       expect([completion!.tokens]).toEqual(expected);
       expect(completion!.policyVersion).toBe(4);
     }
+  });
+
+  it('takes over adapters one after the other, each on the weights that it began with', async () => {
+    const model = tinyModel();
+    const { config } = model;
+    const written = async (name: string, match: RegExp, size: number) => {
+      const layers = linearLayers(config)
+        .filter(({ weight }) => match.test(weight))
+        .map((layer) => {
+          const [outputs, inputs] = model.weights.get(layer.weight)!.shape as [number, number];
+          const filled = (shape: [number, number]) => ({
+            shape,
+            data: Float32Array.from({ length: shape[0] * shape[1] }, (_, i) => size * Math.sin(i)),
+          });
+          return { layer, down: filled([1, inputs]), up: filled([outputs, 1]) };
+        });
+      const path = join(folder, name);
+      await mkdir(path);
+      const settings = { variant: 'lora', rank: 1, alpha: 1, scaling: 'rank', dropout: 0 } as const;
+      const rest = { baseModel: undefined, modulesToSave: [], modules: new Map() };
+      await writeLoraAdapter(path, { ...settings, ...rest, layers }, config);
+      return path;
+    };
+    const paths = [await written('one', /q_proj|v_proj/, 1.5), await written('two', /o_proj/, 1.2)];
+    const backend = await start({ store: 'adapted' });
+    const drawn = async () => tokensOf(await backend.sample({ ...request, count: 4 }));
+    const before = await drawn();
+    const adapted: unknown[] = [];
+    for (const [version, path] of [paths[0]!, paths[1]!, paths[0]!].entries()) {
+      expect(await backend.updateWeights({ kind: 'adapter', version, path })).toBe(version);
+      adapted.push(await drawn());
+    }
+    expect(adapted[0]).not.toEqual(before);
+    expect(adapted[1]).not.toEqual(adapted[0]);
+    expect(adapted[2]).toEqual(adapted[0]);
+    const foreign = backend.updateWeights({ kind: 'adapter', version: 4, path: join(folder, 'absent') });
+    await expect(foreign).rejects.toThrow(SamplerError);
+    await expect(foreign).rejects.toThrow(/the adapter cannot be taken over: .*adapter_config.json/);
+  });
+
+  it('says how much memory sequences take, running and kept', async () => {
+    const { layers, keyValueHeads, headDimension } = tinyModel().config;
+    const position = 2 * 4 * layers * keyValueHeads * headDimension;
+    const backend = await start({ maxSequences: 3, prefixCacheBytes: 5 * position });
+    expect(backend.cacheBytes!(1)).toBe(6 * position);
+    expect(backend.cacheBytes!(10)).toBe(35 * position);
+    expect(backend.cacheBytes!(1000)).toBe((3 * 64 + 5) * position);
   });
 
   it('reads a shared store in place', async () => {

@@ -40,6 +40,13 @@ describe('scriptedBackend', () => {
     expect(completions[0]).toMatchObject({ stopReason: 'stop', tokens: { length: 4 } });
   });
 
+  it('ends a text with the first end token of several', async () => {
+    const several = { ...tokenizer, eosIds: [tokenizer.eosIds[0]!, 5] };
+    const backend = scriptedBackend({ tokenizer: several, completions: ['one'] });
+    const [completion] = await backend.sample({ ...request, stopTokens: [] });
+    expect(completion!.tokens).toEqual(tokenizer.encode('one</s>', { specialTokens: 'none' }));
+  });
+
   it('answers as a function of the prompt', async () => {
     const backend = scriptedBackend({
       tokenizer,
@@ -61,6 +68,24 @@ describe('scriptedBackend', () => {
     expect(short).toMatchObject({ text: 'upon', stopReason: 'length' });
     const [stopped] = await backend.sample({ ...request, stopStrings: [' a '] });
     expect(stopped).toMatchObject({ text: 'upon', stopReason: 'stop', tokens: { length: 7 } });
+  });
+
+  it('says which prompts and pairs do not fit', async () => {
+    const backend = create();
+    const [bos] = [tokenizer.bosId];
+    await expect(backend.sample({ ...request, prompt: [] })).rejects.toThrow(
+      `begin it with the bos token ${bos}`,
+    );
+    const plain = characterTokenizer('abc', { end: '</s>' });
+    const without = scriptedBackend({ tokenizer: plain, completions: ['a'] });
+    await expect(without.sample({ ...request, prompt: [] })).rejects.toThrow(
+      'begin it with at least one token',
+    );
+    const pair = (length: number) => ({ prompt: [5, 6], completion: new Array<number>(length).fill(7) });
+    expect(await backend.scoreTokens([pair(62)])).toHaveLength(1);
+    await expect(backend.scoreTokens([pair(63)])).rejects.toThrow(
+      'have 65 tokens together, but the context holds 64',
+    );
   });
 
   it('names every problem of its options at once', () => {

@@ -1,9 +1,9 @@
-import { SamplerError } from '@rlp/core';
+import { ArgumentError, OptionsError, SamplerError } from '@rlp/core';
 import { describeInferenceEngine, describeSampler, describeTokenScorer } from '@rlp/core/testing';
 import type { Fetch } from '@rlp/http/client';
 import { characterTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
-import { createSglangSampler } from './sglang.ts';
+import { createSglangSampler, type SglangSamplerOptions } from './sglang.ts';
 import { drawStub, stubLogprobs, stubVocabulary } from './testing/stub-vllm.ts';
 
 const tokenizer = characterTokenizer('abcdefghijklmn', { begin: '<s>', end: '</s>' });
@@ -15,13 +15,17 @@ class StubSglang {
   version = 'default';
   /** What `/update_weights_from_disk` does. */
   mode: 'loads' | 'answers 200 and fails' | 'answers 200 and keeps old weights' = 'loads';
+  /** Whether its logprobs are those of the sampling temperature. */
+  logprobs: 'raw' | 'tempered' = 'raw';
+  /** Changes the answer of a path. */
+  fault: (path: string, answer: unknown) => unknown = (_, answer) => answer;
   readonly #adapters = new Map<string, string>();
 
   readonly fetch: Fetch = async (url, { body: text }) => {
     const path = new URL(url).pathname;
     const body = JSON.parse(text ?? '{}') as Record<string, unknown>;
     this.asked.push({ path, body });
-    const answer = this.#answer(path, body);
+    const answer = this.fault(path, this.#answer(path, body));
     return {
       status: answer === undefined ? 400 : 200,
       headers: { get: () => null },
@@ -66,7 +70,13 @@ class StubSglang {
       null,
     ]);
     const sampling = body.sampling_params as Record<string, unknown>;
-    const settings = { ...sampling, max_tokens: sampling.max_new_tokens, seed: sampling.sampling_seed };
+    const named = { logprobs_mode: this.logprobs, stop_token_ids: sampling.stop_token_ids };
+    const settings = {
+      ...sampling,
+      ...named,
+      max_tokens: sampling.max_new_tokens,
+      seed: sampling.sampling_seed,
+    };
     const { tokens, logprobs, finish } = drawStub(prompt, settings, weights, 0);
     const output = tokens.map((token, t) => [logprobs[t], token, null]);
     const meta_info = {
@@ -78,11 +88,17 @@ class StubSglang {
   }
 }
 
-const create = (server: StubSglang) =>
+/** What an answer of `/generate` says about its tokens. */
+interface Meta {
+  readonly input_token_logprobs: readonly unknown[];
+}
+
+const create = (server: StubSglang, options: Partial<SglangSamplerOptions> = {}) =>
   createSglangSampler({
     ...{ url: 'http://server.test:30000', tokenizer, fetch: server.fetch },
-    backoff: { firstMs: 1, longestMs: 2 },
+    ...{ backoff: { firstMs: 1, longestMs: 2 }, ...options },
   });
+const request = { prompt: [0, 5], count: 2, maxTokens: 3, seed: 'a' };
 
 describeSampler('SGLang', {
   create: () => create(new StubSglang()),
@@ -131,6 +147,140 @@ describe('createSglangSampler', () => {
     await expect(update).rejects.toThrow(SamplerError);
     await expect(update).rejects.toThrow(message);
     expect(server.asked.map(({ path }) => path)).toContain('/continue_generation');
-    expect(await sampler.sample({ prompt: [0, 5], count: 2, maxTokens: 3, seed: 'a' })).toHaveLength(2);
+    expect(await sampler.sample(request)).toHaveLength(2);
+  });
+
+  it('unloads an adapter that another one replaced', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    for (const version of [1, 2])
+      await sampler.updateWeights({ kind: 'adapter', version, path: `/weights/${version}` });
+    const { path, body } = server.asked.at(-1)!;
+    expect([path, body]).toEqual(['/unload_lora_adapter', { lora_name: expect.stringMatching(/^rlp-1-/) }]);
+    const begun = server.asked.length;
+    await sampler.updateWeights({ kind: 'checkpoint', version: 3, path: '/weights/3' });
+    await sampler.updateWeights({ kind: 'checkpoint', version: 4, path: '/weights/4' });
+    const unloads = server.asked.slice(begun).filter((asked) => asked.path === '/unload_lora_adapter');
+    expect(unloads).toHaveLength(1);
+  });
+
+  it('empties the cache again while the server refuses because requests run', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    let refusals = 1;
+    server.fault = (path, answer) => (path === '/flush_cache' && refusals-- > 0 ? undefined : answer);
+    expect(await sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' })).toBe(1);
+    expect(server.asked.filter(({ path }) => path === '/flush_cache')).toHaveLength(2);
+  });
+
+  it('samples at any temperature from a server whose logprobs are those of the sampling temperature', async () => {
+    const raw = await create(new StubSglang());
+    await expect(raw.sample({ ...request, temperature: 0.5 })).rejects.toThrow(
+      'this SGLang gives logprobs at temperature 1, got temperature 0.5; sample at 1, or start it without',
+    );
+    const tempered = await create(Object.assign(new StubSglang(), { logprobs: 'tempered' as const }));
+    expect(await tempered.sample({ ...request, temperature: 0.5 })).toHaveLength(2);
+  });
+
+  it('sends stops and filters under the names of SGLang, and asks for them only if there are some', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    await sampler.sample({ ...request, stopTokens: [9], stopStrings: ['b'], topK: 5, topP: 0.5, minP: 0.1 });
+    await sampler.sample(request);
+    const [, , , plain] = server.asked.slice(-4).map(({ body }) => body.sampling_params);
+    const [, filtered] = server.asked.slice(-4).map(({ body }) => body.sampling_params);
+    expect(filtered).toMatchObject({ stop_token_ids: [9], stop: ['b'], top_k: 5, top_p: 0.5, min_p: 0.1 });
+    expect(plain).toMatchObject({ top_k: -1, top_p: 1, min_p: 0, repetition_penalty: 1 });
+    expect(plain).not.toHaveProperty('stop');
+    expect(plain).not.toHaveProperty('stop_token_ids');
+  });
+
+  it.each<[string, string, (meta: Meta) => object, RegExp]>([
+    [
+      'no tokens',
+      'sample',
+      (meta) => ({ ...meta, output_token_logprobs: null }),
+      /expected output_token_logprobs/,
+    ],
+    [
+      'a request that it gave up',
+      'sample',
+      (meta) => ({ ...meta, finish_reason: { type: 'abort', message: 'out of memory' } }),
+      /gave up the request: out of memory/,
+    ],
+    [
+      'a request that it gave up without reason',
+      'sample',
+      (meta) => ({ ...meta, finish_reason: { type: 'abort' } }),
+      /gave up the request: no reason/,
+    ],
+    [
+      'weights of another version',
+      'sample',
+      (meta) => ({ ...meta, weight_version: '7' }),
+      /expected weights of version 1, got "7"/,
+    ],
+    [
+      'scores of other tokens',
+      'score',
+      (meta) => ({ ...meta, input_token_logprobs: meta.input_token_logprobs.toReversed() }),
+      /scored other tokens than were sent/,
+    ],
+    [
+      'no scores',
+      'score',
+      (meta) => ({ ...meta, input_token_logprobs: null }),
+      /expected logprobs of 3 prompt tokens, got 0/,
+    ],
+  ])('refuses an answer with %s', async (_, what, change, message) => {
+    const server = new StubSglang();
+    const sampler = await create(server, { attempts: 1 });
+    await sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' });
+    server.fault = (path, answer) =>
+      path === '/generate' ? { meta_info: change((answer as { meta_info: Meta }).meta_info) } : answer;
+    const asked =
+      what === 'sample'
+        ? sampler.sample(request)
+        : sampler.scoreTokens([{ prompt: [0, 5], completion: [6] }]);
+    await expect(asked).rejects.toThrow(SamplerError);
+    await expect(asked).rejects.toThrow(message);
+  });
+
+  it('refuses an answer without its description', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server, { attempts: 1 });
+    server.fault = () => ({ text: 'hello' });
+    await expect(sampler.sample(request)).rejects.toThrow('expected meta_info, got another body');
+  });
+
+  it('says at the start what is wrong', async () => {
+    const answering = (path: string, body: unknown) =>
+      Object.assign(new StubSglang(), {
+        fault: (asked: string, answer: unknown) => (asked === path ? body : answer),
+      });
+    const other = create(answering('/get_model_info', { name: 'tiny' }));
+    await expect(other).rejects.toThrow(ArgumentError);
+    await expect(other).rejects.toThrow(/^createSglangSampler: .*expected model_path; is this SGLang\?/);
+    await expect(create(new StubSglang(), { model: 'big' })).rejects.toThrow(
+      'expected the model "big" at http://server.test:30000, got /models/tiny',
+    );
+    expect((await create(new StubSglang(), { model: '/models/tiny' })).contextLength).toBe(32);
+    const silent = answering('/get_server_info', {});
+    await expect(create(silent)).rejects.toThrow('does not say its context length; set contextLength');
+    expect((await create(silent, { contextLength: 9 })).contextLength).toBe(9);
+    const wrong = { renderer: {} as never, remotePath: '/mnt' as never };
+    await expect(create(new StubSglang(), wrong)).rejects.toThrow(OptionsError);
+    await expect(create(new StubSglang(), wrong)).rejects.toThrow(
+      /must be a chat renderer[\s\S]*must be a function/,
+    );
+  });
+
+  it('names directories as the server sees them, and takes a chat format', async () => {
+    const server = new StubSglang();
+    const renderer = { render: () => [0] };
+    const sampler = await create(server, { renderer, remotePath: (path) => `/mnt${path}` });
+    expect(sampler.renderer).toBe(renderer);
+    await sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' });
+    expect(server.weights).toBe('/mnt/weights/1');
   });
 });

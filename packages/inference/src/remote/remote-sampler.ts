@@ -21,7 +21,7 @@ import { type ResolvedSampleRequest, resolveSampleRequest } from '../sampling/op
 import { Alone } from './alone.ts';
 import { type CheckedSequence, checkedSequences } from './checked-sequences.ts';
 import { samplerError } from './remedies.ts';
-import type { RemoteServer, RemoteWeights } from './remote-server.ts';
+import type { PublicationInFiles, RemoteServer, RemoteWeights } from './remote-server.ts';
 import { logitsAt, scoresAt } from './scores.ts';
 
 /** Model that a {@link RemoteSampler} samples from. */
@@ -150,10 +150,10 @@ export class RemoteSampler implements InferenceBackend {
   }
 
   async #updated(publication: WeightPublication, signal: AbortSignal): Promise<number> {
-    this.#requireForm(publication.kind);
+    const given = this.#requireForm(publication);
     try {
       const old = this.#weights;
-      const taken = await this.#server.take(publication, old, signal);
+      const taken = await this.#server.take(given, old, signal);
       if ((await this.#server.confirm(taken, signal)) === 'lost') {
         throw new SamplerError(
           `updateWeights: ${this.#server.client.place} took version ${publication.version} and does not have it; see the log of the server`,
@@ -233,7 +233,7 @@ export class RemoteSampler implements InferenceBackend {
   #releaseUnused(weights: RemoteWeights): void {
     if (this.#inUse.has(weights) || weights === this.#initial || weights.model === this.#weights.model)
       return;
-    void this.#server.release?.(weights).catch(() => undefined);
+    void this.#server.release(weights).catch(() => undefined);
   }
 
   #completion(
@@ -273,9 +273,10 @@ export class RemoteSampler implements InferenceBackend {
     );
   }
 
-  #requireForm(kind: PublicationForm): void {
+  #requireForm(publication: WeightPublication): PublicationInFiles {
+    const { kind } = publication;
     const { accepts, refusals } = this.#server.abilities;
-    if (accepts.includes(kind)) return;
+    if (kind !== 'shared' && accepts.includes(kind)) return publication;
     const remedy = refusals[kind] ?? `publish as ${accepts.join(' or ') || 'something that it takes'}`;
     throw new SamplerError(
       `updateWeights: ${this.#server.name} does not take weights as '${kind}'; ${remedy}`,

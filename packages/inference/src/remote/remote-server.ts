@@ -2,13 +2,16 @@ import type { PublicationForm, TokenId, WeightPublication } from '@rlp/core';
 import type { JsonClient } from '@rlp/http/client';
 import type { ResolvedSampleRequest } from '../sampling/options.ts';
 
+/** Weights in files, which a server can read. */
+export type PublicationInFiles = Exclude<WeightPublication, { readonly kind: 'shared' }>;
+
 /** Weights that a request is answered with. */
 export interface RemoteWeights {
   readonly version: number;
   /** Name of the model or adapter in requests. */
   readonly model: string;
   /** Publication they came from. `undefined` for those that the server started with. */
-  readonly publication?: WeightPublication | undefined;
+  readonly publication?: PublicationInFiles | undefined;
 }
 
 /** A request as it goes to a server. */
@@ -75,12 +78,12 @@ export interface RemoteServer {
   ): Promise<RemoteScores>;
   /** Takes over weights. The old ones stay in force if it rejects. */
   take(
-    publication: WeightPublication,
+    publication: PublicationInFiles,
     current: RemoteWeights,
     signal: AbortSignal | undefined,
   ): Promise<RemoteWeights>;
   /** Whether the server still has the weights. */
   confirm(weights: RemoteWeights, signal: AbortSignal | undefined): Promise<'held' | 'lost'>;
   /** Frees weights that no request uses any more. */
-  release?(weights: RemoteWeights): Promise<void>;
+  release(weights: RemoteWeights): Promise<void>;
 }

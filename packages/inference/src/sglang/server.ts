@@ -1,10 +1,11 @@
-import { ArgumentError, pause, type TokenId, type WeightPublication } from '@rlp/core';
+import { pause, type TokenId } from '@rlp/core';
 import { type JsonClient, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import { unusable } from '../remote/checked-sequences.ts';
 import type { ResolvedRemoteOptions } from '../remote/options.ts';
 import { pathOnServer } from '../remote/path-on-server.ts';
 import type {
+  PublicationInFiles,
   RemoteAbilities,
   RemoteRequest,
   RemoteScores,
@@ -130,14 +131,10 @@ export class SglangServer implements RemoteServer {
   }
 
   async take(
-    publication: WeightPublication,
+    publication: PublicationInFiles,
     current: RemoteWeights,
     signal: AbortSignal | undefined,
   ): Promise<RemoteWeights> {
-    if (publication.kind === 'shared')
-      throw new ArgumentError(
-        "updateWeights: shared weights have no path; publish them as 'checkpoint' or 'adapter'",
-      );
     const path = pathOnServer(publication.path, this.#options.remotePath);
     const { version } = publication;
     if (publication.kind === 'adapter') {

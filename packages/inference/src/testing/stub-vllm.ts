@@ -10,6 +10,16 @@ type Answer = { readonly status?: number; readonly body: unknown };
 /** How a test changes what the stub does. Return `undefined` to leave an answer as it is. */
 export type Fault = (path: string, body: Body, answer: Answer) => Answer | Promise<Answer> | undefined;
 
+/** How the stub was started. */
+interface StubSettings {
+  /** `--enable-scale-out`. Default true. */
+  readonly generate?: boolean;
+  /** `--max-logprobs -1`. Default false. */
+  readonly wholeLogprobs?: boolean;
+  /** Logprobs of temperature 1, of the sampling temperature, or of what filters leave too. Default `'raw'`. */
+  readonly logprobs?: 'raw' | 'tempered' | 'processed';
+}
+
 /**
  * A server with the routes of vLLM 0.32 that the driver asks, in the shapes of `vllm-0.32.json`. Its policy is a formula of the weights' name,
  * the last token and the next one.
@@ -17,15 +27,14 @@ export type Fault = (path: string, body: Body, answer: Answer) => Answer | Promi
 export class StubVllm {
   readonly asked: { readonly path: string; readonly body: Body }[] = [];
   fault: Fault = () => undefined;
-  /** Whether it was started with `--enable-scale-out` and `--max-logprobs -1`. */
-  readonly #settings: { readonly generate: boolean; readonly wholeLogprobs: boolean };
+  readonly #settings: Required<StubSettings>;
   #adapters = new Map<string, string>();
   #weights = 'base';
   #version = 'default';
   isUp = true;
 
-  constructor(settings: { readonly generate?: boolean; readonly wholeLogprobs?: boolean } = {}) {
-    this.#settings = { generate: settings.generate ?? true, wholeLogprobs: settings.wholeLogprobs ?? false };
+  constructor(settings: StubSettings = {}) {
+    this.#settings = { generate: true, wholeLogprobs: false, logprobs: 'raw', ...settings };
   }
 
   /** Forgets adapters and checkpoints, as a new process does. */
@@ -98,7 +107,7 @@ export class StubVllm {
   #choices(sampling: Body, prompt: unknown, weights: string) {
     const count = Number(sampling.n ?? 1);
     return Array.from({ length: count }, (_, index) => {
-      const { tokens, logprobs, finish } = drawStub(prompt as number[], sampling, weights, index);
+      const { tokens, logprobs, finish } = this.#draw(prompt as number[], sampling, weights, index);
       return {
         ...{ index, token_ids: tokens, finish_reason: finish },
         logprobs: { content: tokens.map((token_id, t) => ({ token_id, logprob: logprobs[t] })) },
@@ -107,11 +116,15 @@ export class StubVllm {
     });
   }
 
+  #draw(prompt: readonly number[], sampling: Body, weights: string, index: number) {
+    return drawStub(prompt, { ...sampling, logprobs_mode: this.#settings.logprobs }, weights, index);
+  }
+
   #completions(body: Body, weights: string) {
     const prompt = body.prompt as number[];
     const count = Number(body.n ?? 1);
     return Array.from({ length: count }, (_, index) => {
-      const { tokens, logprobs, finish } = drawStub(prompt, body, weights, index);
+      const { tokens, logprobs, finish } = this.#draw(prompt, body, weights, index);
       return {
         ...{ index, token_ids: tokens, prompt_token_ids: prompt, finish_reason: finish },
         logprobs: { token_logprobs: logprobs, top_logprobs: logprobs.map((x, t) => ({ [tokens[t]!]: x })) },
@@ -137,6 +150,12 @@ export function stubLogprobs(weights: string, last: number): number[] {
   return logits.map((logit) => logit - normalizer);
 }
 
+/** The largest `most` of some weights, or all of them if that is 0. */
+function largest(weights: readonly number[], most: number): readonly number[] {
+  const least = weights.toSorted((a, b) => b - a)[(most || weights.length) - 1]!;
+  return weights.map((weight) => (weight < least ? 0 : weight));
+}
+
 /** Draws one completion of the stub's policy, by vLLM's names of options. */
 export function drawStub(prompt: readonly number[], sampling: Body, weights: string, member: number) {
   const {
@@ -145,6 +164,8 @@ export function drawStub(prompt: readonly number[], sampling: Body, weights: str
     seed = 0,
     stop_token_ids: stops = [],
     ignore_eos,
+    top_k = 0,
+    logprobs_mode: mode = 'raw',
   } = sampling;
   const random = RandomStream.named('stub', Number(seed), member);
   const tokens: number[] = [];
@@ -152,11 +173,13 @@ export function drawStub(prompt: readonly number[], sampling: Body, weights: str
   while (tokens.length < Number(most)) {
     const row = stubLogprobs(weights, tokens.at(-1) ?? prompt.at(-1)!);
     const scaled = row.map((logprob) => Math.exp(logprob / (Number(temperature) || 1e-3)));
-    let rest = random.uniform() * scaled.reduce((a, b) => a + b, 0);
+    const kept = mode === 'processed' ? largest(scaled, Number(top_k)) : scaled;
+    const total = kept.reduce((a, b) => a + b, 0);
+    let rest = random.uniform() * total;
     let token = 0;
-    while (token < row.length - 1 && rest >= scaled[token]!) rest -= scaled[token++]!;
+    while (token < row.length - 1 && rest >= kept[token]!) rest -= kept[token++]!;
     tokens.push(token);
-    logprobs.push(row[token]!);
+    logprobs.push(mode === 'raw' ? row[token]! : Math.log(kept[token]! / total));
     if ((token === 1 && !ignore_eos) || (stops as number[]).includes(token)) {
       return { tokens, logprobs, finish: 'stop' };
     }

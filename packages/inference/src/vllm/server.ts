@@ -1,9 +1,10 @@
-import type { TokenId, WeightPublication } from '@rlp/core';
+import type { TokenId } from '@rlp/core';
 import { type JsonClient, RequestError } from '@rlp/http/client';
 import { unusable } from '../remote/checked-sequences.ts';
 import type { ResolvedRemoteOptions } from '../remote/options.ts';
 import { pathOnServer } from '../remote/path-on-server.ts';
 import type {
+  PublicationInFiles,
   RemoteAbilities,
   RemoteRequest,
   RemoteScores,
@@ -128,11 +129,10 @@ export class VllmServer implements RemoteServer {
   }
 
   async take(
-    publication: WeightPublication,
+    publication: PublicationInFiles,
     current: RemoteWeights,
     signal: AbortSignal | undefined,
   ): Promise<RemoteWeights> {
-    if (publication.kind === 'shared') throw unusable(this.client, 'shared weights have no path');
     const path = pathOnServer(publication.path, this.#options.remotePath);
     const { version } = publication;
     if (publication.kind === 'adapter') {
