@@ -63,6 +63,11 @@ describe('environmentFromDefinition', () => {
         },
       },
     );
+    const unknown = environmentFromDefinition(
+      { ...definition, resourceType: 'docker' },
+      { load, resources: { shop: () => ({ environment }) } },
+    );
+    await expect(unknown).rejects.toThrow('resourceType: expected one of conversation, shop, got "docker"');
     await made.close();
     expect(closed).toEqual(['{"systemPrompt":"Help."}', 'weather', 'closed']);
     expect(made.reward).toHaveProperty('computeRewards');

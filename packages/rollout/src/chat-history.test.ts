@@ -110,6 +110,29 @@ describe("history: 'sampled'", () => {
     );
   });
 
+  it('cuts nothing from the continuation of a response that nothing was cut from', () => {
+    const chat = chatRenderer(tokenizer, templates.words);
+    const view: Message[] = [{ role: 'user', content: 'question' }];
+    const text = 'one\n';
+    const tokens = tokenizer.encode(text, { specialTokens: 'none' });
+    const behaviorLogprobs = tokens.map(() => -1);
+    const step = {
+      promptTokens: chat.render(view),
+      tokens,
+      behaviorLogprobs,
+      text,
+      stopReason: 'stop',
+    } as const;
+    const next = nextPrompt(
+      { view: [...view, ...userAnswers(text, 0)] },
+      { view, step },
+      { tokenizer, chat },
+      'sampled',
+    );
+    expect(next.continuity).toBe('extended');
+    expect(decoded(next.tokens)).toBe('user: question\nassistant:one\n\nuser: more 0\nassistant:');
+  });
+
   it("writes the turn's own end behind another end token", async () => {
     const two = byteTokenizer({ end: '<eos>', others: ['<|im_end|>'] });
     const { rows } = await play({

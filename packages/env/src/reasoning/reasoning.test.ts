@@ -63,6 +63,16 @@ describe('reasoningTasks', () => {
     },
   );
 
+  it('weekday: asks about the past too from difficulty 0.5 on', () => {
+    const ways = [0, 0.49, 0.5, 1].map((difficulty) => {
+      const tasks = reasoningTasks({ count: 20, families: ['weekday'], difficulty });
+      return new Set(tasks.map(({ prompt }) => /Which weekday (is it in|was it)/.exec(String(prompt))?.[1]));
+    });
+    const future = new Set(['is it in']);
+    const both = new Set(['is it in', 'was it']);
+    expect(ways).toEqual([future, future, both, both]);
+  });
+
   it('accepts no answer of another problem, but for coincidence', () => {
     const tasks = reasoningTasks({ count: 400, difficulty: 1 });
     const crossed = tasks.filter(({ metadata }, index) =>

@@ -294,6 +294,10 @@ describe('puzzles', () => {
   it('keeps to the rules of its puzzles', async () => {
     const rows = ['#####', '#@$.#', '#####'];
     expect((await say(sokoban, { maxTurns: 3, rows }, ['left', 'right'])).outcome.isSolved).toBe(true);
+    const along = ['######', '#@$ .#', '#    #', '######'];
+    const turned = [...along[0]!].map((_, column) => along.map((row) => row[column]).join(''));
+    expect(sokoban.solve(sokoban.start({ maxTurns: 3, rows: along }))).toBe('right');
+    expect(sokoban.solve(sokoban.start({ maxTurns: 3, rows: turned }))).toBe('down');
     expect(() =>
       gameEnvironment(sokoban).reset({ id: 's', prompt: '', metadata: { maxTurns: 1, rows: ['@$'] } }, 1),
     ).toThrow('as many targets');
