@@ -1,3 +1,4 @@
+import { dataTable } from './data-table.ts';
 import { type Html, html } from './html.ts';
 import { shortNumber } from './scale.ts';
 
@@ -16,12 +17,14 @@ export function valueTable(run: string, rows: readonly ValueRow[], names: readon
   const shown = rows.filter((_, index) => index % stride === 0 || index === rows.length - 1);
   const note =
     stride > 1 ? html`<p class="empty">1 in ${stride} of ${rows.length} rows, and the last.</p>` : html``;
-  const head = names.map((name) => html`<th scope="col">${name}</th>`);
   const body = shown.map(({ step, metrics }) => {
     const cells = names.map(
       (name) => html`<td>${Object.hasOwn(metrics, name) ? shortNumber(metrics[name]!) : ''}</td>`,
     );
     return html`<tr><th scope="row">${step}</th>${cells}</tr>`;
   });
-  return html`${note}<div class="scroll" tabindex="0" role="region" aria-label="Values of ${run}"><table class="numbers"><caption>Values of ${run}</caption><thead><tr><th scope="col">step</th>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
+  const table = dataTable({
+    ...{ caption: `Values of ${run}`, columns: ['step', ...names], rows: body, kind: 'numbers' },
+  });
+  return html`${note}${table}`;
 }

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { type Metrics, parseOptions } from '@rlp/core';
-import { writeTextFile } from '@rlp/data/store';
+import { nodeHost, readText, writeTextFile } from '@rlp/data/store';
 import * as z from 'zod';
 import { type MonitorPageOptions, renderMonitorPage } from '../report/monitor-page.ts';
 import { type MetricsRecord, type MonitorLogs, readMonitorLogs } from './read-logs.ts';
@@ -67,18 +66,12 @@ export class RewardQualityDashboard {
 
 /** Text of a file and of its rotated predecessors, oldest first. */
 async function readWithOlder(path: string | undefined): Promise<string> {
-  if (path === undefined) return '';
-  const texts = [(await readIfThere(path)) ?? ''];
-  for (let age = 1; ; age++) {
-    const older = await readIfThere(`${path}.${age}`);
-    if (older === undefined) return texts.reverse().join('\n');
-    texts.push(older);
+  const { files } = nodeHost();
+  const texts: string[] = [];
+  for (let age = 0; path !== undefined; age++) {
+    const text = await readText(files, age === 0 ? path : `${path}.${age}`);
+    if (text === undefined && age > 0) break;
+    texts.unshift(text ?? '');
   }
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  return texts.join('\n');
 }

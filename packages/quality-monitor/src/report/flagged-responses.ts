@@ -1,5 +1,5 @@
 import type { Finding, FindingExample } from '@rlp/core';
-import { type Html, html, shortNumber } from '@rlp/page';
+import { dataTable, type Html, html, shortNumber } from '@rlp/page';
 import { ruleTitle } from './titles.ts';
 
 /** Responses shown, of the newest findings. */
@@ -22,7 +22,11 @@ export function flaggedResponses(findings: readonly Finding[]): Html {
     const reward = example === undefined ? '' : rewardsOf(example);
     return html`<tr><th scope="row" data-label="Step">${iteration}</th><td data-label="Why"><span class="badge badge-${severity}">${ruleTitle(rule)}</span></td><td data-label="Reward">${reward}</td><td class="text">${promptOf(example?.prompt)}<pre>${highlighted(response, finding)}</pre></td></tr>`;
   });
-  return html`<section><h2>Flagged responses</h2><div class="scroll tall" tabindex="0" role="region" aria-label="Flagged responses"><table class="stack"><caption>Responses quoted by alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Why</th><th scope="col">Reward</th><th scope="col">Response</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
+  const table = dataTable({
+    ...{ caption: 'Responses quoted by alerts, newest first', label: 'Flagged responses' },
+    ...{ columns: ['Step', 'Why', 'Reward', 'Response'], rows, kind: 'stack', height: 'tall' },
+  });
+  return html`<section><h2>Flagged responses</h2>${table}</section>`;
 }
 
 /** The reward, and the components that are not the reward itself. */

@@ -2,6 +2,7 @@ import type { Finding } from '@rlp/core';
 import {
   type ChartOptions,
   chartFigure,
+  dataTable,
   type Html,
   html,
   lineChart,
@@ -103,12 +104,13 @@ function noteTable(notes: MonitorLogs['notes']): Html {
     ({ step, note }) =>
       html`<tr><th scope="row" data-label="Step">${step}</th><td class="text">${note}</td></tr>`,
   );
-  return html`<details open><summary>Notes</summary>${omitted(recent, notes)}<div class="scroll" tabindex="0" role="region" aria-label="Notes"><table class="stack"><caption>Requested interventions, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Note</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+  const caption = 'Requested interventions, newest first';
+  const table = dataTable({ caption, label: 'Notes', columns: ['Step', 'Note'], rows, kind: 'stack' });
+  return html`<details open><summary>Notes</summary>${omitted(recent, notes)}${table}</details>`;
 }
 
 function alertTables(findings: readonly Finding[]): Html {
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
-  const head = worstFirst.map((severity) => html`<th scope="col">${severity}</th>`);
   const rows = rules.map((rule) => {
     const cells = worstFirst.map((severity) => {
       const count = findings.filter((one) => one.rule === rule && one.severity === severity).length;
@@ -117,8 +119,16 @@ function alertTables(findings: readonly Finding[]): Html {
     return html`<tr><th scope="row">${ruleTitle(rule)}</th>${cells}</tr>`;
   });
   const recent = findings.slice(-mostShown).reverse();
-  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Alerts by rule and severity"><table><caption>Alerts by rule and severity</caption><thead><tr><th scope="col">Rule</th>${head}</tr></thead><tbody>${rows}</tbody></table></div>
-<details open><summary>Recent alerts</summary>${omitted(recent, findings)}<div class="scroll tall" tabindex="0" role="region" aria-label="Recent alerts"><table class="stack"><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map((one, at) => alertRow(one, at === 0 ? 'open' : 'closed'))}</tbody></table></div></details>`;
+  const counts = dataTable({
+    ...{ caption: 'Alerts by rule and severity', columns: ['Rule', ...worstFirst], rows, height: 'tall' },
+  });
+  const table = dataTable({
+    ...{ caption: 'Recent alerts, newest first', label: 'Recent alerts', kind: 'stack', height: 'tall' },
+    columns: ['Step', 'Severity', 'Rule', 'What was found'],
+    rows: recent.map((one, at) => alertRow(one, at === 0 ? 'open' : 'closed')),
+  });
+  return html`${counts}
+<details open><summary>Recent alerts</summary>${omitted(recent, findings)}${table}</details>`;
 }
 
 function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {

@@ -1,4 +1,4 @@
-import { type Html, html, shortNumber } from '@rlp/page';
+import { dataTable, type Html, html, shortNumber } from '@rlp/page';
 import type { ReportSample } from './sample.ts';
 
 /** Answers before and after, side by side. */
@@ -8,7 +8,11 @@ export function sampleTable(samples: readonly ReportSample[]): Html {
     ({ prompt, reference, before, after, rewardBefore, rewardAfter }) =>
       html`<tr><td><pre>${prompt}</pre></td>${hasReference ? html`<td><pre>${reference ?? ''}</pre></td>` : ''}<td><pre>${before}</pre>${mark(rewardBefore)}</td><td><pre>${after}</pre>${mark(rewardAfter, rewardBefore)}</td></tr>`,
   );
-  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Samples"><table><caption>Samples before and after training</caption><thead><tr><th scope="col">Prompt</th>${hasReference ? html`<th scope="col">Reference</th>` : ''}<th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return dataTable({
+    ...{ caption: 'Samples before and after training', label: 'Samples', height: 'tall' },
+    columns: ['Prompt', ...(hasReference ? ['Reference'] : []), 'Before', 'After'],
+    rows,
+  });
 }
 
 /** A reward, and by sign and colour how it compares with the one before. */
