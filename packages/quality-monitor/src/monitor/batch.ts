@@ -28,8 +28,6 @@ export interface CheckedBatch {
 export function checkedBatch(given: MonitoredBatch, known: Iterable<string>): CheckedBatch {
   const faults: { readonly name: string; readonly problem: string }[] = [];
   const fault = (name: string, problem: string) => faults.push({ name, problem });
-  const listOf = (value: unknown): readonly unknown[] =>
-    Array.isArray(value) ? value : [...iterated(value)];
   const responses = textsOf('responses', listOf(given.responses), loggedResponse, fault);
   const missing = responses.map(() => null);
   const valid: Record<string, readonly (number | null)[]> = {};
@@ -54,23 +52,23 @@ export function checkedBatch(given: MonitoredBatch, known: Iterable<string>): Ch
   return { batch: { responses, rewards: valid, ...(fits && { prompts }) }, faults };
 }
 
-/** Values of a typed array, for example. Nothing for what cannot be iterated. */
-function iterated(value: unknown): Iterable<unknown> {
+/** Values of a list or a typed array, for example. Nothing for what cannot be iterated. */
+function listOf(value: unknown): readonly unknown[] {
   const isIterable = typeof value === 'object' && value !== null && Symbol.iterator in value;
-  return isIterable ? (value as Iterable<unknown>) : [];
+  return isIterable ? [...(value as Iterable<unknown>)] : [];
 }
 
 /** Rewards by name. Logs also hold a list of numbers, or one record of rewards for each response. */
 function rewardsByName(rewards: unknown): Readonly<Record<string, unknown>> {
   if (typeof rewards !== 'object' || rewards === null) return {};
-  const rows = [...iterated(rewards)];
   if (!(Symbol.iterator in rewards)) return rewards as Readonly<Record<string, unknown>>;
-  const isRecord = (row: unknown): row is Readonly<Record<string, unknown>> =>
-    typeof row === 'object' && row !== null;
-  const names = new Set(rows.filter(isRecord).flatMap((row) => Object.keys(row)));
+  const rows = listOf(rewards);
+  const records = rows.map(
+    (row) => new Map<string, unknown>(typeof row === 'object' ? Object.entries(row ?? {}) : []),
+  );
+  const names = new Set(records.flatMap((record) => [...record.keys()]));
   if (names.size === 0) return { reward: rows };
-  const rewardOf = (row: unknown, name: string) => (isRecord(row) ? row[name] : undefined);
-  return Object.fromEntries([...names].map((name) => [name, rows.map((row) => rewardOf(row, name))]));
+  return Object.fromEntries([...names].map((name) => [name, records.map((record) => record.get(name))]));
 }
 
 /** Texts as a log has them: numbers, messages and objects become text, and missing ones are empty. */

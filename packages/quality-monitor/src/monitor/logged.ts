@@ -13,12 +13,8 @@ export function namespaced(metrics: Metrics): Metrics {
 
 /** Names without the monitor's namespace, as in log files. */
 export function withoutNamespace(metrics: Metrics): Metrics {
-  return Object.fromEntries(
-    Object.entries(metrics).map(([name, value]) => [
-      name.startsWith(namespace) ? name.slice(namespace.length) : name,
-      value,
-    ]),
-  );
+  const inFile = (name: string) => (name.startsWith(namespace) ? name.slice(namespace.length) : name);
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [inFile(name), value]));
 }
 
 /** Counts of the reported alerts, by severity and rule. */

@@ -83,7 +83,8 @@ export class Calibration {
   /** By how many standard errors these scores and those of the last two batches lie below earlier ones, whatever was promised. */
   fall(scores: readonly number[]): number {
     const finite = scores.filter((score) => Math.abs(score) < 1e100);
-    const [before, now] = [this.#all, sumsOf([...this.#late, ...finite.map(pairOf)])];
+    const alone = finite.map((score): Pair => [0, score, 0]);
+    const [before, now] = [this.#all, sumsOf([...this.#late, ...alone])];
     if (before.count === 0 || now.count === 0) return 0;
     return (before.y - now.y) / (this.#deviation * Math.sqrt(1 / before.count + 1 / now.count));
   }
@@ -127,11 +128,6 @@ export class Calibration {
     }
     return low;
   }
-}
-
-/** A pair of a score that stands alone. */
-function pairOf(score: number): Pair {
-  return [0, score, 0];
 }
 
 /** The pairs with those of a batch, by promise. The oldest batches make room. */
