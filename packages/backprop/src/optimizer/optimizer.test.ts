@@ -80,6 +80,43 @@ describe('adamw', () => {
   });
 });
 
+describe('adam', () => {
+  it('divides by the largest second moment so far, if it is kept', () => {
+    const value = Float64Array.of(0);
+    const maximum = new Float64Array(1);
+    const state = { moment1: new Float64Array(1), moment2: new Float64Array(1), maximum };
+    const step = { learningRate: 1, beta1: 0, beta2: 0.5, epsilon: 0, weightDecay: 0 };
+    adam(value, Float64Array.of(2), state, { ...step, update: 1 });
+    expect([value[0], maximum[0]]).toEqual([-1, 2]);
+    adam(value, Float64Array.of(1), state, { ...step, update: 2 });
+    expect(value[0]).toBeCloseTo(-1 - 1 / Math.sqrt(2 / 0.75), 12);
+    expect([state.moment2[0], maximum[0]]).toEqual([1.5, 2]);
+  });
+});
+
+describe('sgd', () => {
+  it.each([
+    ['heavy-ball', [-1, -2.5]],
+    ['nesterov', [-1.5, -3.25]],
+  ] as const)('builds up speed: %s', (momentumForm, expected) => {
+    const [value, velocity] = [Float64Array.of(0), Float64Array.of(0)];
+    const step = { learningRate: 1, momentum: 0.5, weightDecay: 0, momentumForm };
+    const values = [1, 2].map(() => {
+      sgd(value, Float64Array.of(1), velocity, step);
+      return value[0];
+    });
+    expect(values).toEqual(expected);
+  });
+
+  it('adds the decay to the gradient', () => {
+    const [value, velocity] = [Float64Array.of(2), Float64Array.of(0)];
+    sgd(value, Float64Array.of(1), velocity, {
+      ...{ learningRate: 0.25, momentum: 0, weightDecay: 0.5, momentumForm: 'heavy-ball' },
+    });
+    expect([value[0], velocity[0]]).toEqual([1.5, 2]);
+  });
+});
+
 describe('clipFactor', () => {
   it('never enlarges a gradient', () => expect(clipFactor(0.5, 1)).toBe(1));
   it('scales a larger one onto the bound', () => expect(clipFactor(4, 1)).toBeCloseTo(0.25, 6));

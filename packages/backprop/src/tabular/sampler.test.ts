@@ -24,6 +24,37 @@ describe('TabularSampler', () => {
     );
   });
 
+  it.each([{ topK: 3 }, { topP: 0.9 }, { minP: 0.1 }, { repetitionPenalty: 2 }])(
+    'refuses %o, which a table does not filter by',
+    async (filter) => {
+      const { sampler } = create();
+      await expect(sampler.sample({ ...request, ...filter })).rejects.toThrow(
+        'topK, topP, minP and repetitionPenalty are not supported; leave them out',
+      );
+    },
+  );
+
+  it('says what it samples from, and reports tokens as they are drawn', async () => {
+    const { backend, sampler } = create();
+    expect([sampler.shares, sampler.vocabularySize, sampler.tokenizer]).toEqual([
+      backend.shares,
+      5,
+      undefined,
+    ]);
+    const reported: unknown[] = [];
+    const onToken = (event: unknown) => reported.push(event);
+    const [greedy] = await sampler.sample({ ...request, count: 1, temperature: 0, onToken });
+    let last = 1;
+    for (const [t, token] of greedy!.tokens.entries()) {
+      const { logprobs } = backend.table.distribution(backend.table.rowOf([last], 1), 1);
+      const most = Math.max(...logprobs);
+      expect(token).toBe(logprobs.indexOf(most));
+      expect(reported[t]).toEqual({ member: 0, token, logprob: most });
+      last = token;
+    }
+    expect(greedy!.text).toBe('');
+  });
+
   it('draws a member alike whatever the count', async () => {
     const { sampler } = create();
     const [first] = await sampler.sample({ ...request, count: 1 });

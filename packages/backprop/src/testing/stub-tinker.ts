@@ -155,15 +155,21 @@ export class StubTinker {
     return Math.hypot(...gradient);
   }
 
-  #sample({ prompt, sampling_params, num_samples, model_path }: Body) {
+  #sample({ prompt, sampling_params, num_samples, model_path, prompt_logprobs: isScored }: Body) {
     const { logits } = model_path === undefined ? newModel() : this.#saved.get(String(model_path))!;
-    const { max_tokens, seed, stop, temperature } = sampling_params as {
+    const {
+      max_tokens,
+      seed,
+      stop = [],
+      temperature,
+    } = sampling_params as {
       readonly max_tokens: number;
       readonly seed: number;
-      readonly stop: readonly number[];
+      readonly stop?: readonly number[];
       readonly temperature: number;
     };
-    const start = (prompt as Datum['model_input']).chunks.flatMap(({ tokens }) => tokens).at(-1)!;
+    const given = (prompt as Datum['model_input']).chunks.flatMap(({ tokens }) => tokens);
+    const start = given.at(-1)!;
     const sequences = Array.from({ length: Number(num_samples) }, (_, member) => {
       const random = RandomStream.named('stub', seed, member);
       const tokens: number[] = [];
@@ -180,7 +186,8 @@ export class StubTinker {
       }
       return { stop_reason: stop.includes(tokens.at(-1)!) ? 'stop' : 'length', tokens, logprobs };
     });
-    return { sequences, prompt_logprobs: null };
+    const scores = given.map((token, t) => (t === 0 ? null : logSoftmax(logits, given[t - 1]!)[token]!));
+    return { sequences, prompt_logprobs: isScored === true ? scores : null };
   }
 }
 

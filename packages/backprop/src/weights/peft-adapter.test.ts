@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadModel } from '@rlp/models';
+import { loadModel, readLoraAdapter, writeLoraAdapter } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { inlineBackends, temporaryCheckpoint } from '../testing/inline-backends.ts';
 import { negativeLogLikelihood } from '../testing/tiny-model.ts';
@@ -121,6 +121,24 @@ it('an adapter that does not fit the backend is refused with what to do', async 
   await full.backend.close();
   await expect(create({ model, lora: { adapter: folderOf('plain'), rank: 2 } })).rejects.toThrow(
     "lora.rank: the files of 'adapter' decide it; leave it out",
+  );
+});
+
+it('an adapter of some of the layers of a name, or of another method, is refused with what to do', async () => {
+  const adapter = await readLoraAdapter(folderOf('plain'), model.config);
+  const partial = await temporaryCheckpoint();
+  await mkdir(partial);
+  await writeLoraAdapter(partial, { ...adapter, layers: adapter.layers.slice(0, -1) }, model.config);
+  const { weight } = adapter.layers.at(-1)!.layer;
+  await expect(create({ model, lora: { adapter: partial } })).rejects.toThrow(
+    `lora.adapter: ${partial} has no factors for ${weight}, though it adapts other layers of that name; merge it`,
+  );
+  const dora = { adapter: folderOf('dora') };
+  await expect(create({ model, lora: { ...dora, base: 'int8' } })).rejects.toThrow(
+    "is of DoRA, which needs lora.base 'float32'",
+  );
+  await expect(create({ model, lora: { ...dora, dropout: 0.1 } })).rejects.toThrow(
+    'is of DoRA with a dropout of 0.1, which are not combined here; pass dropout: 0',
   );
 });
 

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { blocksOf, pairsOf, wholeBlocks } from './attention-blocks.ts';
+
+const blocks = { pair: 1, attention: 'blocks' } as const;
+const whole = { pair: 1, attention: 'whole' } as const;
+
+it('rows of more than 512 positions are computed in blocks of about 256, if blocks are allowed', () => {
+  expect([512, 513, 768, 769].map((length) => blocksOf(length, blocks))).toEqual([1, 3, 3, 4]);
+  expect([512, 769].map((length) => blocksOf(length, whole))).toEqual([1, 1]);
+});
+
+it('lengths are rounded up to what blocks divide', () => {
+  expect([512, 769, 1024].map((length) => wholeBlocks(length, blocks))).toEqual([512, 772, 1024]);
+  expect(wholeBlocks(769, whole)).toBe(769);
+});
+
+it('a block leaves out the pairs with columns behind it', () => {
+  expect(pairsOf(500, blocks)).toBe(500 ** 2);
+  // 4 blocks of 256 rows, which read 1, 2, 3 and 4 blocks of columns.
+  expect(pairsOf(1024, blocks)).toBe(10 * 256 ** 2);
+  expect(pairsOf(1024, whole)).toBe(1024 ** 2);
+});
