@@ -72,13 +72,19 @@ export abstract class BracketReader extends TermReader {
     let inner = isEmpty ? collection('list', []) : this.list();
     const isCondition = open === '{' && this.take(':');
     const image = isCondition && !isLabel(inner) && inner.type !== 'relation' ? [inner] : [];
-    if (isCondition) inner = this.list();
+    if (isCondition) {
+      const domain = inner.type === 'relation' ? [inner] : [];
+      inner = this.list();
+      const conditions = inner.type === 'collection' && inner.kind === 'list' ? inner.parts : [inner];
+      if (domain.length > 0) inner = collection('list', [...conditions, ...domain]);
+    }
     this.bars = bars;
     this.sign = sign;
     this.isInSet = isInSet;
     const closing = closings[this.advance().text];
     if (closing === undefined) throw new Unreadable();
-    const parts = inner.type === 'collection' && inner.kind === 'list' ? inner.parts : undefined;
+    const parts =
+      inner.type === 'collection' && /^(?:list|either)$/.test(inner.kind) ? inner.parts : undefined;
     if (isCondition)
       return image.length === 0 ? inner : collection('image', [...image, ...(parts ?? [inner])]);
     if (open === '{') return collection('set', parts ?? [inner]);
@@ -95,7 +101,8 @@ export abstract class BracketReader extends TermReader {
       const word = this.is('word') ? this.advance().text.toLowerCase() : 'if';
       if (/^(?:otherwise|else|elsewhere)$/.test(word)) parts.push(otherwise);
       else if (/^(?:if|when|for|where)$/.test(word)) parts.push(this.relation());
-      else throw new Unreadable();
+      if (parts.length % 2 === 1 || !(parts.at(-1) === otherwise || parts.at(-1)!.type === 'relation'))
+        throw new Unreadable();
       for (const sign of [',', ';', '.', '\\']) this.take(sign);
     }
     if (parts.length === 0) throw new Unreadable();

@@ -3,13 +3,14 @@ import {
   apply,
   type Collection,
   collection,
+  constant,
   type Expression,
   type Relation,
   symbol,
   variablesOf,
 } from './expression.ts';
 import { isLabel, isValueOfFunction, isVariable, withoutLabel } from './labels.ts';
-import { infinity, minusInfinity, reals, withoutPoints } from './set-difference.ts';
+import { infinity, intersection, minusInfinity, reals, withoutPoints } from './set-difference.ts';
 import { entrywise } from './vectors.ts';
 
 /**
@@ -28,12 +29,19 @@ export function canonical(expression: Expression): Expression {
     return points.type === 'collection' ? canonical(points) : expression;
   }
   if (expression.type !== 'collection' || expression.kind === 'cases') return expression;
-  const parts = withBoundNames(expression.parts).map(canonical);
-  const kind = isUnionOfInequalities(expression)
-    ? 'union'
-    : expression.kind === 'all'
-      ? 'list'
-      : expression.kind;
+  const written = withBoundNames(expression.parts);
+  const parts = (isJoint(expression) ? written.filter((part) => !isRealDomain(part)) : written).map(
+    canonical,
+  );
+  if (isJoint(expression) && parts.length === 1) return parts[0]!;
+  const common = isJoint(expression) && isOfInequalities(expression) ? intersection(parts) : undefined;
+  if (common !== undefined) return common;
+  const kind =
+    /^(?:list|either)$/.test(expression.kind) && isOfInequalities(expression)
+      ? 'union'
+      : /^(?:all|either)$/.test(expression.kind)
+        ? 'list'
+        : expression.kind;
   if (kind !== 'union') return ofRows(parts, kind) ?? collection(vectorKind(kind), parts);
   const members = parts.flatMap((part) => {
     if (part.type === 'relation') return [collection('set', withoutLabel(part))];
@@ -54,6 +62,7 @@ const nothing =
 function ofWords(words: Extract<Expression, { type: 'words' }>): Expression {
   const text = words.text.replace(/^there (?:is|are) (?=.)/, '').replaceAll(' - ', ' ');
   if (/^(?:all )?real(?: number)?s?$/.test(text)) return reals;
+  if (/^(?:all )?positive real(?: number)?s?$/.test(text)) return collection('()', [constant(0), infinity]);
   if (nothing.test(text)) return collection('set', []);
   return { ...words, text: text.replace(/^infinite(?:ly many)?(?: solutions)?$/, 'infinitely many') };
 }
@@ -77,11 +86,20 @@ function isCollection(part: Expression, kind: string): part is Collection {
   return part.type === 'collection' && part.kind === kind;
 }
 
-function isUnionOfInequalities({ kind, parts }: Collection): boolean {
+const isJoint = ({ kind, parts }: Collection) => /^(?:list|all)$/.test(kind) && parts.length > 1;
+
+/** `x \in \mathbb{R}`, which says nothing of a variable. */
+function isRealDomain(part: Expression): boolean {
+  if (part.type !== 'relation' || part.operators.join() !== 'in') return false;
+  const [name, domain] = part.sides;
+  return isVariable(name!) && domain!.type === 'symbol' && domain!.name === 'R';
+}
+
+function isOfInequalities({ parts }: Collection): boolean {
   const relations = parts.filter((part) => part.type === 'relation');
   const intervals = relations.filter((part) => intervalOf(part) !== undefined);
   const points = relations.filter((part) => withoutLabel(part).length === 1);
-  return kind === 'list' && intervals.length > 0 && intervals.length + points.length === parts.length;
+  return intervals.length > 0 && intervals.length + points.length === parts.length;
 }
 
 function ofRelation(written: Relation): Expression {
@@ -113,15 +131,20 @@ function intervalOf({ operators, sides }: Relation): Expression | undefined {
   return collection(kind, [low ?? minusInfinity, high ?? infinity]);
 }
 
-/** `|x| < a` is an interval, and `|x| > a` a union. */
+/** `|x - a| < r` is an interval, and `|x - a| > r` a union. */
 function ofDistance({
   operators: [operator, ...others],
   sides: [first, second],
 }: Relation): Expression | undefined {
   const isInside = operator === '<' || operator === 'le';
   if (others.length > 0 || !(isInside || operator === '>' || operator === 'ge')) return;
-  if (first?.type !== 'apply' || first.name !== 'abs' || first.args[0]!.type !== 'symbol') return;
-  const [low, high] = [apply('negate', second!), second!];
+  if (first?.type !== 'apply' || first.name !== 'abs' || variablesOf(second!).size > 0) return;
+  const [name, shift] = first.args[0]!.type === 'apply' ? first.args[0]!.args : first.args;
+  const isShifted = first.args[0]!.type === 'apply' && first.args[0]!.name === 'add';
+  if (name?.type !== 'symbol' || isShifted !== (shift !== undefined)) return;
+  if (shift !== undefined && variablesOf(shift).size > 0) return;
+  const centre = apply('negate', shift ?? constant(0));
+  const [low, high] = [apply('add', centre, apply('negate', second!)), apply('add', centre, second!)];
   if (isInside) return collection(openings[operator!]! + closings[operator!]!, [low, high]);
   const below = collection(`(${closings[operator!]!}`, [minusInfinity, low]);
   return collection('union', [below, collection(`${openings[operator!]!})`, [high, infinity])]);

@@ -1,6 +1,6 @@
 import type { Fraction } from 'fraction.js';
 import { BracketReader } from './bracket-reader.ts';
-import { apply, collection, constant, type Expression, writtenNumber } from './expression.ts';
+import { apply, collection, constant, type Expression, type Quantity, writtenNumber } from './expression.ts';
 import { latexTokens, type Token } from './latex-tokens.ts';
 import { Unreadable } from './token-cursor.ts';
 import { unitOf } from './units.ts';
@@ -39,8 +39,9 @@ class Reader extends BracketReader {
         const hasComma = this.take(',') || this.take(';');
         const isAll = this.take('and', 'word');
         if (isAll && !hasComma) kind = 'all';
-        if (!hasComma && !isAll && !this.take('or', 'word')) break;
-        if (hasComma) this.take('or', 'word');
+        const isEither = !isAll && this.take('or', 'word');
+        if (isEither) kind = 'either';
+        if (!hasComma && !isAll && !isEither) break;
         parts.push(...this.#item());
       }
       return parts.length === 1 ? parts[0]! : collection(kind, parts);
@@ -89,16 +90,31 @@ class Reader extends BracketReader {
       return this.#phrase();
     this.degrees = false;
     const value = this.#union();
-    const written = this.#unit();
-    const unit = written || currency || (this.degrees ? 'degree' : '');
+    const unit = withCurrency(this.#unit() || (this.degrees ? '°' : ''), currency);
     this.degrees = false;
-    const { name, factor } = unitOf(unit);
+    const { name, factor, scale } = unitOf(unit);
     const scaled = factor === 1 ? value : times(value, factor);
-    return name === '' ? scaled : { type: 'quantity', value: scaled, unit: name };
+    return name === '' ? scaled : this.#withRemainder({ type: 'quantity', value: scaled, unit: name, scale });
+  }
+
+  /** `2 hours 15 minutes`, `5 dollars and 50 cents`: a number of a smaller unit behind one of a larger. */
+  #withRemainder(whole: Quantity): Quantity {
+    const { at } = this;
+    this.take('and', 'word');
+    if (this.is('number') && writtenNumber(whole.value)?.notation === 'integer') {
+      const rest = this.quantity();
+      const size =
+        rest.type === 'quantity' && rest.unit === whole.unit ? rest.scale.div(whole.scale) : undefined;
+      const part = size && rest.type === 'quantity' ? writtenNumber(rest.value)?.value.mul(size) : undefined;
+      if (part?.lt(1) === true && part.s >= 0n)
+        return { ...whole, value: apply('add', whole.value, constant(part)) };
+    }
+    this.at = at;
+    return whole;
   }
 
   #currency(): string {
-    if (this.take('dollar', 'command')) return 'dollar';
+    if (this.take('dollar', 'command')) return '$';
     return this.is('sign') && /^[€£¥₹]$/.test(this.next!.text) ? this.advance().text : '';
   }
 
@@ -150,6 +166,14 @@ class Reader extends BracketReader {
       ? apply('without', parts[0]!, this.sum())
       : parts[0]!;
   }
+}
+
+/** The unit of `$5`, `$5 million`, `$5 per hour` and `$5 USD`. */
+function withCurrency(unit: string, currency: string): string {
+  if (currency === '' || unit === '') return unit || currency;
+  const { name } = unitOf(unit);
+  const isWhole = name === currency || /^[^~^-]*(?:\^\d)?$/.test(name);
+  return name !== '' && isWhole ? unit : `${unit} ${currency}`;
 }
 
 function times(value: Expression, factor: number): Expression {

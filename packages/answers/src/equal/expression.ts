@@ -7,10 +7,16 @@ export type Expression =
   | { readonly type: 'symbol'; readonly name: string }
   /** An operation or a function of the table in `evaluate.ts`. `call` is `f(x)`, or a product written as one: `x(x+1)`. */
   | { readonly type: 'apply'; readonly name: string; readonly args: readonly Expression[] }
-  | { readonly type: 'quantity'; readonly value: Expression; readonly unit: string }
+  /** A value in units: how many of its base units one of the unit is, and the name of these, as `unitOf` has them. */
+  | {
+      readonly type: 'quantity';
+      readonly value: Expression;
+      readonly unit: string;
+      readonly scale: Fraction;
+    }
   | {
       readonly type: 'collection';
-      /** `list`, `all` (joined by "and"), `set`, `image` (`\{2k : k \in \mathbb{Z}\}`), `union`, `cases` (values and conditions in turn), `matrix 2,2`, or the brackets of a tuple or interval. */
+      /** `list`, `all` (joined by "and"), `either` (joined by "or"), `set`, `image` (`\{2k : k \in \mathbb{Z}\}`), `union`, `cases` (values and conditions in turn), `matrix 2,2`, or the brackets of a tuple or interval. */
       readonly kind: string;
       readonly parts: readonly Expression[];
     }
@@ -24,6 +30,7 @@ export type Expression =
 
 export type Relation = Extract<Expression, { type: 'relation' }>;
 export type Collection = Extract<Expression, { type: 'collection' }>;
+export type Quantity = Extract<Expression, { type: 'quantity' }>;
 
 /** Whether two expressions mean the same. */
 export type Agree = (given: Expression, expected: Expression) => boolean;
@@ -39,7 +46,7 @@ export function collection(kind: string, parts: readonly Expression[]): Collecti
 }
 
 /** A number that is not written in the answer. */
-export function constant(value: number | Fraction): Expression {
+export function constant(value: number | bigint | Fraction): Expression {
   return { type: 'number', value: new Fraction(value), notation: 'integer' };
 }
 

@@ -14,8 +14,8 @@ export interface Token {
 export interface TokenOptions {
   /** Whether `1,234` is a number or a list. */
   readonly commas: 'thousands' | 'list';
-  /** Words that the other answer has as its unit, such as `m`. */
-  readonly units?: ReadonlySet<string>;
+  /** Whether letters are a unit because of the other answer, such as `m`. */
+  readonly isUnit?: (letters: string) => boolean;
 }
 
 const maximumSource = 10_000;
@@ -107,7 +107,7 @@ function plainCharacters(text: string): string {
  * Takes a LaTeX or plain answer apart. Dollar signs around formulas, sizes, type and what only spaces are left out, and commands of one
  * meaning get one name. Linear in the text. Empty for a text that becomes longer than 10,000 characters by that.
  */
-export function latexTokens(text: string, { commas, units }: TokenOptions): Token[] {
+export function latexTokens(text: string, { commas, isUnit }: TokenOptions): Token[] {
   const source = withoutPhrases(plainCharacters(text.replace(/[.,;]\s*$/, '')))
     .replaceAll(/\\mathbb\s*\{?\s*([A-Z])\s*\}?/g, '\\$1 ')
     .replaceAll(/\\over(?:line|rightarrow)\s*\{([A-Z]+)\}/g, '$1')
@@ -129,7 +129,7 @@ export function latexTokens(text: string, { commas, units }: TokenOptions): Toke
     const { space: blank, number: digits, command, letters, sign } = groups!;
     if (blank !== undefined) spaced ||= !/^\\!$/.test(blank);
     else if (digits !== undefined) emit('number', plainNumber(digits));
-    else if (letters !== undefined) emitLetters(letters, { inWords: braces.includes('words'), units, emit });
+    else if (letters !== undefined) emitLetters(letters, { inWords: braces.includes('words'), isUnit, emit });
     else if (sign === '{') {
       braces.push(style ?? 'group');
       if (style === undefined) emit('sign', '{');
@@ -141,7 +141,8 @@ export function latexTokens(text: string, { commas, units }: TokenOptions): Toke
     } else if (wordStyles.test(command!) || plainStyles.test(command!)) {
       style = wordStyles.test(command!) ? 'words' : 'plain';
       continue;
-    } else if (!ignored.test(command!)) emitCommand(command!, emit);
+    } else if (!ignored.test(command!) || (command === 'angle' && tokens.at(-1)?.kind === 'number'))
+      emitCommand(command!, emit);
     if (blank === undefined) style = undefined;
   }
   return tokens;
@@ -166,12 +167,12 @@ function emitCommand(command: string, emit: Emit): void {
 
 function emitLetters(
   letters: string,
-  { inWords, units, emit }: { inWords: boolean; units: TokenOptions['units']; emit: Emit },
+  { inWords, isUnit, emit }: { inWords: boolean; isUnit: TokenOptions['isUnit']; emit: Emit },
 ): void {
   const lower = letters.toLowerCase();
   if (plainNames.has(lower)) emitCommand(lower, emit);
   else if (inWords && /^[ei]$/.test(letters)) emit('letter', letters);
-  else if (inWords || letters.length > 3 || shortWords.has(lower) || units?.has(lower) === true) {
+  else if (inWords || letters.length > 3 || shortWords.has(lower) || isUnit?.(letters) === true) {
     emit('word', letters);
   } else for (const letter of letters) emit('letter', letter);
 }

@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import { withoutBase } from './bases.ts';
+import { withDeclarationOf } from './bound-variables.ts';
 import { canonical } from './canonical.ts';
+import { agreeAsFormulas } from './chemistry.ts';
 import { choiceOf, chosenValue } from './choices.ts';
 import { agreeCollections } from './collections.ts';
 import { agreeAsDates } from './dates.ts';
@@ -10,7 +13,7 @@ import { valueSaid, withoutLabel } from './labels.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
 import { samePieces } from './piecewise.ts';
 import { agreeQuantities } from './quantities.ts';
-import { agreeRelations } from './relations.ts';
+import { agreeRelations, haveOneVariable } from './relations.ts';
 import { roundsTo } from './rounding.ts';
 import {
   type MathEquivalence,
@@ -19,6 +22,7 @@ import {
   secretSeed,
   seedSchema,
 } from './symbolic-equivalence.ts';
+import { isUnit, isUnitOf } from './units.ts';
 import { inUnitVectors } from './vectors.ts';
 
 /** Schema of {@link MathAgreementOptions}. */
@@ -74,7 +78,9 @@ export function mathAnswersAgree(
   if (own !== '' && right !== '' && own !== right) return false;
   const sameDate = agreeAsDates(given, expected);
   if (sameDate !== undefined) return sameDate;
-  if (decimalComma.test(given) && /^\s*-?\d+\.\d+\s*$/.test(expected))
+  const sameFormula = agreeAsFormulas(given, expected);
+  if (sameFormula !== undefined) return sameFormula;
+  if (decimalComma.test(given) && /^[^\d([]*\d+\.\d+[^\d)\]]*$/.test(expected))
     return mathAnswersAgree(given.replace(decimalComma, '$1.$2'), expected, options);
   const comparison = { form: options.form ?? 'any', seed: options.seed ?? secretSeed() };
   if (agreeAs({ commas: 'thousands' }, given, expected, comparison)) return true;
@@ -97,8 +103,8 @@ function connectives(answer: string): string {
   return signs.map((sign) => (/land|wedge|∧/.test(sign) ? '&' : '|')).join('');
 }
 
-/** `3,14`, for a right answer of `3.14`. */
-const decimalComma = /^(\s*-?\d+)(?:,|\{,\})(\d{1,2}\s*)$/;
+/** `3,14` or `€3,14`, for a right answer of `3.14`. */
+const decimalComma = /^(?!.*\\\{)([^\d,([]*\d+)(?:,|\{,\})(\d{1,2}[^\d,)\]]*)$/;
 
 interface Comparison {
   readonly form: 'simplified' | 'any';
@@ -113,17 +119,42 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
   const choice = choiceOf(right);
   const own = choiceOf(left);
   if (choice !== undefined && choice === own) return true;
+  if (isName(left) && isName(right)) return false;
   if (areSameWords(left, right)) return true;
   const chosen = choice === undefined ? chosenValue.exec(given)?.[1] : undefined;
   if (chosen !== undefined && agreeAs(reading, chosen, expected, comparison)) return true;
   const behind = choice !== undefined && own === undefined ? chosenValue.exec(expected)?.[1] : undefined;
   if (behind !== undefined && agreeAs(reading, given, behind, comparison)) return true;
   const [a, b] = readBoth([given, expected], [left, right], reading);
-  if (a === undefined || b === undefined) return false;
+  if (a !== undefined && b !== undefined && agreeExpressions(a, b, comparison)) return true;
+  if (!isMeasure(left) || !isMeasure(right)) return false;
+  const [measure, other] = [given, expected].map((text) =>
+    readExpression(latexTokens(text, { ...reading, isUnit })),
+  );
+  return (
+    measure?.type === 'quantity' &&
+    other?.type === 'quantity' &&
+    agree(measure, other, comparison, maximumDepth)
+  );
+}
+
+function agreeExpressions(given: Expression, expected: Expression, comparison: Comparison): boolean {
+  if (!haveOneVariable(given, expected)) return false;
+  const [a, b] = [withDeclarationOf(given, expected), withDeclarationOf(expected, given)];
   return (
     roundsTo(a, b) ||
     agree(canonical(a), canonical(b), comparison, maximumDepth) ||
     (a.type === 'relation' && b.type === 'relation' && agreeRelations(a, b, comparison.seed, () => false))
+  );
+}
+
+/** A number with letters behind it, such as `20 m/s`, which may be units. */
+function isMeasure([first, ...others]: readonly Token[]): boolean {
+  const isLetters = ({ kind, text }: Token) => kind === 'letter' || kind === 'word' || /^[/^*]$/.test(text);
+  return (
+    first?.kind === 'number' &&
+    others.length > 0 &&
+    others.every((token, index) => isLetters(token) || others[index - 1]?.text === '^')
   );
 }
 
@@ -132,6 +163,10 @@ function textOf(tokens: readonly Token[]): string {
   const text = tokens.map((token) => token.text).join(' ');
   return text.replaceAll(/\{ (\S+) \}/g, '$1');
 }
+
+/** `ABC`, whose letters have an order. */
+const isName = (tokens: readonly Token[]) =>
+  tokens.length > 2 && tokens.every(({ kind, text }) => kind === 'letter' && /[A-Z]/.test(text));
 
 /** Words without regard to case, one of them at least known as such. */
 function areSameWords(...answers: readonly (readonly Token[])[]): boolean {
@@ -152,10 +187,10 @@ function readBoth(
   const read = tokens.map((answer) => readExpression(answer));
   return read.map((expression, index) => {
     const other = read[1 - index];
-    if (other?.type !== 'quantity' || expression?.type === 'quantity') return expression;
-    return readExpression(
-      latexTokens(texts[index]!, { ...reading, units: new Set([other.unit, ...other.unit.split(/[/^]/)]) }),
-    );
+    const measure = other?.type === 'relation' ? other.sides.at(-1)! : other;
+    if (measure?.type !== 'quantity' || expression?.type === 'quantity') return expression;
+    const isOfUnit = (letters: string) => isUnitOf(letters, measure.unit);
+    return readExpression(latexTokens(texts[index]!, { ...reading, isUnit: isOfUnit }));
   });
 }
 
@@ -192,7 +227,7 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
     const other = inUnitVectors(vector, sum);
     return other !== undefined && again(other, sum);
   }
-  const value = withConstantOf(given, expected);
+  const value = withConstantOf(withoutBase(given, expected), expected);
   return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(value, expected, comparison);
 }
 

@@ -4,6 +4,13 @@ const small =
   );
 const tens = '- - twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 const scales: Readonly<Record<string, number>> = { thousand: 1e3, million: 1e6, billion: 1e9 };
+const counts: Readonly<Record<string, number>> = { ...scales, dozen: 12, hundred: 100, trillion: 1e12 };
+
+/** What a word such as `dozens` or `million` multiplies the number before it by. */
+export function scaleOfWord(word: string): number | undefined {
+  const name = word.replace(/s$/, '');
+  return Object.hasOwn(counts, name) ? counts[name] : undefined;
+}
 
 /**
  * A whole number in English words: `twelve`, `one hundred and five`, `forty-two`, `twelve hundred`. `undefined` for other words, and for
@@ -103,12 +110,13 @@ export function withUnitInWords(text: string): string | undefined {
   return;
 }
 
-function isNumberWord(word: string): boolean {
+/** Whether a word says a number or a part of one. */
+export function isNumberWord(word: string): boolean {
   const singular = word.replace(/s$/, '');
   return (
     valueOfWord(word) !== undefined ||
-    /^(?:hundred|dozen|point|and|or)$/.test(singular) ||
-    scales[singular] !== undefined ||
+    /^(?:point|and|or)$/.test(singular) ||
+    scaleOfWord(word) !== undefined ||
     denominators.has(singular)
   );
 }

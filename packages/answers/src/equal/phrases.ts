@@ -11,6 +11,8 @@ const bounds: Readonly<Record<string, string>> = {
   'less than': '<',
 };
 
+const domainOf = (word: string) => (word === 'integer' ? '\\mathbb{Z}' : '\\mathbb{R}');
+
 /** Phrases of mathematics as what they mean. */
 const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => string)])[] = [
   // {}^7C_3, _7C_3 and their permutations, but not x^2 C_1
@@ -27,9 +29,9 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
     /(?<=\d)\s*(?:\^\s*)?(?:\{\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?(?:st|nd|rd|th)(?![a-z])(?:\s*\}){0,2}/gi,
     '',
   ],
-  // 1.234.567, and 1.234.567,89
+  // 1.234.567, and 1.234,56
   [
-    /(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?(?![\d.,])/g,
+    /(?<![\d.,])[1-9]\d{0,2}(?:(?:\.\d{3}){2,}(?:,\d+)?|\.\d{3},\d+)(?![\d.,])/g,
     (number) => number!.replaceAll('.', '').replace(',', '.'),
   ],
   // USD 300, Rs. 500, US$20
@@ -73,11 +75,24 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   ],
   [/(\\(?:vec|mathbf|boldsymbol|hat)\s*(?:\{[^{}]*\}|[a-z])\s*)\\times(?![a-zA-Z])/g, '$1\\cross '],
   [/(?<=[a-z\s])!=/g, '\\ne '],
-  [/^\s*(\d+)\s+to\s+(\d+)\s*$/, '$1:$2'],
+  [/^\s*(\d+)\s*(?:\\text\s*\{\s*)?\bto\b\s*\}?\s*(\d+)\s*$/, '$1:$2'],
   [
     /^\s*\$?([a-z])\$?\s+(?:is|must be)\s+(at least|at most|greater than|more than|less than)\s+(?=\S+$)/i,
     (_, name, bound) => `${name} ${bounds[bound!.toLowerCase()]} `,
   ],
+  // for any integer n, where c is a constant
+  [
+    /(?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\bfor\s+(?:any|all|some|every|each)\s+(real|integer)s?(?:\s+(?:numbers?|constants?|values?))?[\s{}$]+([a-zA-Z])[\s{}$]*$/,
+    (_, domain, name) => `, ${name} \\in ${domainOf(domain!)}`,
+  ],
+  [
+    /(?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\bwhere[\s{}$]+([a-zA-Z])[\s{}$]+(?:\\text\s*\{\s*)?is\s+an?\s+(?:arbitrary\s+)?(integer|real|number|constant)[a-z\s]*[{}$\s]*$/,
+    (_, name, domain) => `, ${name} \\in ${domainOf(domain!)}`,
+  ],
+  [/\\mathbb\s*\{?R\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\s*(?:>\s*0|\+)\s*\}?)/g, '(0,\\infty)'],
+  [/(?<!\s)\s*(?:\\text\s*\{\s*)?\((?:a\s+)?(?:double|repeated)\s+root\)[\s}]*$/, ''],
+  [/^\s*(\\text\s*\{)?\s*(?:on|in|at)\s+(?=[A-Z][a-z])/, '$1'],
+  [/(\d[^a-zA-Z\d]{0,8}(?:\\(?:text|mathrm)\s*\{\s*)?)([kM]?)\\Omega/, '$1\\text{ $2ohm}'],
   // 37° 30'
   [
     /(\d+)\s*(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(\d+)\s*(?:'|\^\s*\{?\s*\\prime\s*\}?)(?!')/g,

@@ -4,37 +4,45 @@ import {
   constant,
   type Expression,
   partsOf,
+  type Quantity,
   symbol,
   writtenNumber,
 } from './expression.ts';
 
-/** Values with a unit on one side or on both. */
+/** Values with a unit on one side or on both, which must then be of one dimension. */
 export function agreeQuantities(given: Expression, expected: Expression, again: Agree): boolean {
-  const [a, b] = [given, expected].map((side) =>
-    side.type === 'quantity' ? side : { value: side, unit: '' },
-  ) as [{ value: Expression; unit: string }, { value: Expression; unit: string }];
+  const [a, b] = [given, expected].map(
+    (side): Pick<Quantity, 'value' | 'unit'> => (side.type === 'quantity' ? side : { value: side, unit: '' }),
+  ) as [Pick<Quantity, 'value' | 'unit'>, Pick<Quantity, 'value' | 'unit'>];
   const percent = (value: Expression) => apply('divide', value, constant(100));
   if (a.unit === '' && b.unit === '%') return again(a.value, b.value) || again(a.value, percent(b.value));
   if (a.unit === '%' && b.unit === '')
     return (!isShare(a.value, b.value) && again(a.value, b.value)) || again(percent(a.value), b.value);
-  if (a.unit === 'degree' && b.unit === '' && hasPi(b.value)) return false;
-  if (a.unit === 'rad' && b.unit === 'degree') return again(inDegrees(a.value), b.value);
-  if (a.unit === 'degree' && b.unit === 'rad') return again(a.value, inDegrees(b.value));
-  const areSame =
-    a.unit === '' || b.unit === '' || a.unit === b.unit || bare(a.unit) === b.unit || bare(b.unit) === a.unit;
-  return areSame && a.unit !== '?' && again(a.value, b.value);
+  if (a.unit === '°' && b.unit === '' && hasPi(b.value)) return false;
+  if (a.unit === 'rad' && b.unit === '°') return again(inDegrees(a.value), b.value);
+  if (a.unit === '°' && b.unit === 'rad') return again(a.value, inDegrees(b.value));
+  if (a.unit === '?' || b.unit === '?') return false;
+  if (a.unit === b.unit && a.unit.startsWith('mod ')) return areCongruent(a, b) || again(a.value, b.value);
+  if (given.type !== 'quantity' || expected.type !== 'quantity')
+    return mayBeLeftOut(a.unit || b.unit) && again(a.value, b.value);
+  if (a.unit !== b.unit) return false;
+  const ratio = given.scale.div(expected.scale);
+  return again(ratio.equals(1) ? a.value : apply('multiply', a.value, constant(ratio)), b.value);
 }
 
-/** A unit without its exponents, which may be missing: `cm` for `cm^2`. */
-const bare = (unit: string) => unit.replaceAll(/\^\d*/g, '');
-
-/** Whether two numbers below 1 are shares because one is a decimal: what 25 % is for 0.25, and 0.25 % is not. */
-function isShare(...values: readonly Expression[]): boolean {
-  const written = values.map(writtenNumber);
+function areCongruent(...sides: readonly Pick<Quantity, 'value' | 'unit'>[]): boolean {
+  const [first, second] = sides.map(({ value }) => writtenNumber(value)?.value);
   return (
-    written.some((number) => number?.notation === 'decimal') &&
-    written.every((number) => number?.value.abs().lt(1))
+    first !== undefined && second !== undefined && first.sub(second).div(sides[0]!.unit.slice(4)).d === 1n
   );
+}
+
+/** A unit of measurement, or a word that has more than two letters: `H_2` is not `H_2O`. */
+const mayBeLeftOut = (unit: string) => !/~\w{1,2}(?![a-z])/.test(unit);
+
+/** Whether two numbers are below 1, and so shares: what 25 % is for 0.25, and 0.25 % is not. */
+function isShare(...values: readonly Expression[]): boolean {
+  return values.every((value) => writtenNumber(value)?.value.abs().lt(1) === true);
 }
 
 /** The degrees of an angle in radians. */

@@ -1,4 +1,5 @@
-import { type Agree, apply, type Relation, renamed, variablesOf } from './expression.ts';
+import { type Agree, apply, type Expression, type Relation, renamed, variablesOf } from './expression.ts';
+import { isVariable } from './labels.ts';
 import { type Sameness, sameValues } from './symbolic-equivalence.ts';
 
 const mirrored: Readonly<Record<string, string>> = { '>': '<', ge: 'le' };
@@ -31,4 +32,18 @@ export function agreeRelations(given: Relation, expected: Relation, seed: string
   );
   const sameness: Sameness = /^(?:=|ne)$/.test(a.operators[0]!) ? 'proportional' : 'positively proportional';
   return sameValues(first!, second!, { seed, sameness });
+}
+
+/** Whether inequalities are for the same variable, if both name one: `y > 2` is not `x > 2`. */
+export function haveOneVariable(given: Expression, expected: Expression): boolean {
+  const [own, right] = [boundedBy(given), boundedBy(expected)];
+  return own.length === 0 || right.length === 0 || own.some((name) => right.includes(name));
+}
+
+/** The variables that inequalities and memberships bound. */
+function boundedBy(expression: Expression): readonly string[] {
+  if (expression.type === 'collection') return expression.parts.flatMap(boundedBy);
+  if (expression.type !== 'relation' || !/[<>]|[gl]e|ne|in/.test(expression.operators[0]!)) return [];
+  const isDomain = expression.operators[0] === 'in' && expression.sides[1]!.type === 'symbol';
+  return isDomain ? [] : expression.sides.filter(isVariable).map(({ name }) => name);
 }

@@ -42,3 +42,16 @@ function placeOf(point: Expression): number {
   if (point.type === 'apply' && point.name === 'negate') return -placeOf(point.args[0]!);
   return toComplex(evaluate(point, new Map())).re;
 }
+
+/** What intervals have in common, if there are inner points; `undefined` otherwise, and for anything but intervals. */
+export function intersection(parts: readonly Expression[]): Collection | undefined {
+  const intervals = parts.filter(
+    (part): part is Collection => part.type === 'collection' && /^[([][)\]]$/.test(part.kind),
+  );
+  if (intervals.length !== parts.length) return;
+  const lows = intervals.map(({ kind, parts: [low] }) => ({ kind, edge: low!, at: placeOf(low!) }));
+  const highs = intervals.map(({ kind, parts: [, high] }) => ({ kind, edge: high!, at: placeOf(high!) }));
+  const low = lows.reduce((a, b) => (b.at > a.at || (b.at === a.at && b.kind[0] === '(') ? b : a));
+  const high = highs.reduce((a, b) => (b.at < a.at || (b.at === a.at && b.kind[1] === ')') ? b : a));
+  return low.at < high.at ? collection(low.kind[0]! + high.kind[1]!, [low.edge, high.edge]) : undefined;
+}

@@ -1,6 +1,6 @@
 import { Fraction } from 'fraction.js';
 import { functionNames } from './evaluate.ts';
-import { apply, type Expression, symbol } from './expression.ts';
+import { apply, type Expression, symbol, writtenNumber } from './expression.ts';
 import { TokenCursor, Unreadable } from './token-cursor.ts';
 
 const maximumDigits = 200;
@@ -89,7 +89,9 @@ export abstract class TermReader extends TokenCursor {
   }
 
   #power(): Expression {
-    let power = this.#atom();
+    const base = this.#atom();
+    const isCalled = base.type === 'symbol' && /^[fgh]'*$/.test(base.name) && this.is('sign', '(');
+    let power = isCalled ? apply('call', base, this.#atom()) : base;
     for (;;) {
       if (this.take('!')) power = apply('factorial', power);
       else if (this.take('°')) power = this.#degree(power);
@@ -140,7 +142,10 @@ export abstract class TermReader extends TokenCursor {
   /** A number, a mixed number, or a number in a base. */
   #number(text: string): Expression {
     const number = integer(text);
-    if (this.take('_')) return symbol(`${text}_${this.#subscript()}`);
+    if (this.take('_')) {
+      const base = this.#subscript();
+      return base === '10' ? number : symbol(`${text}_${base}`);
+    }
     if (!/^\d+$/.test(text)) return number;
     const begin = this.at;
     const next = this.tokens[begin];
@@ -201,7 +206,7 @@ export abstract class TermReader extends TokenCursor {
     const argument = this.#callArgument();
     this.#calls -= 1;
     const isInverse =
-      exponent?.type === 'apply' && exponent.name === 'negate' && /^(?:sin|cos|tan)$/.test(name);
+      exponent !== undefined && writtenNumber(exponent)?.value.equals(-1) && /^(?:sin|cos|tan)$/.test(name);
     const call = isInverse
       ? apply(`arc${name}`, argument)
       : apply(name, argument, ...(base === undefined ? [] : [base]));
