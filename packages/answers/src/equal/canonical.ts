@@ -29,6 +29,8 @@ export function canonical(expression: Expression): Expression {
     return points.type === 'collection' ? canonical(points) : expression;
   }
   if (expression.type !== 'collection' || expression.kind === 'cases') return expression;
+  const excluded = isJoint(expression) ? pointsLeftOut(expression.parts) : undefined;
+  if (excluded !== undefined) return canonical(excluded);
   const written = withBoundNames(expression.parts);
   const parts = (isJoint(expression) ? written.filter((part) => !isRealDomain(part)) : written).map(
     canonical,
@@ -63,6 +65,7 @@ function ofWords(words: Extract<Expression, { type: 'words' }>): Expression {
   const text = words.text.replace(/^there (?:is|are) (?=.)/, '').replaceAll(' - ', ' ');
   if (/^(?:all )?real(?: number)?s?$/.test(text)) return reals;
   if (/^(?:all )?positive real(?: number)?s?$/.test(text)) return collection('()', [constant(0), infinity]);
+  if (/^(?:all |the )?integers$/.test(text)) return symbol('Z');
   if (nothing.test(text)) return collection('set', []);
   return { ...words, text: text.replace(/^infinite(?:ly many)?(?: solutions)?$/, 'infinitely many') };
 }
@@ -87,6 +90,18 @@ function isCollection(part: Expression, kind: string): part is Collection {
 }
 
 const isJoint = ({ kind, parts }: Collection) => /^(?:list|all)$/.test(kind) && parts.length > 1;
+
+/** `x \ne 1, x \ne 2` as `\mathbb{R} \setminus \{1, 2\}`. */
+function pointsLeftOut(parts: readonly Expression[]): Expression | undefined {
+  const points = parts.flatMap((part) =>
+    part.type === 'relation' && part.operators.join() === 'ne' && isVariable(part.sides[0]!)
+      ? [part.sides[1]!]
+      : [],
+  );
+  return points.length === parts.length
+    ? apply('without', symbol('R'), collection('set', points))
+    : undefined;
+}
 
 /** `x \in \mathbb{R}`, which says nothing of a variable. */
 function isRealDomain(part: Expression): boolean {

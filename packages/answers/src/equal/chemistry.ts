@@ -1,4 +1,4 @@
-const species = String.raw`(?:[A-Z][a-z]?|\d|[()[\]])+(?:\^?\d?[+-])?`;
+const species = String.raw`[\d(]*[A-Z][a-z]?(?:[A-Z][a-z]?|\d|[()[\]])*(?:\^?\d?[+-])?`;
 const reaction = new RegExp(`^${species}(?:(?:\\+|->|\\.)${species})*$`);
 /** Words of two letters, choices and numbers, which are no formulas. */
 const other = /^(?:no|us|ok|\([A-J]\).*|[\d.]+E[+-]?\d+)$/i;
@@ -13,13 +13,14 @@ interface Formula {
 
 /** `H2O`, `\mathrm{H_2O}`, `\ce{2H2 + O2 -> 2H2O}`; `undefined` for anything else. */
 function formulaOf(answer: string): Formula | undefined {
-  if (!/[A-Z]/.test(answer) || answer.length > 300) return;
+  if (!/[A-Z]/.test(answer) || /_\{?[^\d{]/.test(answer) || answer.length > 300) return;
   const text = answer
     .replaceAll(/[⁰¹²³⁴-⁹⁺⁻]+/g, (run) => `^${run.normalize('NFKC').replace('−', '-')}`)
     .normalize('NFKC')
     .replaceAll(/\\(?:ce|mathrm|text|rm|left|right)(?![a-z])|[\s{}$_]|\\[,;: ]/g, '')
     .replaceAll(/\\(?:long)?rightarrow|\\to(?![a-z])|→|⟶/g, '->')
-    .replaceAll(/\\cdot|·|\\bullet/g, '.');
+    .replaceAll(/\\cdot|·|\\bullet/g, '.')
+    .replaceAll(/\^(?=\d?[+-])/g, '');
   const bare = text.replaceAll(/\((?:s|l|g|aq)\)/g, '');
   if (!reaction.test(bare) || other.test(bare)) return;
   const sides = bare.split('->').map((side) => side.split('+').sort().join('+'));

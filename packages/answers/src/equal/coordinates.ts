@@ -2,7 +2,7 @@ import { type Collection, collection } from './expression.ts';
 import { withoutLabel } from './labels.ts';
 
 /** Letters that name the places of a tuple, in this order. */
-const inOrder = /^(?:abc?d?|xyz?|mn|pq|rs|st|uvw?)$/;
+const inOrder = /^(?:abc?d?|xyz?|mn|pqr?|rs|st|uvw?)$/;
 
 /** `x = 1, y = 2` as the tuple `(1, 2)`, in whatever order it is written; `undefined` for other lists. */
 export function coordinatesOf({ parts }: Collection): Collection | undefined {

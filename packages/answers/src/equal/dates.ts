@@ -37,7 +37,9 @@ export function agreeAsDates(...answers: readonly [string, string]): boolean | u
       .replaceAll(/\\(?:text|mathrm)\s*\{|[\\~]|[.,;]\s*$/g, ' ')
       .replaceAll(/[{}$]/g, '')
       .replaceAll(/\s+/g, ' ')
-      .trim();
+      .trim()
+      .replace(/^(?:12(?::00)? )?noon$/i, '12 pm')
+      .replace(/^(?:12(?::00)? )?midnight$/i, '12 am');
     return { date: dateOf(text), time: timeOf(text) };
   });
   if (given!.date !== undefined && expected!.date !== undefined) return given!.date === expected!.date;

@@ -54,8 +54,11 @@ const shortWords = new Set(
   ),
 );
 
+/** Units that stay one word behind a number. */
+const scaledUnit = /^(?:[nmkMG]?(?:Hz|Pa|eV|Wh)|[nmkMG][AVWJNCFTHL]|[kMG]B|dB)$/;
+
 const space = String.raw`(?:\s|~|\\[,;:! ]|\\q?quad(?![a-zA-Z]))+`;
-const number = String.raw`(?:\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|\d{1,3}(?:(?:SEPARATOR)\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+\.?(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)`;
+const number = String.raw`(?:\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|(?<![_^])\d{1,3}(?:(?:SEPARATOR)\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+\.?(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)`;
 const spacing = String.raw`'|\{,\}|\\[,;: ]|,?\\! ?,?|[ ~]`;
 const patterns = {
   list: pieces(spacing),
@@ -129,8 +132,10 @@ export function latexTokens(text: string, { commas, isUnit }: TokenOptions): Tok
     const { space: blank, number: digits, command, letters, sign } = groups!;
     if (blank !== undefined) spaced ||= !/^\\!$/.test(blank);
     else if (digits !== undefined) emit('number', plainNumber(digits));
-    else if (letters !== undefined) emitLetters(letters, { inWords: braces.includes('words'), isUnit, emit });
-    else if (sign === '{') {
+    else if (letters !== undefined) {
+      const isScaled = tokens.at(-1)?.kind === 'number' && scaledUnit.test(letters);
+      emitLetters(letters, { inWords: isScaled || braces.includes('words'), isUnit, emit });
+    } else if (sign === '{') {
       braces.push(style ?? 'group');
       if (style === undefined) emit('sign', '{');
     } else if (sign === '}') {

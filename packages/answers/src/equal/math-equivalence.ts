@@ -78,6 +78,8 @@ export function mathAnswersAgree(
   if (own !== '' && right !== '' && own !== right) return false;
   const sameDate = agreeAsDates(given, expected);
   if (sameDate !== undefined) return sameDate;
+  if (point.test(given) && /^\s*(?:\\left\s*)?\(/.test(expected))
+    return mathAnswersAgree(given.replace(point, ''), expected, options);
   const sameFormula = agreeAsFormulas(given, expected);
   if (sameFormula !== undefined) return sameFormula;
   if (decimalComma.test(given) && /^[^\d([]*\d+\.\d+[^\d)\]]*$/.test(expected))
@@ -102,6 +104,9 @@ function connectives(answer: string): string {
   const signs = answer.match(/\\(?:land|wedge|lor|vee)(?![a-zA-Z])|[∧∨]/g) ?? [];
   return signs.map((sign) => (/land|wedge|∧/.test(sign) ? '&' : '|')).join('');
 }
+
+/** The name of a point, `P` in `P(3, -4)`. */
+const point = /^\s*[A-Z]\s*(?=(?:\\left\s*)?\([^()]*[,;])/;
 
 /** `3,14` or `€3,14`, for a right answer of `3.14`. */
 const decimalComma = /^(?!.*\\\{)([^\d,([]*\d+)(?:,|\{,\})(\d{1,2}[^\d,)\]]*)$/;
@@ -149,12 +154,14 @@ function agreeExpressions(given: Expression, expected: Expression, comparison: C
 }
 
 /** A number with letters behind it, such as `20 m/s`, which may be units. */
-function isMeasure([first, ...others]: readonly Token[]): boolean {
-  const isLetters = ({ kind, text }: Token) => kind === 'letter' || kind === 'word' || /^[/^*]$/.test(text);
+function isMeasure(tokens: readonly Token[]): boolean {
+  const begin = tokens.findIndex(({ kind }) => kind === 'letter' || kind === 'word');
+  const isPlain = ({ kind, text }: Token) => kind === 'number' || /^[*^{}-]$/.test(text);
   return (
-    first?.kind === 'number' &&
-    others.length > 0 &&
-    others.every((token, index) => isLetters(token) || others[index - 1]?.text === '^')
+    tokens[0]?.kind === 'number' &&
+    begin > 0 &&
+    tokens.slice(0, begin).every(isPlain) &&
+    tokens.slice(begin).every((token) => isPlain(token) || /^[a-z/]+$/i.test(token.text))
   );
 }
 
@@ -166,7 +173,7 @@ function textOf(tokens: readonly Token[]): string {
 
 /** `ABC`, whose letters have an order. */
 const isName = (tokens: readonly Token[]) =>
-  tokens.length > 2 && tokens.every(({ kind, text }) => kind === 'letter' && /[A-Z]/.test(text));
+  tokens.length > 1 && tokens.every(({ kind, text }) => kind === 'letter' && /[A-Z]/.test(text));
 
 /** Words without regard to case, one of them at least known as such. */
 function areSameWords(...answers: readonly (readonly Token[])[]): boolean {

@@ -6,6 +6,7 @@ import {
   partsOf,
   type Quantity,
   symbol,
+  variablesOf,
   writtenNumber,
 } from './expression.ts';
 
@@ -24,7 +25,7 @@ export function agreeQuantities(given: Expression, expected: Expression, again: 
   if (a.unit === '?' || b.unit === '?') return false;
   if (a.unit === b.unit && a.unit.startsWith('mod ')) return areCongruent(a, b) || again(a.value, b.value);
   if (given.type !== 'quantity' || expected.type !== 'quantity')
-    return mayBeLeftOut(a.unit || b.unit) && again(a.value, b.value);
+    return mayBeLeftOut(a.unit === '' ? b : a) && again(a.value, b.value);
   if (a.unit !== b.unit) return false;
   const ratio = given.scale.div(expected.scale);
   return again(ratio.equals(1) ? a.value : apply('multiply', a.value, constant(ratio)), b.value);
@@ -37,12 +38,17 @@ function areCongruent(...sides: readonly Pick<Quantity, 'value' | 'unit'>[]): bo
   );
 }
 
-/** A unit of measurement, or a word that has more than two letters: `H_2` is not `H_2O`. */
-const mayBeLeftOut = (unit: string) => !/~\w{1,2}(?![a-z])/.test(unit);
+/** A unit of measurement, or a word of more than two letters behind a number: `H_2` is not `H_2O`, and `10v` not `10v down`. */
+const mayBeLeftOut = ({ value, unit }: Pick<Quantity, 'value' | 'unit'>) =>
+  !/~\w{1,2}(?![a-z])/.test(unit) && (!/~(?!unit|way)/.test(unit) || variablesOf(value).size === 0);
 
-/** Whether two numbers are below 1, and so shares: what 25 % is for 0.25, and 0.25 % is not. */
+/** Whether two numbers below 1 are shares because one is a decimal: what 25 % is for 0.25, and 0.25 % is not. */
 function isShare(...values: readonly Expression[]): boolean {
-  return values.every((value) => writtenNumber(value)?.value.abs().lt(1) === true);
+  const written = values.map(writtenNumber);
+  return (
+    written.some((number) => number?.notation === 'decimal') &&
+    written.every((number) => number?.value.abs().lt(1))
+  );
 }
 
 /** The degrees of an angle in radians. */
