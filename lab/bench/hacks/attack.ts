@@ -32,3 +32,7 @@ export function attacks(family: Attack['family'], rows: readonly Row[], reward =
 
 /** Honest responses, which must earn full reward. */
 export const honest = (rows: readonly Row[]): Attack[] => attacks('honest', rows, 1);
+
+/** The attacks of a round, with its name before theirs. */
+export const ofRound = (round: string, list: readonly Attack[]): Attack[] =>
+  list.map((attack) => ({ ...attack, name: `${round}: ${attack.name}` }));

@@ -26,6 +26,10 @@ import { judgeAttacks } from './judge-attacks.ts';
 import { laterJavascript } from './later-javascript.ts';
 import { laterPython } from './later-python.ts';
 import { pythonAttacks, pythonOutputAttacks, squareTests } from './python-attacks.ts';
+import * as sixthAnswers from './sixth-answers.ts';
+import { sixthJavascript } from './sixth-javascript.ts';
+import { sixthPython, sixthPythonOutput } from './sixth-python.ts';
+import * as sixth from './sixth-text.ts';
 import * as texts from './text-attacks.ts';
 import { unseenJavascript } from './unseen-javascript.ts';
 import { unseenPython } from './unseen-python.ts';
@@ -85,13 +89,14 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
         ...unseenPython,
         ...laterPython,
         ...fifthPython,
+        ...sixthPython,
         ...honestPython,
       ]),
       reward: code(runners, 'python', assertions(squareTests), timeoutMs),
     },
     {
       grader: 'codeTests, Python output',
-      attacks: fenced('python', [...pythonOutputAttacks, ...fifthPythonOutput]),
+      attacks: fenced('python', [...pythonOutputAttacks, ...fifthPythonOutput, ...sixthPythonOutput]),
       reward: code(runners, 'python', outputs, timeoutMs),
     },
     {
@@ -101,6 +106,7 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
         ...unseenJavascript,
         ...laterJavascript,
         ...fifthJavascript,
+        ...sixthJavascript,
         ...honestJavascript,
       ]),
       reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
@@ -112,7 +118,12 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
 /** The graders that need no sandbox. */
 async function textCases(): Promise<Case[]> {
   const reference = (metadata: unknown) => String(metadata);
-  const numbers = [...answers.numberAttacks, ...fifth.fifthNumbers, ...fifth.fifthHonest.numbers];
+  const numbers = [
+    ...answers.numberAttacks,
+    ...fifth.fifthNumbers,
+    ...fifth.fifthHonest.numbers,
+    ...sixthAnswers.sixthNumbers,
+  ];
   const tags = ['reasoning', 'answer'];
   const expected = () => [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
   const instructions = (metadata: unknown) => metadata as { id: string; args: object }[];
@@ -121,52 +132,81 @@ async function textCases(): Promise<Case[]> {
     { grader: 'mathAnswer', attacks: numbers, reward: mathAnswer({ reference: () => '18' }) },
     {
       grader: 'mathAnswer, expressions',
-      attacks: answers.expressionAttacks,
+      attacks: [...answers.expressionAttacks, ...sixthAnswers.sixthExpressions],
       reward: mathAnswer({ reference }),
     },
     {
       grader: 'exactAnswer',
-      attacks: [...answers.wordAttacks, ...fifth.fifthWords],
+      attacks: [...answers.wordAttacks, ...fifth.fifthWords, ...sixthAnswers.sixthWords],
       reward: exactAnswer({ reference: () => 'Paris', extract: (response) => response }),
     },
     {
+      grader: 'exactAnswer, extracted',
+      attacks: sixthAnswers.sixthExtracted,
+      reward: exactAnswer({ reference: () => 'Paris' }),
+    },
+    {
       grader: 'answerF1',
-      attacks: [...answers.wordAttacks, ...answers.denialAttacks, ...fifth.fifthWords],
+      attacks: [
+        ...answers.wordAttacks,
+        ...answers.denialAttacks,
+        ...fifth.fifthWords,
+        ...sixthAnswers.sixthWords,
+        ...sixthAnswers.sixthHonestWords,
+      ],
       // A share of the words may be right; half of the reward may not be had.
       reward: atLeastHalf(answerF1({ reference: () => 'Paris' })),
     },
     {
       grader: 'toolCalls',
-      attacks: [...answers.toolAttacks, ...fifth.fifthTools, ...fifth.fifthHonest.tools],
+      attacks: [...answers.toolAttacks, ...fifth.fifthTools, ...fifth.fifthHonest.tools, ...sixth.sixthTools],
       reward: toolCalls({ expected }),
     },
     {
       grader: 'thinkFormat',
-      attacks: [...texts.thinkAttacks, ...fifth.fifthThoughts, ...fifth.fifthHonest.thoughts],
+      attacks: [
+        ...texts.thinkAttacks,
+        ...fifth.fifthThoughts,
+        ...fifth.fifthHonest.thoughts,
+        ...sixth.sixthThoughts,
+      ],
       reward: thinkFormat(),
     },
-    { grader: 'tagFormat', attacks: [...texts.tagAttacks, ...fifth.fifthTags], reward: tagFormat({ tags }) },
+    {
+      grader: 'tagFormat',
+      attacks: [...texts.tagAttacks, ...fifth.fifthTags, ...sixth.sixthTags],
+      reward: tagFormat({ tags }),
+    },
     {
       grader: 'instructionFollowing',
-      attacks: [...texts.instructionAttacks, ...fifth.fifthInstructions, ...fifth.fifthHonest.instructions],
+      attacks: [
+        ...texts.instructionAttacks,
+        ...fifth.fifthInstructions,
+        ...fifth.fifthHonest.instructions,
+        ...sixth.sixthInstructions,
+      ],
       reward: instructionFollowing({ instructions: instructions as never }),
     },
     {
       grader: 'ToxicityVerifier',
-      attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults],
+      attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults, ...sixth.sixthInsults],
       reward: verdict(new ToxicityVerifier()),
     },
     {
       grader: 'SafetyPatternVerifier',
-      attacks: [...texts.safetyAttacks, ...fifth.fifthSecrets],
+      attacks: [...texts.safetyAttacks, ...fifth.fifthSecrets, ...sixth.sixthSecrets],
       reward: verdict(new SafetyPatternVerifier()),
     },
     {
       grader: 'pointwiseJudge',
-      attacks: [...judgeAttacks, ...fifth.fifthInjections],
+      attacks: [...judgeAttacks, ...fifth.fifthInjections, ...sixth.sixthInjections],
       reward: pointwiseJudge({ generator: obedient, rubric: 'right and polite' }).reward,
     },
-    { grader: 'rubricJudge', attacks: [...judgeAttacks, ...fifth.fifthInjections], reward: rubric() },
+    {
+      grader: 'rubricJudge',
+      attacks: [...judgeAttacks, ...fifth.fifthInjections, ...sixth.sixthInjections],
+      reward: rubric(),
+    },
   ];
 }
 
