@@ -73,45 +73,45 @@ const equality = `
     throw message instanceof Error ? message : new Error('AssertionError: ' + (message ?? otherwise));
   };
   const { isArray } = Array;
-  const { getPrototypeOf, keys } = Object;
+  const { keys } = Object;
+  const { toString } = Object.prototype;
   const entriesOf = (value) => {
     const state = globalThis.stateOf?.(value) ?? value;
     return [keys(state), state];
   };
-  const deep = (a, b, pairs = []) => {
+  const deep = (a, b, same, pairs = []) => {
     if (same(a, b)) return true;
     if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-    if (isArray(a) !== isArray(b) || pairs.length > 1000) return false;
+    // Lists, dates, typed arrays and so on equal their like only.
+    if (apply(toString, a, []) !== apply(toString, b, []) || pairs.length > 1000) return false;
     for (let k = 0; k < pairs.length; k++) if (pairs[k][0] === a && pairs[k][1] === b) return true;
     const within = [...pairs, [a, b]];
-    for (const kind of [Date, RegExp]) {
-      if (a instanceof kind || b instanceof kind) return a instanceof kind && b instanceof kind && text(a) === text(b);
-    }
-    if (a instanceof Error && b instanceof Error) return a.name === b.name && a.message === b.message;
+    if (a instanceof Date || a instanceof RegExp) return text(a) === text(b);
+    if (a instanceof Error) return a.name === b.name && a.message === b.message;
     for (const kind of [Map, Set]) {
-      if (!(a instanceof kind) && !(b instanceof kind)) continue;
-      if (!(a instanceof kind && b instanceof kind) || a.size !== b.size) return false;
+      if (!(a instanceof kind)) continue;
+      if (a.size !== b.size) return false;
       const others = [...b];
       return [...a].every((one) => {
-        const at = others.findIndex((other) => deep(one, other, within));
+        const at = others.findIndex((other) => deep(one, other, same, within));
         return at >= 0 && others.splice(at, 1).length === 1;
       });
     }
     const [one, first] = entriesOf(a);
     const [other, second] = entriesOf(b);
     if (one.length !== other.length || (isArray(a) && a.length !== b.length)) return false;
-    return one.every((key) => Object.hasOwn(second, key) && deep(first[key], second[key], within));
+    return one.every((key) => Object.hasOwn(second, key) && deep(first[key], second[key], same, within));
   };
   const assert = (value, message) => value || fail(message, 'assertion failed');
   const check = (test, word) => (a, b, message) => test(a, b) || fail(message, shown(a) + word + shown(b));
   const equal = check(same, ' is not ');
-  const strictEqual = check((a, b) => Object.is(a, b) || same(a, b), ' is not ');
-  const notEqual = check((a, b) => !same(a, b), ' is ');
-  const deepEqual = check(deep, ' is not ');
-  const notDeepEqual = check((a, b) => !deep(a, b), ' is ');
+  const not = (test) => (a, b) => !test(a, b);
+  const { is } = Object;
+  const alike = (a, b) => deep(a, b, same);
+  const exactly = (a, b) => deep(a, b, is);
   const matches = (error, expected) =>
     typeof expected !== 'function' && !(expected instanceof RegExp)
-      ? expected === undefined || typeof expected === 'string' || keys(expected).every((key) => deep(error[key], expected[key]))
+      ? expected === undefined || typeof expected === 'string' || keys(expected).every((key) => alike(error[key], expected[key]))
       : expected instanceof RegExp
         ? expected.test(text(error))
         : error instanceof expected || (!/^(class|function [A-Z])/.test(text(expected)) && expected(error) === true);
@@ -136,8 +136,9 @@ const equality = `
     return fail(message, 'expected a rejection');
   };
   Object.assign(assert, {
-    ok: assert, equal, strictEqual, notEqual, notStrictEqual: notEqual, deepEqual, deepStrictEqual: deepEqual,
-    notDeepEqual, notDeepStrictEqual: notDeepEqual, throws, rejects, fail,
+    ok: assert, equal, strictEqual: check(is, ' is not '), notEqual: check(not(same), ' is '), notStrictEqual: check(not(is), ' is '),
+    deepEqual: check(alike, ' is not '), deepStrictEqual: check(exactly, ' is not '),
+    notDeepEqual: check(not(alike), ' is '), notDeepStrictEqual: check(not(exactly), ' is '), throws, rejects, fail,
     doesNotThrow: (call) => call(),
     match: (value, pattern, message) => pattern.test(value) || fail(message, shown(value) + ' does not match'),
   });

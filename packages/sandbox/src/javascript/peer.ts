@@ -58,7 +58,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     };
     const row = (value) => {
       if (remoteOf.has(value)) return ['p', remoteOf.get(value)];
-      if (typeof value === 'symbol') return ['y', String(value.description)];
+      if (typeof value === 'symbol') return ['y', String(value.description), Symbol.keyFor(value) !== undefined];
       if (typeof value === 'function') return ['h', numberOf(value), 'function', value.name, Object.hasOwn(value, 'prototype')];
       const kind = kindOf(value);
       if (kind === 'array') return ['a', Array.from(value, slot)];
@@ -117,7 +117,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     if (kind === 'd') return new Date(isArray(row[1]) ? NaN : row[1]);
     if (kind === 'x') return new RegExp(row[1], row[2]);
     if (kind === 't' && Object.hasOwn(arrays, row[1])) return new arrays[row[1]](row[2].length);
-    if (kind === 'y') return Symbol(row[1]);
+    if (kind === 'y') return row[2] === true ? Symbol.for(row[1]) : Symbol(row[1]);
     if (kind === 'p' && Number.isInteger(row[1])) return things[row[1]];
     if (kind === 'e') return errorOf(row);
     if (kind === 'w') return promiseOf(row[1]);

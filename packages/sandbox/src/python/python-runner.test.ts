@@ -195,6 +195,10 @@ describe('tests apart from a Python program', seconds, () => {
       'def f(n):\n  x = []\n  for _ in range(n): x = [x]\n  return x',
       'x = f(5000)\nn = 0\nwhile x: x, n = x[0], n + 1\nassert n == 5000',
     ],
+    [
+      'class M(list):\n  def __matmul__(s, o): return M([[sum(a * b for a, b in zip(r, c)) for c in zip(*o)] for r in s])\nclass D(dict): pass\nclass S(set): pass\nclass V(tuple):\n  def __add__(s, o): return V(a + b for a, b in zip(s, o))\n  def __repr__(s): return "V" + tuple.__repr__(s)',
+      'assert M([[1, 2]]) @ M([[3], [4]]) == [[11]] and D(a=1) == {"a": 1} and S([1]) == {1}\nassert V((1, 2)) + V((3, 4)) == (4, 6) and repr(V([1])) == "V(1,)" and V([1]) + (2,) == (1, 2)',
+    ],
     ['def f(x):\n  x.sort()\n  return x', 'a = [3, 1, 2]\nassert f(a) is a and a == [1, 2, 3]'],
     ['def f(g, xs): return [g(x) for x in xs]', 'assert f(lambda x: x + 1, iter([1, 2])) == [2, 3]'],
     ['def f(n):\n  for k in range(n): yield k', 'assert list(f(3)) == [0, 1, 2] and sum(f(4)) == 6'],

@@ -126,6 +126,10 @@ class _Codec:
                 made[k], states[k] = self.whole(row, value), 2
         for k, row in enumerate(rows, base):
             if row[0] in 'ldsDe': self.fill(made[k], row, value)
+        # What extends a container was made before its content was there.
+        for k, row in enumerate(rows, base):
+            for kind in (list, dict, set):
+                if row[0] == 'h' and isinstance(made[k], kind): kind.__init__(made[k], *map(value, row[-1]))
         return [value(slot) for slot in top], made, value
 
     def blank(self, row):

@@ -78,6 +78,17 @@ def _forward(name):
     if name == '__len__': return size
     return method if name in _UNARY else binary
 
+def _forward_own(name):
+    """A method of a class that extends plain data, which holds its value: how it is shown, and what a list or tuple of the program makes with another."""
+    def shown(self, *args): return _harness.do(name, self, *args)
+    def binary(self, other):
+        if isinstance(other, _Remote): return _harness.do(name, self, other)
+        plain = getattr(getattr(builtins, type(self)._about.plain), name, None)
+        return NotImplemented if plain is None else plain(self, other)
+    return shown if name in _SHOWN else binary
+
+_SHOWN = ('__str__', '__repr__', '__format__')
+
 def _tainted(value):
     return isinstance(value, _Remote) and '_taint' in object.__getattribute__(value, '__dict__')
 
@@ -148,6 +159,9 @@ class _Harness:
             if plain == 'bool': plain = 'int'
             space = {'_about': _About(number, plain, own), '__module__': 'program'}
             if plain is None: space |= {name: _forward(name) for name in has if name in _FORWARD}
+            else:
+                kept = (*_SHOWN, *_BINARY) if plain in ('list', 'tuple') else _SHOWN
+                space |= {name: _forward_own(name) for name in has if name in kept}
             if error: space = {'_about': _About(number, None, own), '__module__': 'program'} | {
                 name: space[name] for name in ('__str__', '__repr__') if name in space}
             first = () if any(issubclass(b, _Remote) for b in parents) else (_Remote,)
