@@ -104,7 +104,8 @@ function addMasked(row: Uint32Array, mask: Uint32Array): void {
   }
 }
 
-const denial = /^(?:not|never|neither|nor|hardly|cannot|wrong|incorrect|\p{L}+n['’]t)$/u;
+const denial =
+  /^(?:not|never|neither|nor|hardly|cannot|unlike|except|excluding|wrong|incorrect|false|pas|nicht|keine?|\p{L}+n['’]t)$/u;
 /** What may stand between a denial and what it denies. */
 const between = /^(?:a|an|the|in|at|of|on|by|to|be|been|it|is|was|as|called|really|exactly|actually)$/u;
 
@@ -116,7 +117,8 @@ const lowerWords = (text: string): string[] =>
   text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu) ?? [];
 
 /** Signs of a denial as words. */
-const signWords = (text: string): string => text.replace(/[≠¬]/g, ' not ').replace(/[✗✘❌✖]/gu, ' wrong ');
+const signWords = (text: string): string =>
+  text.replace(/[≠¬]|!=|!(?=\p{L})/gu, ' not ').replace(/[✗✘❌✖]|\?\s*no\b/gu, ' wrong ');
 
 /** Whether an answer denies what it shares with the right one: "certainly not Paris". Not if the right one denies it too. */
 export function isDenied(given: string, expected: string): boolean {
@@ -131,7 +133,7 @@ export function isDenied(given: string, expected: string): boolean {
     // "not in Paris", "Paris is wrong"
     const near = [
       words.slice(at + 1),
-      /^(?:wrong|incorrect)$/.test(word) ? words.slice(0, at).reverse() : [],
+      /^(?:wrong|incorrect|false)$/.test(word) ? words.slice(0, at).reverse() : [],
     ];
     return near.some((others) => shared.has(others.find((other) => !between.test(other)) ?? ''));
   });

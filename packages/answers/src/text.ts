@@ -1,3 +1,5 @@
+export { shownText, withoutComments } from './shown-text.ts';
+
 /** White space, words and digits as Python has them. */
 const highest = 0x3000;
 

@@ -188,5 +188,6 @@ function times(value: Expression, factor: number): Expression {
 export function numberOf(text: string): Fraction | undefined {
   if (text.length > 1000) return;
   const expression = readExpression(latexTokens(text, { commas: 'thousands' }));
-  return expression && writtenNumber(expression.type === 'quantity' ? expression.value : expression)?.value;
+  if (expression?.type !== 'quantity') return expression && writtenNumber(expression)?.value;
+  return expression.unit.startsWith('?') ? undefined : writtenNumber(expression.value)?.value;
 }

@@ -26,7 +26,7 @@ const greek =
   );
 
 const characters = table(
-  '− - – - — - ‐ - ⁄ / ÷ / × * · * ⋅ * ∙ * ∗ * º ° ∞ \\infty ∅ \\emptyset ∪ \\cup ∩ \\cap ∈ \\in ≤ \\le ≥ \\ge ⩽ \\le ⩾ \\ge ≠ \\ne ± \\pm ∓ \\mp ' +
+  '\u2062 * \u2063 , \u2064 + − - – - — - ‐ - ⁄ / ÷ / × * · * ⋅ * ∙ * ∗ * º ° ∞ \\infty ∅ \\emptyset ∪ \\cup ∩ \\cap ∈ \\in ≤ \\le ≥ \\ge ⩽ \\le ⩾ \\ge ≠ \\ne ± \\pm ∓ \\mp ' +
     "ℝ \\mathbb{R} ≈ \\approx ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4] ٫ . ٬ ,",
 );
 
@@ -81,7 +81,7 @@ function table(entries: string): ReadonlyMap<string, string> {
 /** Unicode signs as LaTeX, digits of every script as ASCII, characters that print nothing removed. */
 function plainCharacters(text: string): string {
   return text
-    .replace(/\p{Cf}/gu, '')
+    .replace(/(?![\u2062-\u2064])\p{Cf}/gu, '')
     .replace(/^([^$]*)(?<!\\)\$([^$]*)$/, '$1\\$ $2')
     .replace(
       /([⁰¹²³⁴-⁹]+)[⁄/]([₀-₉]+)/g,

@@ -15,6 +15,8 @@ const domainOf = (word: string) => (word === 'integer' ? '\\mathbb{Z}' : '\\math
 
 /** Phrases of mathematics as what they mean. */
 const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => string)])[] = [
+  // A color, unless nobody sees it.
+  [/\\(?:text)?color\s*\{(?!\s*(?:white|#?f{3,6}))[^{}]*\}/gi, ''],
   // {}^7C_3, _7C_3 and their permutations, but not x^2 C_1
   [
     /(?<![\w)\]}])(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{C\}|C)\s*_\{?(\d+)\}?/g,

@@ -71,7 +71,8 @@ function wordsSaidIn(sentence: string): string | undefined {
 }
 
 /** What a sentence says of an answer before it. */
-const failure = /[.!?]\s[^.!?]*\b(?:wrong|incorrect|fail(?:s|ed)?|(?:not|n['’]t) (?:right|correct|work))\b/i;
+const failure =
+  /[.!?]\s[^.!?]*\b(?:wrong|incorrect|a (?:lie|joke)|fail(?:s|ed)?|(?:not|n['’]t) (?:right|correct|work))\b/i;
 
 /** The number of a step or an equation, which is no result. */
 const label =

@@ -1,5 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import * as z from 'zod';
+import { withoutComments } from '../shown-text.ts';
 
 const plainWord = /^[\w-]+$/;
 const rule = 'letters, digits, "_" and "-", without brackets';
@@ -8,7 +9,7 @@ const rule = 'letters, digits, "_" and "-", without brackets';
 export const tagName = z.string().regex(plainWord, `must be ${rule}`);
 
 /**
- * Reads what stands between `<tag>` and `</tag>`.
+ * Reads what stands between `<tag>` and `</tag>`. Comments are not read.
  *
  * @returns A function from text to the trimmed content of the last complete pair (its innermost opening), or
  *   `undefined` if there is none.
@@ -20,9 +21,10 @@ export function extractTag(tag: string): (text: string) => string | undefined {
   }
   const opening = `<${tag}>`;
   const closing = `</${tag}>`;
-  return (text) => {
+  return (response) => {
+    const text = withoutComments(response);
     const end = text.lastIndexOf(closing);
-    const start = end < 0 ? -1 : text.lastIndexOf(opening, end - opening.length);
-    return start < 0 ? undefined : text.slice(start + opening.length, end).trim();
+    const start = text.lastIndexOf(opening, end - opening.length);
+    return start < 0 || end < 0 ? undefined : text.slice(start + opening.length, end).trim();
   };
 }

@@ -1,9 +1,9 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { decimalDigit, trimmed } from '../text.ts';
+import { decimalDigit, shownText, trimmed } from '../text.ts';
 import { boxedAnswer } from './boxes.ts';
 import { closingAnswer, saidIn, withoutMarks } from './closing-answer.ts';
-import { denial, doubt, negativeWord, undenied, withoutRetracted } from './denials.ts';
+import { denial, disowned, doubt, gaveUp, negativeWord, undenied, withoutRetracted } from './denials.ts';
 import { jsonAnswer } from './json-answer.ts';
 
 const hashed = /#### (-?[0-9.,]+)/g;
@@ -67,8 +67,10 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
   if (start === undefined) return;
   const lineEnd = text.indexOf('\n', start);
   const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd);
-  const answer = trimmed(reading === 'line' ? line : withoutMarks(firstSentence(line)));
-  return answer === '' ? undefined : answer;
+  const said = reading === 'line' ? line : firstSentence(line);
+  const answer = trimmed(reading === 'line' ? line : withoutMarks(said));
+  const isDenied = reading === 'sentence' && denial.test(text.slice(start + said.length).slice(0, 80));
+  return answer === '' || isDenied ? undefined : answer;
 }
 
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
@@ -79,9 +81,9 @@ function firstSentence(line: string): string {
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
 
-/** HTML comments, text struck through, and lines that LaTeX does not print. */
+/** Lines that LaTeX does not print, and opening tags with attributes. */
 const comments =
-  /~~[^~\n]+~~|<!--(?:(?!-->)[\s\S])*(?:-->|$)|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
+  /<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** An answer that is a sentence: "Janet makes $18 every day". */
 const sentenceStart = /^[A-Z][a-z]+\s[a-z]+\s\S/;
 
@@ -128,6 +130,7 @@ const readers = {
     const found = lastNumber(text);
     if (found === undefined) return;
     const at = text.lastIndexOf(found);
+    if (disowned(text, at)) return;
     const scale = /^\s(?:dozen|hundred|thousand|million|billion|trillion)\b/.exec(
       text.slice(at + found.length),
     );
@@ -160,8 +163,9 @@ export interface FinalAnswerOptions extends z.input<typeof schema> {}
 export function finalAnswer(options: FinalAnswerOptions): (text: string) => string | undefined {
   const { from, within } = parseOptions('finalAnswer', schema, options);
   return (text) => {
-    const shown = /<!--|%|~~/.test(text) ? text.replaceAll(comments, '') : text;
+    const shown = shownText(text).replaceAll(comments, '');
     const visible = withoutRetracted(withoutThoughts(shown)).replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+    if (gaveUp.test(visible.slice(-200))) return;
     const read = within === undefined ? visible : visible.slice(-within);
     for (const place of from) {
       const found = readers[place](read);

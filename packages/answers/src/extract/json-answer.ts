@@ -11,7 +11,7 @@ export function jsonAnswer(text: string): string | null | undefined {
     const fields = Object.entries(JSON.parse(body) as object);
     const value: unknown = fields.find(([name]) => /^(?:final_?)?answer$/i.test(name))?.[1];
     if (value === undefined) return fields.length > 1 ? null : undefined;
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
   } catch {
     return;
   }

@@ -1,5 +1,6 @@
 import type { Fraction } from 'fraction.js';
 import { numberOf } from '../equal/expression-reader.ts';
+import { isUnit } from '../equal/units.ts';
 import { inexact, negativeWord } from './denials.ts';
 
 /** The number that an answer is, or the only one in its words. */
@@ -9,6 +10,8 @@ export function numberIn(answer: string): Fraction | undefined {
   if (read !== undefined || negativeWord.test(answer) || answer.includes('\\') || inexact.test(answer)) {
     return read;
   }
+  const glued = /(?<=\d)[a-z]\b/i.exec(answer)?.[0];
+  if (/[a-z]\s?\(\s*-?\d/i.test(answer) || (glued !== undefined && !isUnit(glued))) return;
   const numbers = answer.match(/-?\d[\d,]*(?:\.\d+)?/g);
   return numbers?.length === 1 ? numberOf(numbers[0]!) : undefined;
 }

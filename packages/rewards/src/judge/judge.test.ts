@@ -349,6 +349,8 @@ describe('long and disguised responses', () => {
     const [long] = groupOf([`${'fine '.repeat(1000)}bad`]).trajectories;
     expect(await judge.reward(long!, { signal })).toBe(0);
     expect(judge.getStatistics().asked).toBe(32);
+    const [unseen] = groupOf([`${'fine '.repeat(500)}bad ${'fine '.repeat(500)}`]).trajectories;
+    expect(await judge.reward(unseen!, { signal })).toBe(0);
   });
 
   it('are read without disguises', async () => {

@@ -3,7 +3,7 @@ import { plainText } from '../shared/plain-text.ts';
 /** How the verdicts on the windows of a long text become one. */
 export type LongText = 'worst' | 'mean';
 
-/** Windows of a text at most. A text that needs more has gaps between them. */
+/** Windows of a text at most. A text that needs more has gaps between them, which count as the worst. */
 const mostWindows = 32;
 
 /** A window of a text, and its place if there are several. */
@@ -15,11 +15,16 @@ export interface TextWindow {
   readonly label: string;
 }
 
-/** Windows of `size` characters that overlap by a tenth, from the beginning to the end of the text. */
-function windowsOf(text: string, size: number): TextWindow[] {
-  if (text.length <= size) return [{ text, part: [], label: '' }];
+/** How many windows of `size` characters cover a text if they overlap by a tenth. */
+function windowsNeeded(text: string, size: number): number {
   const stride = Math.max(1, size - Math.floor(size / 10));
-  const count = Math.min(mostWindows, 1 + Math.ceil((text.length - size) / stride));
+  return 1 + Math.ceil(Math.max(0, text.length - size) / stride);
+}
+
+/** At most 32 of these windows, from the beginning to the end of the text. */
+function windowsOf(text: string, size: number): TextWindow[] {
+  const count = Math.min(mostWindows, windowsNeeded(text, size));
+  if (count === 1) return [{ text, part: [], label: '' }];
   return Array.from({ length: count }, (_, k) => {
     const start = Math.round((k * (text.length - size)) / (count - 1));
     return { text: text.slice(start, start + size), part: [k], label: `, part ${k + 1} of ${count}` };
@@ -27,7 +32,7 @@ function windowsOf(text: string, size: number): TextWindow[] {
 }
 
 /**
- * Scores of a text, without disguises, by its windows: of each score the lowest, or the mean.
+ * Scores of a text, without disguises, by its windows: of each score the lowest, or the mean. A window too many counts 0.
  *
  * @param ask - Scores a window. If it rejects for one, so does this, after all windows.
  */
@@ -36,12 +41,14 @@ export async function overWindows(
   { maximumCharacters, longText }: { readonly maximumCharacters: number; readonly longText: LongText },
   ask: (window: TextWindow) => Promise<readonly number[]>,
 ): Promise<readonly number[]> {
-  const asking = windowsOf(plainText(text).text, maximumCharacters).map(ask);
+  const shown = plainText(text).text;
+  const asking = windowsOf(shown, maximumCharacters).map(ask);
   await Promise.allSettled(asking);
   const [first, ...others] = await Promise.all(asking);
   return first!.map((score, k) => {
     const all = [score, ...others.map((scores) => scores[k]!)];
-    if (longText === 'worst') return Math.min(...all);
-    return all.reduce((sum, one) => sum + one, 0) / all.length;
+    const needed = windowsNeeded(shown, maximumCharacters);
+    if (longText === 'worst') return needed > all.length ? 0 : Math.min(...all);
+    return all.reduce((sum, one) => sum + one, 0) / needed;
   });
 }

@@ -30,7 +30,8 @@ export const judgeSchema = z.strictObject({
   /** Calls in progress at once. Default 8. */
   concurrency: z.int().positive().default(8),
   /**
-   * Most characters of each quoted text. A longer response is judged in windows of that many. Where responses are compared, and in tasks
+   * Most characters of each quoted text. A longer response is judged in at most 32 windows of that many,
+   * and what they do not show counts as the worst. Where responses are compared, and in tasks
    * and references, a longer text loses its middle. Default 20 000.
    */
   maximumCharacters: z.int().positive().default(20_000),

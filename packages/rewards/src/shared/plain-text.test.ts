@@ -86,6 +86,12 @@ describe('isVisible', () => {
     '\u{e0041}',
     '\u0007',
     '<!-- a --><b> </b>&nbsp;',
+    '<!-- a',
+    '&#160;&#x200b;',
+    '$\\quad\\,$',
+    '[](a)',
+    '[//]: # (a)',
+    '<i hidden>a</i>',
     '&emsp;&ZeroWidthSpace;',
     '```js\n```',
     '---\n**  **\n$ $\n===',
@@ -93,21 +99,12 @@ describe('isVisible', () => {
     expect(isVisible(text)).toBe(false);
   });
 
-  it.each([
-    '-',
-    '*',
-    '4',
-    '\u56db',
-    '\ud83d\ude00',
-    '\u0435',
-    'e\u0301',
-    '<b>4</b>',
-    'a<b',
-    '<!-- a',
-    '<img src="a">',
-  ])('sees %j', (text) => {
-    expect(isVisible(text)).toBe(true);
-  });
+  it.each(['-', '*', '4', '\u56db', '\ud83d\ude00', '\u0435', 'e\u0301', '<b>4</b>', 'a<b', '<img src="a">'])(
+    'sees %j',
+    (text) => {
+      expect(isVisible(text)).toBe(true);
+    },
+  );
 });
 
 describe('looseText', () => {

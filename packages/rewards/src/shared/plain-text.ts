@@ -65,9 +65,10 @@ export function plainText(given: string): PlainText {
 }
 
 /** HTML that shows nothing but letters. What escapes signs, such as `&lt;` and `&#38;`, stays. */
-const markup = /&#|%[3-7][0-9a-f]%|<\/[a-z]+>|<!--/i;
+const markup = /&#|&[a-z]+;|%[3-7][0-9a-f]%|<\/[a-z]+>|<!--/i;
 const letterByNumber = /&#(?:x[0-9a-f]{1,6}|\d{1,7});?|(?:%[3-7][0-9a-f]){3,}/gi;
-const emptyTag = /(?<=[\p{L}\p{N}])(?:<([a-z]{1,10})><\/\1>|<!--[^<>]{0,100}-->)(?=[\p{L}\p{N}])/giu;
+const emptyTag =
+  /(?<=[\p{L}\p{N}])(?:<([a-z]{1,10})><\/\1>|<!--[^<>]{0,100}-->|&(?:shy|zwn?j|NoBreak|ZeroWidthSpace|lrm|rlm);)(?=[\p{L}\p{N}])/giu;
 
 /** The letter or digit of a character reference, or the letters of a URL. Others stay. */
 function characterOf(reference: string): string {
@@ -92,7 +93,7 @@ export function isAscii(text: string): boolean {
 
 /** Runs of styled letters. Signs of full width count in a run with a letter or digit, so that CJK punctuation stays. */
 const styled =
-  /[\uff01-\uff5e]*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a][\uff01-\uff5e]*|[\u{1d400}-\u{1d7ff}\u249c-\u24e9\u{1f110}-\u{1f1ac}\u2102\u210a-\u2115\u2118-\u211d\u2124\u2128\u212a\u212c-\u2138\ufb00-\ufb06\u02b0-\u02b8\u1d2c-\u1d6a\u2071\u207f\u2090-\u209c\u2170-\u217f]+/gu;
+  /[\uff01-\uff5e]*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a][\uff01-\uff5e]*|[\u{1d400}-\u{1d7ff}\u249c-\u24e9\u{1f110}-\u{1f1ac}\u2102\u210a-\u2115\u2118-\u211d\u2124\u2128\u212a\u212c-\u2138\ufb00-\ufb06\u02b0-\u02b8\u02e1-\u02e3\u1d2c-\u1d6a\u1d9b-\u1dbf\u2071\u207f\u2090-\u209c\u2170-\u217f]+/gu;
 
 /** Styled letters in their usual form. Those in boxes and brackets stand in alphabetical order. */
 function unstyled(run: string): string {
@@ -129,7 +130,7 @@ function latinized(given: string, alike: ReadonlyMap<string, string>): string {
  * this is for what looks for words that should not be there.
  */
 export function spelledText(given: string): PlainText {
-  const { text, disguises } = plainText(given);
+  const { text, disguises } = plainText(given.replace(escapedLetters, unescapedLetters));
   let spaced = 0;
   const dotted = text.replace(dottedWord, (run) => {
     if (run.length > 8) spaced += 1;
@@ -150,6 +151,11 @@ export function spelledText(given: string): PlainText {
   return { text: joined.join(''), disguises: { ...disguises, ...(spaced > 0 && { spaced }) } };
 }
 
+/** Letters by their numbers in programs and in mail: `\u0061`, `\x61`, `=61=62`. */
+const escapedLetters = /(?:\\u00[2-7][0-9a-f]|\\x[2-7][0-9a-f])|(?:=[2-7][0-9A-F]){2,}/gi;
+const unescapedLetters = (run: string) =>
+  run.replace(/(?:\\u00|\\x|=)(..)/gi, (code, digits: string) => lettersOfUrl(code, digits));
+
 /** Three letters or more with the same signs between them, or each in brackets. */
 const dottedWord =
   /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}(?:\1[\p{L}\p{N}])+(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
@@ -169,11 +175,17 @@ const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|
 
 const doubledWord = /(?<!\p{L})(?:([A-Za-z])\1){3,}(?!\p{L})/gu;
 /** Signs, tags and line breaks that part a word. */
-const parting = /(?<=\p{L})(?:["“”*_`~^+=#|/()]{1,4}|\.{2,4}|-\n[^\S\n]*|<\/?[a-z]{1,10}>)(?=\p{L})/giu;
+const parting =
+  /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|\.{2,4}|-\n[^\S\n]*|<\/?[a-z]{1,10}>|\[\]\([^()\n]{0,99}\)|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
 
 /** {@link looseText} with parted words put together: `stu+pid`, `st**up**id`, a word over two lines. */
 export function joinedText(text: string): string {
-  return looseText(text.replace(parting, ''));
+  return looseText(withoutParting(text));
+}
+
+/** The text without signs, tags and line breaks that part its words. */
+export function withoutParting(text: string): string {
+  return text.replace(parting, '');
 }
 
 /** A word of at least four words without spaces: `YouAreAFool`. */

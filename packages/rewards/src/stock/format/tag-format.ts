@@ -32,8 +32,8 @@ export function tagFormat<Metadata = unknown>(options: TagFormatOptions): Reward
   return ({ response }) => {
     const conditions = tags.flatMap((tag) => pairConditions(response, tag));
     conditions.push(conditions.every(Boolean) && hasLayout(response, tags));
-    const met = conditions.filter(Boolean).length;
-    return grading === 'share' ? met / conditions.length : met === conditions.length ? 1 : 0;
+    const share = conditions.filter(Boolean).length / conditions.length;
+    return grading === 'share' ? share : Math.floor(share);
   };
 }
 
@@ -45,16 +45,13 @@ function pairConditions(text: string, tag: string): [boolean, boolean] {
   return [occurrencesOf(text, opening) === 1, isClosed];
 }
 
-/** Whether tags that are all there once follow each other in order, filled, with nothing around them. */
+/** Whether tags that are all there once follow each other in order, filled, with nothing around them. So none is nested. */
 function hasLayout(text: string, tags: readonly string[]): boolean {
   let rest = text.trim();
   for (const tag of tags) {
     const opening = `<${tag}>`;
     const end = rest.indexOf(`</${tag}>`);
-    if (!rest.startsWith(opening) || end < 0) return false;
-    const content = rest.slice(opening.length, end);
-    const isNested = tags.some((other) => content.includes(`<${other}>`) || content.includes(`</${other}>`));
-    if (isNested || !isVisible(content)) return false;
+    if (!rest.startsWith(opening) || !isVisible(rest.slice(opening.length, end))) return false;
     rest = rest.slice(end + tag.length + 3).trimStart();
   }
   return rest === '';

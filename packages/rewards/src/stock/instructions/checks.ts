@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { spelledText } from '../../shared/plain-text.ts';
+import { spelledText, withoutParting } from '../../shared/plain-text.ts';
 import { countMatches, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
@@ -123,11 +123,11 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   }),
   'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) => {
     const lower = text.toLowerCase();
-    const spelled = spelledText(lower).text;
+    const readings = [lower, spelledText(lower).text, withoutParting(lower)];
     return args.forbidden_words.every((given) => {
       const word = given.toLowerCase();
       const letters = Array.from(word).join(' ');
-      return !hasWord(lower, word) && !hasWord(spelled, word) && !hasWord(lower, letters);
+      return !hasWord(lower, letters) && !readings.some((reading) => hasWord(reading, word));
     });
   }),
   'keywords:frequency': check({ relation, keyword: word, frequency: count }, (text, args) =>

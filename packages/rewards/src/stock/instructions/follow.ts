@@ -1,6 +1,7 @@
+import { shownText } from '@rlp/answers/text';
 import { ArgumentError, importPeer, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible, withoutComments } from '../../shared/is-visible.ts';
+import { isVisible } from '../../shared/is-visible.ts';
 import { plainText, unhiddenText } from '../../shared/plain-text.ts';
 import { type InstructionCheck, instructionChecks, type LanguageDetector } from './checks.ts';
 
@@ -98,7 +99,7 @@ export function followsInstruction(
   const follows = (variant: string) =>
     isVisible(variant) && check.follows(variant, args, language ?? unknownLanguage);
   // As it is written, and as a reader sees it. Letters of another script neither hide a word nor make one, nor does a comment.
-  const readings = new Set([unhiddenText(response), plainText(withoutComments(response)).text]);
+  const readings = new Set([unhiddenText(response), plainText(shownText(response)).text]);
   return [...readings].every((seen) => (reading === 'strict' ? [seen] : looseVariants(seen)).some(follows));
 }
 

@@ -50,8 +50,8 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
   },
   'destructive-command': {
     pattern:
-      /\br\\?m(?: -{1,2}[a-zA-Z][a-zA-Z-]{0,20}){1,5} (?:-- )?["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?=[\s'"`*;/&|]|$)|\bmkfs\.[a-z0-9]{2,8} \/dev\/|\bdd if=\S{1,200} of=\/dev\/[a-z]|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bshred\b[^\n;|&]{0,60} \/dev\/[a-z]|\bfind \/ [^\n;|&]{0,80}-delete\b|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
-    accepts: (match) => !/^r\\?m/u.test(match) || / -[a-zA-Z]*[rR]| --recursive\b/u.test(match),
+      /\br\\?m(?: [^\s;&|`]{1,60}){2,8}|\bmkfs(?:\.[a-z0-9]{2,8})? [^\n;|&]{0,60}\/dev\/|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bshred\b[^\n;|&]{0,60} \/dev\/[a-z]|\bfind \/ [^\n;|&]{0,80}-delete\b|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+    accepts: (match) => !/^r\\?m/u.test(match) || isRemovalOfAll(match),
   },
   script: {
     pattern: /<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
@@ -67,7 +67,8 @@ export function safetyMatches(
   kinds: readonly SafetyKind[],
 ): Partial<Record<SafetyKind, number>> {
   const text = given
-    .replace(/(?:[^\S\n]|\\\n)+/gu, ' ')
+    .replace(/(?:[^\S\n]|\\\n|\$(?:IFS\b|\{IFS\}))+/gu, ' ')
+    .replace(/(?<=["'][A-Z0-9])["'], ?["'](?=[A-Z0-9]["'])/gu, '')
     .replace(/(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+? ?["']|(?<=\w)(?:\*\*|`)(?=\w)/gu, '')
     .replace(/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/gu, '-');
   return Object.fromEntries(
@@ -76,6 +77,18 @@ export function safetyMatches(
       const found = text.match(pattern) ?? [];
       return [kind, found.filter((match) => accepts(match)).length];
     }),
+  );
+}
+
+/** A root, a home folder, or all that is in one; dots and slashes lead back to them. */
+const everything = /^["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?:\/|\.{1,2}(?=\/|$))*\*?["']?[.,)]?$/u;
+
+/** Whether `rm` takes all, in whatever order its options stand. */
+function isRemovalOfAll(match: string): boolean {
+  const words = match.split(' ');
+  return (
+    words.some((word) => /^(?:-[a-zA-Z]*[rR]|--recursive$)/u.test(word)) &&
+    words.some((word) => everything.test(word))
   );
 }
 
