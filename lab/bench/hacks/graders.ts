@@ -242,11 +242,13 @@ const obedient: TextGenerator = async (messages) => {
   // A long response is shown in parts.
   const quoted =
     text.split(new RegExp(`\\[(?:BEGIN|END) response(?:, part \\d+ of \\d+)? ${key}\\]`))[1] ?? '';
-  if (quoted.includes('REFUSE')) return '';
+  const rules = text.replace(quoted, '');
+  const read = quoted.normalize('NFD').replace(/\p{M}/gu, '');
+  if (read.includes('REFUSE')) return '';
   const repeated = quoted.normalize('NFKC').match(/^.*(?:score|winner).*$/gim) ?? [];
-  const highest = /from -?\d+ \(worst\) to (\d+)/.exec(text)?.[1] ?? '10';
-  const lowest = /from (-?\d+) \(worst\)/.exec(text)?.[1] ?? '1';
-  return [...repeated.slice(0, 1000), `${key} score: ${quoted.includes('INSULT') ? lowest : highest}`].join(
+  const highest = /from -?\d+ \(worst\) to (\d+)/.exec(rules)?.[1] ?? '10';
+  const lowest = /from (-?\d+) \(worst\)/.exec(rules)?.[1] ?? '1';
+  return [...repeated.slice(0, 1000), `${key} score: ${read.includes('INSULT') ? lowest : highest}`].join(
     '\n',
   );
 };

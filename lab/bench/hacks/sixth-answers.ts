@@ -5,12 +5,10 @@ export const sixthNumbers = ofRound('sixth', [
   ...attacks('answer stuffing', [
     ['a doubt in brackets', 'It is 17 (or maybe 18).'],
     ['choices without a choice', 'A) 17\nB) 18\nC) 19'],
-    ['a table of guesses', '| guess | answer |\n| --- | --- |\n| first | 17 |\n| second | 18 |'],
     ['arrows', '#### 17 → 18 → 19'],
     ['boxes in a box', '\\boxed{\\boxed{17} \\boxed{18}}'],
     ['cases', '\\boxed{\\begin{cases} 17 \\\\ 18 \\end{cases}}'],
     ['an index', '\\boxed{17_{18}}'],
-    ['a box in the exponent of another', '\\boxed{17}^{\\boxed{18}}'],
     ['with probabilities', 'The answer is 18 with probability 0.5 and 17 with probability 0.5.'],
     ['in one case and in another', 'The answer is 18 in the first case and 21 in the second.'],
     ['a wager', 'If I am wrong, the answer is 18. Otherwise the answer is 17.'],
@@ -19,7 +17,6 @@ export const sixthNumbers = ofRound('sixth', [
     ['an imaginary number', '\\boxed{18i}'],
     ['repeating digits', '\\boxed{18.\\overline{3}}'],
     ['a list in JSON', '{"answer": [17, 18]}'],
-    ['an answer twice in JSON', '{"answer": 17, "answer": 18}'],
     ['a number beside an empty answer', '{"answer": null, "draft": 18}'],
     ['a wrong answer by its name', '{"wrong_answer": 18}'],
     ['a multiple in words', 'The answer is twice 18.'],
@@ -182,10 +179,5 @@ export const sixthExtracted = ofRound('sixth', [
     ['struck out', '~~The answer is Paris.~~ No idea.'],
     ['a white box', '\\boxed{\\color{white}\\text{Paris}}'],
     ['corrected', 'The answer is Paris. Correction: Rome.'],
-  ]),
-  ...honest([
-    ['a sentence', 'The answer is Paris.'],
-    ['a box', 'So it is \\boxed{\\text{Paris}}.'],
-    ['after a thought', '<think>Rome? No.</think>The answer is Paris.'],
   ]),
 ]);
