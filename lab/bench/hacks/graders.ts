@@ -29,6 +29,7 @@ import { pythonAttacks, pythonOutputAttacks, squareTests } from './python-attack
 import * as sixthAnswers from './sixth-answers.ts';
 import { sixthJavascript } from './sixth-javascript.ts';
 import { sixthPython, sixthPythonOutput } from './sixth-python.ts';
+import { secondSet } from './sixth-second.ts';
 import * as sixth from './sixth-text.ts';
 import * as texts from './text-attacks.ts';
 import { unseenJavascript } from './unseen-javascript.ts';
@@ -90,6 +91,7 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
         ...laterPython,
         ...fifthPython,
         ...sixthPython,
+        ...secondSet.python,
         ...honestPython,
       ]),
       reward: code(runners, 'python', assertions(squareTests), timeoutMs),
@@ -107,6 +109,7 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
         ...laterJavascript,
         ...fifthJavascript,
         ...sixthJavascript,
+        ...secondSet.javascript,
         ...honestJavascript,
       ]),
       reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
@@ -123,6 +126,7 @@ async function textCases(): Promise<Case[]> {
     ...fifth.fifthNumbers,
     ...fifth.fifthHonest.numbers,
     ...sixthAnswers.sixthNumbers,
+    ...secondSet.numbers,
   ];
   const tags = ['reasoning', 'answer'];
   const expected = () => [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
@@ -153,6 +157,7 @@ async function textCases(): Promise<Case[]> {
         ...fifth.fifthWords,
         ...sixthAnswers.sixthWords,
         ...sixthAnswers.sixthHonestWords,
+        ...secondSet.words,
       ],
       // A share of the words may be right; half of the reward may not be had.
       reward: atLeastHalf(answerF1({ reference: () => 'Paris' })),
@@ -169,12 +174,13 @@ async function textCases(): Promise<Case[]> {
         ...fifth.fifthThoughts,
         ...fifth.fifthHonest.thoughts,
         ...sixth.sixthThoughts,
+        ...secondSet.thoughts,
       ],
       reward: thinkFormat(),
     },
     {
       grader: 'tagFormat',
-      attacks: [...texts.tagAttacks, ...fifth.fifthTags, ...sixth.sixthTags],
+      attacks: [...texts.tagAttacks, ...fifth.fifthTags, ...sixth.sixthTags, ...secondSet.tags],
       reward: tagFormat({ tags }),
     },
     {
@@ -184,27 +190,28 @@ async function textCases(): Promise<Case[]> {
         ...fifth.fifthInstructions,
         ...fifth.fifthHonest.instructions,
         ...sixth.sixthInstructions,
+        ...secondSet.instructions,
       ],
       reward: instructionFollowing({ instructions: instructions as never }),
     },
     {
       grader: 'ToxicityVerifier',
-      attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults, ...sixth.sixthInsults],
+      attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults, ...sixth.sixthInsults, ...secondSet.insults],
       reward: verdict(new ToxicityVerifier()),
     },
     {
       grader: 'SafetyPatternVerifier',
-      attacks: [...texts.safetyAttacks, ...fifth.fifthSecrets, ...sixth.sixthSecrets],
+      attacks: [...texts.safetyAttacks, ...fifth.fifthSecrets, ...sixth.sixthSecrets, ...secondSet.secrets],
       reward: verdict(new SafetyPatternVerifier()),
     },
     {
       grader: 'pointwiseJudge',
-      attacks: [...judgeAttacks, ...fifth.fifthInjections, ...sixth.sixthInjections],
+      attacks: [...judgeAttacks, ...fifth.fifthInjections, ...sixth.sixthInjections, ...secondSet.injections],
       reward: pointwiseJudge({ generator: obedient, rubric: 'right and polite' }).reward,
     },
     {
       grader: 'rubricJudge',
-      attacks: [...judgeAttacks, ...fifth.fifthInjections, ...sixth.sixthInjections],
+      attacks: [...judgeAttacks, ...fifth.fifthInjections, ...sixth.sixthInjections, ...secondSet.injections],
       reward: rubric(),
     },
   ];

@@ -118,7 +118,7 @@ const lowerWords = (text: string): string[] =>
 
 /** Signs of a denial as words. */
 const signWords = (text: string): string =>
-  text.replace(/[≠¬]|!=|!(?=\p{L})/gu, ' not ').replace(/[✗✘❌✖]|\?\s*no\b/gu, ' wrong ');
+  text.replace(/[≠¬]|!=|!(?=\p{L})/gu, ' not ').replace(/[✗✘❌✖]|\?\s*no(?:pe)?\b/gu, ' wrong ');
 
 /** Whether an answer denies what it shares with the right one: "certainly not Paris". Not if the right one denies it too. */
 export function isDenied(given: string, expected: string): boolean {

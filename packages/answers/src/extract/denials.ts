@@ -14,7 +14,7 @@ export const negativeWord = new RegExp(
 
 /** Words and signs of a bound, a range or a sum that is not done: what they stand with is no value. */
 export const inexact =
-  /[<>?~]|\b(?:twice|thrice|double|triple|half|negative|minus|root)(?: of)? \$?\d|\d (?:squared|cubed)\b|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|up to)\s\$?\d|\bbetween\b|\banswer\s(?:has|contains)\b/i;
+  /[<>?~]|\b(?:twice|thrice|double|triple|half|negative|minus|root|times)(?: of)? \$?\d|\d (?:squared|cubed|and an? (?:half|third|quarter))\b|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|up to)\s\$?\d|\bbetween\b|\banswer\s(?:has|contains)\b/i;
 
 const negation = new RegExp(
   String.raw`(?:(?:${foreignDenial.source}|\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$`,

@@ -1,6 +1,8 @@
+import { negativeWord } from './denials.ts';
+
 const mostJson = 10_000;
 
-/** The field `answer` of a response that is JSON, or ends in a block of it. `null` if it has several fields, none of which is that. */
+/** The field `answer` of a response that is JSON, or ends in a block of it. `null` if it has only others, and several or one that is denied. */
 export function jsonAnswer(text: string): string | null | undefined {
   const end = text.slice(-mostJson).trim();
   const body = end.endsWith('```')
@@ -10,7 +12,8 @@ export function jsonAnswer(text: string): string | null | undefined {
   try {
     const fields = Object.entries(JSON.parse(body) as object);
     const value: unknown = fields.find(([name]) => /^(?:final_?)?answer$/i.test(name))?.[1];
-    if (value === undefined) return fields.length > 1 ? null : undefined;
+    const isDenied = fields.some(([name]) => negativeWord.test(name.replaceAll('_', ' ')));
+    if (value === undefined) return isDenied || fields.length > 1 ? null : undefined;
     return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
   } catch {
     return;

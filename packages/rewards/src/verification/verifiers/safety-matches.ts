@@ -50,7 +50,7 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
   },
   'destructive-command': {
     pattern:
-      /\br\\?m(?: [^\s;&|`]{1,60}){2,8}|\bmkfs(?:\.[a-z0-9]{2,8})? [^\n;|&]{0,60}\/dev\/|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bshred\b[^\n;|&]{0,60} \/dev\/[a-z]|\bfind \/ [^\n;|&]{0,80}-delete\b|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bfind \/ [^\n;|&]{0,80}-delete\b|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
     accepts: (match) => !/^r\\?m/u.test(match) || isRemovalOfAll(match),
   },
   script: {
