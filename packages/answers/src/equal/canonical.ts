@@ -94,7 +94,10 @@ const isJoint = ({ kind, parts }: Collection) => /^(?:list|all)$/.test(kind) && 
 /** `x \ne 1, x \ne 2` as `\mathbb{R} \setminus \{1, 2\}`. */
 function pointsLeftOut(parts: readonly Expression[]): Expression | undefined {
   const points = parts.flatMap((part) =>
-    part.type === 'relation' && part.operators.join() === 'ne' && isVariable(part.sides[0]!)
+    part.type === 'relation' &&
+    part.operators.join() === 'ne' &&
+    isVariable(part.sides[0]!) &&
+    variablesOf(part.sides[1]!).size === 0
       ? [part.sides[1]!]
       : [],
   );
@@ -122,7 +125,7 @@ function ofRelation(written: Relation): Expression {
   if (relation.type !== 'relation') return canonical(relation);
   const { operators, sides } = relation;
   if (operators.length === 1 && operators[0] === 'in' && isLabel(sides[0]!)) return canonical(sides[1]!);
-  if (operators.join() === 'ne' && isVariable(sides[0]!))
+  if (operators.join() === 'ne' && isVariable(sides[0]!) && variablesOf(sides[1]!).size === 0)
     return canonical(apply('without', symbol('R'), collection('set', [sides[1]!])));
   return intervalOf(relation) ?? ofDistance(relation) ?? { ...relation, sides: sides.map(canonical) };
 }

@@ -14,6 +14,9 @@ export function choiceOf(tokens: readonly Token[]): string | undefined {
       .map(({ text }) => text)
       .join(' '),
   );
-  if (found === null || /(?:^| )(?:[A-J] [).:]|or |and )/i.test(found.groups!.text ?? '')) return;
+  const text = found?.groups?.text ?? '';
+  // a : b is a ratio.
+  if (found === null || (/^\W*\w :/.test(found[0]) && /^ \w$/.test(text))) return;
+  if (/(?:^| )(?:[A-J] [).:]|or |and )/i.test(text)) return;
   return found[1]!.toUpperCase();
 }

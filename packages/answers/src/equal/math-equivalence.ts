@@ -86,7 +86,8 @@ export function mathAnswersAgree(
     return mathAnswersAgree(given.replace(decimalComma, '$1.$2'), expected, options);
   const comparison = { form: options.form ?? 'any', seed: options.seed ?? secretSeed() };
   if (agreeAs({ commas: 'thousands' }, given, expected, comparison)) return true;
-  const hasCommas = /\d,\d{3}/.test(given) || /\d,\d{3}/.test(expected);
+  const both = `${given} ${expected}`;
+  const hasCommas = /\d,\d{3}/.test(both) && !/,0\d/.test(both);
   if (hasCommas && agreeAs({ commas: 'list' }, given, expected, comparison)) return true;
   try {
     return options.equivalence?.(given, expected) === true;

@@ -1,5 +1,5 @@
 import { type Agree, apply, type Expression, type Relation, renamed, variablesOf } from './expression.ts';
-import { isVariable } from './labels.ts';
+import { isValueOfFunction } from './labels.ts';
 import { type Sameness, sameValues } from './symbolic-equivalence.ts';
 
 const mirrored: Readonly<Record<string, string>> = { '>': '<', ge: 'le' };
@@ -45,5 +45,7 @@ function boundedBy(expression: Expression): readonly string[] {
   if (expression.type === 'collection') return expression.parts.flatMap(boundedBy);
   if (expression.type !== 'relation' || !/[<>]|[gl]e|ne|in/.test(expression.operators[0]!)) return [];
   const isDomain = expression.operators[0] === 'in' && expression.sides[1]!.type === 'symbol';
-  return isDomain ? [] : expression.sides.filter(isVariable).map(({ name }) => name);
+  return isDomain
+    ? []
+    : expression.sides.flatMap((side) => (isValueOfFunction(side) ? [] : [...variablesOf(side)]));
 }

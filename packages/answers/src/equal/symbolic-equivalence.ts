@@ -123,7 +123,7 @@ function withFunctions(expression: Expression): Expression {
   if (expression.type !== 'apply') return expression;
   const args = expression.args.map(withFunctions);
   if (!isFunction(expression)) return { ...expression, args };
-  return apply('multiply', args[0]!, apply('power', apply('add', args[1]!, constant(7919)), constant(3)));
+  return apply('multiply', args[0]!, apply('power', apply('add', args[1]!, constant(1)), constant(3)));
 }
 
 /** Compares at points; `undefined` if nowhere both have a value, or if a value is not exact though it must be. */
@@ -180,7 +180,10 @@ function equal(a: Value, b: Value): boolean | undefined {
     const isOneFinite = Number.isFinite(re + im) || Number.isFinite(other.re + other.im);
     return isOneFinite ? false : undefined;
   }
-  return Math.hypot(re - other.re, im - other.im) <= tolerance * size || size < 1e-13;
+  const error = Math.hypot(re - other.re, im - other.im);
+  if (error <= tolerance * size || size < 1e-13) return true;
+  // What is left of a difference of nearly equal values has few digits.
+  return error < 1e-13 && size < 0.01 ? undefined : false;
 }
 
 /** Holds the first proportion and compares the others with it. */

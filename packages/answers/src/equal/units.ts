@@ -7,7 +7,7 @@ const definitions =
   '% percent percentage|$ dollar usd|€ euro eur|£ gbp|¥ yen jpy|₹ rupee inr rs|°C celsius|°F fahrenheit|' +
   'min minute = 60 s|h hr hour = 60 min|day = 24 h|wk week = 7 day|yr year = 12 month|in inch inche = 2.54 cm|ft foot feet = 12 in|' +
   'yd yard = 3 ft|mi mile = 5280 ft|lb pound = 453.59237 g|oz ounce = 0.0625 lb|tonne = 1000 kg|L l liter litre* = 1000 cm^3|cc = cm^3|gal gallon = 231 in^3|' +
-  'qt quart = 0.25 gal|pt pint = 0.5 qt|cup = 0.5 pint|N newton* = kg m/s^2|J joule* = N m|W watt* = J/s|V volt* = W/A|Pa pascal* = N/m^2|' +
+  'qt quart = 0.25 gal|pt pint = 0.5 qt|cup = 0.5 pint|N newton* = kg m/s^2|J joule* = N m|W watt* = J/s|V volt* = W/A|S siemens* = A/V|Pa pascal* = N/m^2|' +
   'Hz hertz* = 1/s|C coulomb* = A s|F farad* = C/V|Ω ohm* = V/A|T tesla* = N/A/m|H henry* = V s/A|M molar* = mol/L|bar = 100 kPa|' +
   'mph = mi/h|Wh* = W h|Ah* = A h|kph kmh kmph = km/h|¢ cent = 0.01 dollar|pence = 0.01 £';
 
@@ -44,7 +44,7 @@ for (const [name, definition] of [...table]) {
 function knownUnit(word: string): Unit | undefined {
   const lower = word.toLowerCase();
   const kilo = lower.replace(/^k[a-z]$/, (name) => `k${name[1]!.toUpperCase()}`);
-  for (const name of [word, lower, kilo, lower.replace(/(?<=..)s$/, '')]) {
+  for (const name of lower.length > 1 ? [word, lower, kilo, lower.replace(/(?<=..)s$/, '')] : [word]) {
     const whole = table.get(name);
     if (whole !== undefined) return meaningOf(whole);
     const [, prefix, rest = ''] =
