@@ -1,12 +1,16 @@
 import { agreeAsDates } from '../equal/dates.ts';
 import { isUnit, unitOf } from '../equal/units.ts';
-import { inexact, negativeWord, refusal } from './denials.ts';
+import { inexact, isDenied, refusal, statement } from './denials.ts';
 
 const number =
   /(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
 
-/** A text without asterisks, backticks and white space at its ends; `z^*` keeps its own. */
-export function withoutMarks(text: string): string {
+/** A smile or a picture at the end of a text. */
+const smile = /(?:\s[:;]-?[)D]|\s|\p{Extended_Pictographic}|\ufe0f)+$/u;
+
+/** A text without asterisks, backticks, pictures and white space at its ends; `z^*` keeps its own. */
+export function withoutMarks(given: string): string {
+  const text = given.slice(0, -16) + given.slice(-16).replace(smile, '');
   let [start, end] = [0, text.length];
   while (start < end && /[\s*`]/.test(text[start]!)) start += 1;
   while (end > start && /[\s*`]/.test(text[end - 1]!) && text[end - 2] !== '^') end -= 1;
@@ -29,7 +33,8 @@ const said = /^[^\d\\]*\b(?:is|are|equals|will be)\b\s*:?\s*(\S.*?)\.?$/;
 const severalValues = /(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s*=[^=]*$/;
 
 /** A sentence that begins with its verdict. */
-const yesOrNo = /^(yes|no|true|false)[,.](?!.*\b(?:yes|no|true|false)\b)/i;
+const yesOrNo =
+  /^(yes|no|true|false)[,.](?!.*\b(?:yes|no|true|false)\b)|^(?:so|thus|hence|therefore)?,?\s?(?:the|this) (?:statement|claim|assertion|proposition) is (true|false)\.?$/i;
 
 /** A letter that a sentence chooses. */
 const chosen = [
@@ -53,19 +58,26 @@ export function closingAnswer(text: string): string | undefined {
     if (isFormula(line) || agreeAsDates(line, line) || (isWhole && amount.test(line))) return line;
     const letter = chosen.map((form) => form.exec(line)).find((match) => match !== null);
     if (letter != null)
-      return negativeWord.test(line.slice(0, letter.index + letter[0].length)) ? undefined : letter[1];
+      return isDenied(line.slice(0, letter.index + letter[0].length)) ? undefined : letter[1];
   }
   const sentences = end.split(/\n|(?<=[.!?])\s/);
+  const decided = verdictIn(sentences.at(-1)!);
+  if (decided !== undefined) return decided;
   const last = sentences.findLast((sentence) => /\d/.test(sentence));
   if (failure.test(end.slice(end.lastIndexOf(last ?? '')))) return;
-  if (last !== undefined) return negativeWord.test(last) || last.endsWith('?') ? undefined : saidIn(last);
-  return wordsSaidIn(sentences.at(-1)!) ?? (text.length <= 60 && !negativeWord.test(line) ? line : undefined);
+  if (last !== undefined) return isDenied(last) || last.endsWith('?') ? undefined : saidIn(last);
+  return wordsSaidIn(sentences.at(-1)!) ?? (text.length <= 60 && !isDenied(line) ? line : undefined);
 }
 
-/** What a sentence without digits says: yes or no, its only words in bold, or what something is. */
+/** Yes or no, if a sentence says nothing else. */
+function verdictIn(sentence: string): string | undefined {
+  const [, reply, truth] = /\d/.test(sentence) ? [] : (yesOrNo.exec(sentence) ?? []);
+  return reply ?? truth;
+}
+
+/** What a sentence without digits says: its only words in bold, or what something is. */
 function wordsSaidIn(sentence: string): string | undefined {
-  const verdict = yesOrNo.exec(sentence)?.[1];
-  if (verdict !== undefined || negativeWord.test(sentence) || sentence.endsWith('?')) return verdict;
+  if (isDenied(sentence) || sentence.endsWith('?')) return;
   const bold = sentence.match(/\*\*[^*]+\*\*/g) ?? [];
   return bold.length === 1 ? withoutMarks(bold[0]!) : said.exec(sentence)?.[1];
 }
@@ -77,7 +89,6 @@ const failure =
 /** The number of a step or an equation, which is no result. */
 const label =
   /\b(step|equation|eq\.|page|part|case|line|problem|question|figure|table|section|exercise|example)s?\s*[(#]?\d+\)?/gi;
-const consequence = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\s/;
 
 /** A number that the rest of its sentence limits: "42, but this counts some twice". */
 const conceded = /\d[^.]*,\s+(?:but|yet|although|though|however)\b/;
@@ -88,15 +99,13 @@ const verdict =
 
 /** The only formula or number of a sentence, or what it says that something is. */
 export function saidIn(given: string): string | undefined {
-  const unlabelled = given.replace(label, '$1');
-  const clauses = unlabelled.split(consequence);
-  const sentence = clauses.findLast((clause) => /\d/.test(clause)) ?? unlabelled;
+  const sentence = statement(given.replace(label, '$1'));
   if (conceded.test(sentence) || verdict.test(sentence)) return;
   const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
   if (formulas.length === 1 && isWithoutDigits(sentence, formulas[0]![0])) return formulas[0]![0];
   const several = severalValues.exec(sentence);
   if (several !== null) return several[0];
-  const side = sentence.slice(sentence.lastIndexOf('=') + 1);
+  const side = sentence.split(/=|\s(?:makes?|yields?|totals?|comes? to)\s/).at(-1)!;
   const formula = side === sentence ? said.exec(side)?.[1] : undefined;
   if (formula !== undefined && isFormula(formula)) return formula;
   const numbers = inexact.test(side) ? [] : [...side.matchAll(number)];
@@ -111,7 +120,7 @@ function isWithoutDigits(text: string, part: string): boolean {
 
 /** A number with the unit, number word or percent sign behind it. */
 function withUnit({ 0: digits, index }: RegExpExecArray, text: string): string {
-  const [behind, unit = '%'] = /^\s?(?:\\?%|(°?[a-zA-Z]+|°)(?:(?:\/| per )[a-zA-Z]+)?)/.exec(
+  const [behind, unit = '%'] = /^\s?(?:\\?%|(?!in\s[a-z])(°?[a-zA-Z]+|°)(?:(?:\/| per )[a-zA-Z]+)?)/.exec(
     text.slice(index + digits.length),
   ) ?? [''];
   if (/^[a-zA-Z]$/.test(unit) && isUnit(unit)) return `${digits}\\text{${behind}}`;

@@ -6,11 +6,35 @@ const strange = 'wrong|incorrect|mistaken|(?<!\\bno )mistakes?|suppose|assum(?:e
 
 const disowning = new RegExp(`(?<![a-z])(?:${strange}|check)(?![a-z])|${foreignDenial.source}`, 'i');
 
-/** A word that denies an answer. */
-export const negativeWord = new RegExp(
-  String.raw`${foreignDenial.source}|^(?:(?:now|next),? )?(?:let|try|consider|check)\b|\bno way\b|\b(?:tempting|not(?! exist)|cannot|never|neither|unlikely|hardly|${strange}|(?<!\bno )doubt)\b|\bif\b[^.!?\n]{0,80}\banswer would\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b`,
+const negative = new RegExp(
+  String.raw`${foreignDenial.source}|^(?:(?:now|next),? )?(?:let|try|consider|check)\b|\bno way\b|\b(?:tempting|not(?! exist)|cannot|never|neither|unlikely|hardly|${strange}|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b`,
   'i',
 );
+const conditional = /\bif\b[^.!?\n]{0,80}\banswer would\b/i;
+
+/** What parts a sentence from its conclusion. */
+const consequence = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\s/;
+
+/** A clause that tells the condition or the reason of the rest, or compares it. One that tells of an answer is none. */
+const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?)\b)[^,;:.!?\n]){1,80}`;
+const comparison =
+  'which (?:is|are) (?:less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)';
+const subordinate = new RegExp(
+  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though)\b${side},\s|,\s[$\d.]+\s(?:more|less|fewer)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|${comparison})\b${side}(?=[.!]?$)`,
+  'gi',
+);
+
+/** What a sentence states: its conclusion, without conditions, reasons and comparisons. */
+export function statement(sentence: string): string {
+  const conclusion = sentence.split(consequence).findLast((clause) => /\d/.test(clause)) ?? sentence;
+  const stated = conclusion.replace(subordinate, '');
+  return /\d/.test(stated) || !/\d/.test(conclusion) ? stated : conclusion;
+}
+
+/** Whether words of a sentence deny the answer in it. */
+export function isDenied(sentence: string): boolean {
+  return conditional.test(sentence) || negative.test(statement(sentence.trim()));
+}
 
 /** Words and signs of a bound, a range or a sum that is not done: what they stand with is no value. */
 export const inexact =
@@ -46,15 +70,13 @@ export function undenied(text: string, found: string, at: number): string | unde
 
 const ends = /[.!?]\s|\n/;
 
-/** Whether the clause around a place tells of an answer that is not the writer's: "Anyone who says 18 is mistaken". */
+/** Whether the sentence around a place tells of an answer that is not the writer's: "Anyone who says 18 is mistaken". */
 export function disowned(text: string, at: number): boolean {
   const before = text
     .slice(Math.max(0, at - 200), at)
     .split(ends)
-    .at(-1)!
-    .split(/[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\s/)
     .at(-1)!;
-  return disowning.test(before + text.slice(at).slice(0, 200).split(ends, 1)[0]!);
+  return disowning.test(statement(before + text.slice(at).slice(0, 200).split(ends, 1)[0]!));
 }
 
 /** A writer who takes an answer back: "Oops", "Scratch that", "On second thought", "Actually, that is wrong". */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { decimalDigit, shownText, trimmed } from '../text.ts';
 import { boxedAnswer } from './boxes.ts';
 import { closingAnswer, saidIn, withoutMarks } from './closing-answer.ts';
-import { denial, disowned, doubt, gaveUp, negativeWord, undenied, withoutRetracted } from './denials.ts';
+import { denial, disowned, doubt, gaveUp, isDenied, undenied, withoutRetracted } from './denials.ts';
 import { jsonAnswer } from './json-answer.ts';
 
 const hashed = /#### (-?[0-9.,]+)/g;
@@ -76,16 +76,18 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
   const end = line.search(
-    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|である|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:not|rather than|instead of)\s+\S/,
+    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|である|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S|,\s(?:provided|assuming|given|as)\b/,
   );
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
 
-/** Lines that LaTeX does not print, and opening tags with attributes. */
+/** Lines that LaTeX does not print, opening tags with attributes, and sums for a calculator: `<<2*9=18>>`. */
 const comments =
-  /<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
+  /<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** An answer that is a sentence: "Janet makes $18 every day". */
 const sentenceStart = /^[A-Z][a-z]+\s[a-z]+\s\S/;
+/** A formula with what it is: "the interval $(2, 3]$". */
+const namedFormula = /^(?:the|an?)\s[a-z ]{1,40}\$[^$]+\$$/;
 
 /** The first half of "not 6 but 7". */
 const notThisBut =
@@ -109,21 +111,21 @@ function withoutThoughts(text: string): string {
 const readers = {
   boxed: boxedAnswer,
   hash(text: string) {
-    const start = text.lastIndexOf('#### ');
-    const line = /^#### (-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
+    const start = text.lastIndexOf('####');
+    const line = /^#### ?(-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
     if (/#### [^\n]+$/.test(text.slice(Math.max(0, start - 40), Math.max(0, start)))) return null;
     if (line === null) return hashAnswer(text, 'last');
     const [, number, rest] = line;
     if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!) || denial.test(rest!)) return null;
-    return /^\s*[/^*\\π√]|^[a-z]/i.test(rest!) ? number! + rest! : hashAnswer(text, 'last');
+    return /^\s*[/^*\\π√]|^[a-z]/i.test(rest!) ? number! + rest! : number!.replaceAll(',', '');
   },
   phrase(text: string) {
     const json = jsonAnswer(text);
     if (json === null) return null;
     const found = json ?? answerPhrase(text, 'sentence');
     const said = found?.replace(notThisBut, '');
-    if (said === undefined || negativeWord.test(said)) return undefined;
-    return sentenceStart.test(said) ? saidIn(said) : said;
+    if (said === undefined || isDenied(said)) return undefined;
+    return sentenceStart.test(said) || namedFormula.test(said) ? saidIn(said) : said;
   },
   sentence: closingAnswer,
   number(text: string) {

@@ -1,19 +1,19 @@
-import { negativeWord } from './denials.ts';
+import { isDenied } from './denials.ts';
 
 const mostJson = 10_000;
 
-/** The field `answer` of a response that is JSON, or ends in a block of it. `null` if it has only others, and several or one that is denied. */
+/** The field `answer` of a response that is JSON, or ends in a line or block of it. `null` if it has only others, and several or one that is denied. */
 export function jsonAnswer(text: string): string | null | undefined {
   const end = text.slice(-mostJson).trim();
   const body = end.endsWith('```')
     ? end.slice(end.lastIndexOf('```', end.length - 4) + 3, -3).replace(/^[a-z]{0,8}\s/i, '')
-    : end;
+    : end.slice(end.lastIndexOf('\n{') + 1);
   if (!body.trimStart().startsWith('{')) return;
   try {
     const fields = Object.entries(JSON.parse(body) as object);
     const value: unknown = fields.find(([name]) => /^(?:final_?)?answer$/i.test(name))?.[1];
-    const isDenied = fields.some(([name]) => negativeWord.test(name.replaceAll('_', ' ')));
-    if (value === undefined) return isDenied || fields.length > 1 ? null : undefined;
+    const wrong = fields.some(([name]) => isDenied(name.replaceAll('_', ' ')));
+    if (value === undefined) return wrong || fields.length > 1 ? null : undefined;
     return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
   } catch {
     return;

@@ -1,13 +1,13 @@
 import type { Fraction } from 'fraction.js';
 import { numberOf } from '../equal/expression-reader.ts';
 import { isUnit } from '../equal/units.ts';
-import { inexact, negativeWord } from './denials.ts';
+import { inexact, isDenied } from './denials.ts';
 
 /** The number that an answer is, or the only one in its words. */
 export function numberIn(answer: string): Fraction | undefined {
   if (answer.length > 1000) return;
   const read = numberOf(answer);
-  if (read !== undefined || negativeWord.test(answer) || answer.includes('\\') || inexact.test(answer)) {
+  if (read !== undefined || isDenied(answer) || answer.includes('\\') || inexact.test(answer)) {
     return read;
   }
   const glued = /(?<=\d)[a-z]\b/i.exec(answer)?.[0];
