@@ -12,8 +12,8 @@ export function jsonAnswer(text: string): string | null | undefined {
   try {
     const fields = Object.entries(JSON.parse(body) as object);
     const value: unknown = fields.find(([name]) => /^(?:final_?)?answer$/i.test(name))?.[1];
-    const wrong = fields.some(([name]) => isDenied(name.replaceAll('_', ' ')));
-    if (value === undefined) return wrong || fields.length > 1 ? null : undefined;
+    const areDenied = fields.some(([name]) => isDenied(name.replaceAll('_', ' ')));
+    if (value === undefined) return areDenied || fields.length > 1 ? null : undefined;
     return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
   } catch {
     return;
