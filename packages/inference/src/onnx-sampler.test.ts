@@ -140,6 +140,20 @@ describe('createOnnxSampler', () => {
     });
   });
 
+  it('penalizes tokens that came before by their logits', async () => {
+    const backend = await start();
+    const [completion] = await backend.sample({ ...request, temperature: 0, repetitionPenalty: 3 });
+    const { tokens } = completion!;
+    const [scored] = await backend.scoreLogits([{ prompt, completion: tokens }]);
+    const { logits, vocabularySize } = scored!;
+    for (const [t, token] of tokens.entries()) {
+      const seen = new Set([...prompt, ...tokens.slice(0, t)]);
+      const row = logits.slice(t * vocabularySize, (t + 1) * vocabularySize);
+      const penalized = row.map((x, v) => (seen.has(v) ? (x > 0 ? x / 3 : x * 3) : x));
+      expect(penalized[token]).toBeCloseTo(Math.max(...penalized), 4);
+    }
+  });
+
   it('cuts the text before a stop string and keeps the tokens that complete it', async () => {
     const backend = await start();
     const free = (await backend.sample({ ...request, maxTokens: 20 }))[0]!;
@@ -257,6 +271,9 @@ describe('createOnnxSampler', () => {
     const hollow = { ...tinyModel(), weights: new Map() };
     await expect(start({ model: hollow, store: 'hollow' })).rejects.toThrow(
       '"model.embed_tokens.weight" is missing',
+    );
+    await expect(start({ engine: 'cpu' as never, model: null as never })).rejects.toThrow(
+      /engine: must be an engine from createEngine[\s\S]*model: must be a model/,
     );
     await expect(start({ maxSequences: 0, weights: 'baked' as never })).rejects.toThrow(
       /maxSequences[\s\S]*weights/,

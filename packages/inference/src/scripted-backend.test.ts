@@ -68,6 +68,9 @@ describe('scriptedBackend', () => {
     expect(short).toMatchObject({ text: 'upon', stopReason: 'length' });
     const [stopped] = await backend.sample({ ...request, stopStrings: [' a '] });
     expect(stopped).toMatchObject({ text: 'upon', stopReason: 'stop', tokens: { length: 7 } });
+    const narrow = scriptedBackend({ tokenizer, completions: ['upon a time'], contextLength: 8 });
+    const [full] = await narrow.sample(request);
+    expect(full).toMatchObject({ text: 'upo', stopReason: 'length' });
   });
 
   it('says which prompts and pairs do not fit', async () => {

@@ -150,6 +150,19 @@ describe('createSglangSampler', () => {
     expect(await sampler.sample(request)).toHaveLength(2);
   });
 
+  it('restores the weights that were there when a checkpoint fails', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    const checkpoint = (version: number, path: string) => ({ kind: 'checkpoint', version, path }) as const;
+    await expect(sampler.updateWeights(checkpoint(1, '/weights/missing'))).rejects.toThrow(
+      'No such directory',
+    );
+    expect([server.weights, server.version]).toEqual(['/models/tiny', 'default']);
+    await sampler.updateWeights(checkpoint(2, '/weights/2'));
+    await expect(sampler.updateWeights(checkpoint(3, '/weights/missing'))).rejects.toThrow(SamplerError);
+    expect([server.weights, server.version]).toEqual(['/weights/2', '2']);
+  });
+
   it('unloads an adapter that another one replaced', async () => {
     const server = new StubSglang();
     const sampler = await create(server);
@@ -191,6 +204,11 @@ describe('createSglangSampler', () => {
     const [, filtered] = server.asked.slice(-4).map(({ body }) => body.sampling_params);
     expect(filtered).toMatchObject({ stop_token_ids: [9], stop: ['b'], top_k: 5, top_p: 0.5, min_p: 0.1 });
     expect(plain).toMatchObject({ top_k: -1, top_p: 1, min_p: 0, repetition_penalty: 1 });
+    expect(server.asked.at(-1)!.body).toMatchObject({
+      input_ids: [0, 5],
+      return_logprob: true,
+      stream: false,
+    });
     expect(plain).not.toHaveProperty('stop');
     expect(plain).not.toHaveProperty('stop_token_ids');
   });

@@ -71,6 +71,11 @@ describe('createVllmSampler', () => {
     expect(body.sampling_params).toMatchObject({
       ...{ n: 2, max_tokens: 4, temperature: 1, stop_token_ids: [9], stop: ['b'], top_k: 5 },
     });
+    await sampler.sample(request);
+    const plain = server.asked.at(-1)!.body.sampling_params;
+    expect(plain).toMatchObject({ detokenize: false, top_k: 0, top_p: 1, min_p: 0, repetition_penalty: 1 });
+    expect(plain).not.toHaveProperty('stop');
+    expect(plain).not.toHaveProperty('stop_token_ids');
     for (const { tokens, behaviorLogprobs } of completions) {
       const context = [6, ...tokens];
       expect(behaviorLogprobs).toEqual(
@@ -244,14 +249,17 @@ describe('vLLM with bad answers', () => {
     await expect(sampler.sample(request)).rejects.toThrow(/no answer within 20 ms; raise `timeoutMs`/);
   });
 
-  it('notices weights that were lost in silence', async () => {
-    const server = new StubVllm();
-    const sampler = await create(server);
-    server.fault = (path) => (path === '/weight_info' ? { body: { weight_version: 'default' } } : undefined);
-    await expect(
-      sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' }),
-    ).rejects.toThrow(/took version 1 and does not have it/);
-  });
+  it.each([{ weight_version: 'default' }, {}])(
+    'notices weights that were lost in silence: %o',
+    async (body) => {
+      const server = new StubVllm();
+      const sampler = await create(server);
+      server.fault = (path) => (path === '/weight_info' ? { body } : undefined);
+      await expect(
+        sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' }),
+      ).rejects.toThrow(/took version 1 and does not have it/);
+    },
+  );
 
   it('is away', async () => {
     const server = new StubVllm();

@@ -56,6 +56,14 @@ describe('a server that is no vLLM, or lacks something', () => {
     await expect(create(server)).rejects.toThrow(message);
   });
 
+  it('is refused with the names of its models if it serves others', async () => {
+    const server = new StubVllm();
+    server.fault = answering('/v1/models', { data: [{ id: 'a' }, { id: 'b' }, { id: 'c', parent: 'a' }] });
+    await expect(create(server, { model: 'tiny' })).rejects.toThrow(
+      /expected the model "tiny" at .*, got a, b$/,
+    );
+  });
+
   it('is refused if it ends while it is asked for adapters', async () => {
     const server = new StubVllm();
     server.fault = (path) =>
