@@ -108,11 +108,6 @@ export const sixthJavascript = ofRound('sixth', [
   ...honest([
     ['a right program after the patches', 'const f = (n) => n ** 2'],
     [
-      'own valueOf',
-      'class M { constructor(c) { this.c = c } valueOf() { return this.c } } const f = (n) => new M(n * n)',
-      ['assert(f(3) > f(2)); assert.equal(+f(3), 9); assert.equal(f(3) - f(2), 5)'],
-    ],
-    [
       'own toJSON',
       'class M { constructor(c) { this.c = c } toJSON() { return { c: this.c } } } const f = (n) => new M(n * n)',
       ['assert.equal(JSON.stringify(f(3)), \'{"c":9}\')'],

@@ -159,16 +159,6 @@ export const sixthPython = ofRound('sixth', [
       'class P:\n  def __init__(s, x): s.x = x\n  def __eq__(s, o): return isinstance(o, P) and s.x == o.x\n  def __hash__(s): return hash(s.x)\ndef f(n): return P(n * n)',
       ['assert f(3) == f(-3) and f(3).x == 9 and f(2) != f(3)'],
     ],
-    [
-      'a subclass of int',
-      'class Money(int):\n  def __add__(s, o): return Money(int(s) + int(o))\n  def __repr__(s): return "$%d" % s\ndef f(n): return Money(n * n)',
-      ['assert f(3) == 9 and str(f(2) + f(3)) == "$13"'],
-    ],
-    [
-      'a number with own rounding',
-      'class D:\n  def __init__(s, v): s.v = v\n  def __round__(s, k=0): return round(s.v, k)\n  def __floordiv__(s, o): return s.v // o\n  def __mod__(s, o): return s.v % o\ndef f(n): return D(n * n)',
-      ['assert round(f(3)) == 9 and f(3) // 2 == 4 and f(3) % 2 == 1'],
-    ],
     ['an odd name', 'def f(ｎ): return ｎ * n'],
     [
       'prints what looks like a verdict',
