@@ -155,6 +155,7 @@ describe('mathAnswersAgree', () => {
     ['[[1,2],[3,4]]', '\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}'],
     ['\\frac{\\pi}{3} \\text{ rad}', '60^\\circ'],
     ['2500!', '2500 \\cdot 2499!'],
+    ['12 V', '12'],
     ['12 kJ', '12'],
     ['3 R 1', '3 remainder 1'],
     ['3.0 x 10^8', '300000000'],
@@ -194,6 +195,9 @@ describe('mathAnswersAgree', () => {
   it.each([
     ['0.333', '\\frac{1}{3}'],
     ['[0,1)', '(0,1)'],
+    ['12V', '12'],
+    ['6 tens', '6'],
+    ['2 x', '2'],
     ['f(x) = -2\\sin(3x)', 'f(x) = -3\\sin(3x)'],
     ['a:b', 'a:c'],
     ['a \\ne b', 'c \\ne b'],

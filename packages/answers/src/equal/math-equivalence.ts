@@ -133,15 +133,15 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
   if (behind !== undefined && agreeAs(reading, given, behind, comparison)) return true;
   const [a, b] = readBoth([given, expected], [left, right], reading);
   if (a !== undefined && b !== undefined && agreeExpressions(a, b, comparison)) return true;
-  if (!isMeasure(left) || !isMeasure(right)) return false;
+  const isNumber = [left, right].map((tokens) => tokens.length === 1 && tokens[0]!.kind === 'number');
+  if (![left, right].every((tokens, index) => isNumber[index] || isMeasure(tokens, isNumber[1 - index]!)))
+    return false;
   const [measure, other] = [given, expected].map((text) =>
     readExpression(latexTokens(text, { ...reading, isUnit })),
   );
-  return (
-    measure?.type === 'quantity' &&
-    other?.type === 'quantity' &&
-    agree(measure, other, comparison, maximumDepth)
-  );
+  if (measure === undefined || other === undefined) return false;
+  const areRead = [measure, other].every(({ type }, index) => isNumber[index] || type === 'quantity');
+  return areRead && agree(measure, other, comparison, maximumDepth);
 }
 
 function agreeExpressions(given: Expression, expected: Expression, comparison: Comparison): boolean {
@@ -154,13 +154,14 @@ function agreeExpressions(given: Expression, expected: Expression, comparison: C
   );
 }
 
-/** A number with letters behind it, such as `20 m/s`, which may be units. */
-function isMeasure(tokens: readonly Token[]): boolean {
+/** A number with letters behind it, such as `20 m/s`, which may be units. Beside a number alone, white space has to part them. */
+function isMeasure(tokens: readonly Token[], isParted: boolean): boolean {
   const begin = tokens.findIndex(({ kind }) => kind === 'letter' || kind === 'word');
   const isPlain = ({ kind, text }: Token) => kind === 'number' || /^[*^{}-]$/.test(text);
   return (
     tokens[0]?.kind === 'number' &&
     begin > 0 &&
+    (tokens[begin]!.spaced || !isParted) &&
     tokens.slice(0, begin).every(isPlain) &&
     tokens.slice(begin).every((token) => isPlain(token) || /^[a-z/]+$/i.test(token.text))
   );

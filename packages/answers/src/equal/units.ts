@@ -71,7 +71,7 @@ const exponents: Readonly<Record<string, string>> = {
 };
 /** Words that deny, bound or change the number before them. */
 const changing =
-  /^(?:not|no|nor|never|wrong|incorrect|if|unless|maybe|is|isn|times|least|most|more|less|fewer|than|plus|minus|negative|below|factorial|choose|remainder|halves)$/;
+  /^(?:not|no|nor|never|wrong|incorrect|if|unless|maybe|is|isn|times|least|most|more|less|fewer|than|plus|minus|negative|below|tens|factorial|choose|remainder|halves)$/;
 
 const isExponent = (word: string) => word === '/' || Object.hasOwn(exponents, word);
 
