@@ -79,7 +79,7 @@ function code(
 }
 
 /** Every stock grader that is attacked. `timeoutMs` is that of one test of code. */
-export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]> {
+export function cases(runners: Runners, timeoutMs: number): Case[] {
   const fenced = (language: string, list: readonly Attack[]) =>
     list.map((attack) => ({ ...attack, response: `\`\`\`${language}\n${attack.response}\n\`\`\`` }));
   return [
@@ -114,12 +114,14 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
       ]),
       reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
     },
-    ...(await textCases()),
+    ...answerCases(),
+    ...formatCases(),
+    ...verifierCases(),
   ];
 }
 
-/** The graders that need no sandbox. */
-async function textCases(): Promise<Case[]> {
+/** The graders of answers. */
+function answerCases(): Case[] {
   const reference = (metadata: unknown) => String(metadata);
   const numbers = [
     ...answers.numberAttacks,
@@ -128,9 +130,6 @@ async function textCases(): Promise<Case[]> {
     ...sixthAnswers.sixthNumbers,
     ...secondSet.numbers,
   ];
-  const tags = ['reasoning', 'answer'];
-  const expected = () => [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
-  const instructions = (metadata: unknown) => metadata as { id: string; args: object }[];
   return [
     { grader: 'gsm8kAnswer', attacks: numbers, reward: gsm8kAnswer({ reference: () => '18' }) },
     { grader: 'mathAnswer', attacks: numbers, reward: mathAnswer({ reference: () => '18' }) },
@@ -145,7 +144,7 @@ async function textCases(): Promise<Case[]> {
       reward: exactAnswer({ reference: () => 'Paris', extract: (response) => response }),
     },
     {
-      grader: 'exactAnswer, extracted',
+      grader: 'exactAnswer, `<answer>`',
       attacks: sixthAnswers.sixthExtracted,
       reward: exactAnswer({ reference: () => 'Paris' }),
     },
@@ -162,6 +161,15 @@ async function textCases(): Promise<Case[]> {
       // A share of the words may be right; half of the reward may not be had.
       reward: atLeastHalf(answerF1({ reference: () => 'Paris' })),
     },
+  ];
+}
+
+/** The graders of forms. */
+function formatCases(): Case[] {
+  const tags = ['reasoning', 'answer'];
+  const expected = () => [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
+  const instructions = (metadata: unknown) => metadata as { id: string; args: object }[];
+  return [
     {
       grader: 'toolCalls',
       attacks: [...answers.toolAttacks, ...fifth.fifthTools, ...fifth.fifthHonest.tools, ...sixth.sixthTools],
@@ -194,6 +202,12 @@ async function textCases(): Promise<Case[]> {
       ],
       reward: instructionFollowing({ instructions: instructions as never }),
     },
+  ];
+}
+
+/** The graders of whole texts. */
+function verifierCases(): Case[] {
+  return [
     {
       grader: 'ToxicityVerifier',
       attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults, ...sixth.sixthInsults, ...secondSet.insults],

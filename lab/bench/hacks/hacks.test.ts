@@ -5,7 +5,7 @@ import { isRight, runCase, tableOf } from './run.ts';
 
 const runners = openRunners();
 afterAll(() => runners[Symbol.asyncDispose]());
-const all = await cases(runners, 20_000);
+const all = cases(runners, 20_000);
 const attacks = all.flatMap((one) => one.attacks.filter(({ family }) => family !== 'honest'));
 
 /** Every `step`-th attack that ends at once; a twelfth of those by day. */

@@ -32,7 +32,7 @@ export async function runCase({ grader, attacks, reward }: Case): Promise<Outcom
 export async function* hackLines(timeoutMs = 5000): AsyncGenerator<Line> {
   await using runners = openRunners();
   const all: Outcome[] = [];
-  for (const one of await cases(runners, timeoutMs)) {
+  for (const one of cases(runners, timeoutMs)) {
     const outcomes = await runCase(one);
     all.push(...outcomes);
     for (const family of [...families, 'honest'] as const) {
