@@ -1,6 +1,7 @@
 import { agreeAsDates } from '../equal/dates.ts';
 import { isUnit, unitOf } from '../equal/units.ts';
 import { inexact, isDenied, refusal, statement } from './denials.ts';
+import { displayedLast, lastSide } from './last-side.ts';
 
 const number =
   /(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
@@ -24,7 +25,7 @@ const formulaWord =
 /** A number and up to three words: `12 red apples`. */
 const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z][a-z/^\d]*){1,3}\}?\.?$/i;
 
-const spans = /\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]/g;
+const spans = /(?<!\\)\$\$?(?:[^$\\]|\\[\s\S])+\$|\\\(.+?\\\)|\\\[.+?\\\]/g;
 
 /** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
 const said = /^[^\d\\]*\b(?:is|are|equals|will be)\b\s*:?\s*(\S.*?)\.?$/;
@@ -51,16 +52,18 @@ export function closingAnswer(text: string): string | undefined {
   const tagged = /<answer>([^<>]*)<\/answer>$/i.exec(end)?.[1];
   if (tagged !== undefined) return tagged;
   if (refusal.test(end)) return;
+  const displayed = displayedLast(end);
+  if (displayed !== undefined && isFormula(displayed)) return lastSide(displayed);
   const start = end.lastIndexOf('\n') + 1;
   const line = withoutMarks(end.slice(start).replace(/^(?:#{1,6}|>|[=-]>|[∴⇒→=])\s+/, ''));
   const isWhole = line === text.trim();
   if (line.length <= 200) {
-    if (isFormula(line) || agreeAsDates(line, line) || (isWhole && amount.test(line))) return line;
+    if (isFormula(line) || agreeAsDates(line, line) || (isWhole && amount.test(line))) return lastSide(line);
     const letter = chosen.map((form) => form.exec(line)).find((match) => match !== null);
     if (letter != null)
       return isDenied(line.slice(0, letter.index + letter[0].length)) ? undefined : letter[1];
   }
-  const sentences = end.split(/\n|(?<=[.!?])\s/);
+  const sentences = end.split(/\n|(?<=[.!?])\s|(?<=\$\$|\\\]|\.\$)\s?(?=[A-Z][a-z]*\b)/);
   const decided = verdictIn(sentences.at(-1)!);
   if (decided !== undefined) return decided;
   const last = sentences.findLast((sentence) => /\d/.test(sentence));
@@ -102,15 +105,33 @@ export function saidIn(given: string): string | undefined {
   const sentence = statement(given.replace(label, '$1'));
   if (conceded.test(sentence) || verdict.test(sentence)) return;
   const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
-  if (formulas.length === 1 && isWithoutDigits(sentence, formulas[0]![0])) return formulas[0]![0];
+  const amount = counted.exec(sentence)?.[1];
+  if (amount !== undefined) return amount;
+  const last = formulas.at(-1);
+  if (last !== undefined && isStated(sentence, last, formulas.length === 1)) return lastSide(last[0]);
   const several = severalValues.exec(sentence);
   if (several !== null) return several[0];
   const side = sentence.split(/=|\s(?:makes?|yields?|totals?|comes? to)\s/).at(-1)!;
   const formula = side === sentence ? said.exec(side)?.[1] : undefined;
   if (formula !== undefined && isFormula(formula)) return formula;
   const numbers = inexact.test(side) ? [] : [...side.matchAll(number)];
-  if (numbers.length === 1 && isWithoutDigits(side, numbers[0]![0])) return withUnit(numbers[0]!, side);
+  const stated = numbers.at(-1);
+  if (stated !== undefined && isStated(side, stated, numbers.length === 1)) return withUnit(stated, side);
   return side === sentence ? said.exec(sentence)?.[1] : side;
+}
+
+/** "There are $12$ such pairs of numbers below 25." */
+const counted =
+  /\bthere (?:are|is|were|will be)\s(?:(?:a total of|exactly|only|precisely)\s)?(\$[^$]+\$|\d[\d,]*)\s(?=[a-z])/i;
+
+/** Words that a result stands behind. */
+const copula =
+  /(?:\b(?:is|are|was|be|equals?|equal to|gives?|yields|leaves|leaving|makes|(?:total|answer|remainder|result|sum) of|we (?:get|have|find|obtain))|=)\s(?:(?:just|simply|exactly|only|then|therefore|thus)\s)?$/i;
+
+/** Whether a part of a sentence is what it says: the only one with digits, or the last one and said to be something. */
+function isStated(sentence: string, { 0: part, index }: RegExpExecArray, isOnly: boolean): boolean {
+  if (isOnly && isWithoutDigits(sentence, part)) return true;
+  return copula.test(sentence.slice(0, index).slice(-60)) && !/\d/.test(sentence.slice(index + part.length));
 }
 
 /** Whether a text has no digits beside a part of it. Ordinals are words. */

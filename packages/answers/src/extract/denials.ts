@@ -18,9 +18,9 @@ const consequence = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\s/;
 /** A clause that tells the condition or the reason of the rest, or compares it. One that tells of an answer is none. */
 const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?)\b)[^,;:.!?\n]){1,80}`;
 const comparison =
-  'which (?:is|are) (?:less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)';
+  'which (?:is|are) (?:less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
 const subordinate = new RegExp(
-  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though)\b${side},\s|,\s[$\d.]+\s(?:more|less|fewer)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|${comparison})\b${side}(?=[.!]?$)`,
+  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though)\b${side},\s|,\s[$\d.]+\s(?:more|less|fewer)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|when|${comparison})\b${side}(?=[.!]?$)`,
   'gi',
 );
 

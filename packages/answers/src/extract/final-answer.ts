@@ -5,6 +5,7 @@ import { boxedAnswer } from './boxes.ts';
 import { closingAnswer, saidIn, withoutMarks } from './closing-answer.ts';
 import { denial, disowned, doubt, gaveUp, isDenied, undenied, withoutRetracted } from './denials.ts';
 import { jsonAnswer } from './json-answer.ts';
+import { lastSide } from './last-side.ts';
 
 const hashed = /#### (-?[0-9.,]+)/g;
 const numeric = /-?[0-9.,]+/g;
@@ -76,7 +77,7 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
   const end = line.search(
-    /[.!?][*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|である|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S|,\s(?:provided|assuming|given|as)\b/,
+    /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|である|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S|,\s(?:provided|assuming|given|as)\b/,
   );
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
@@ -125,7 +126,7 @@ const readers = {
     const found = json ?? answerPhrase(text, 'sentence');
     const said = found?.replace(notThisBut, '');
     if (said === undefined || isDenied(said)) return undefined;
-    return sentenceStart.test(said) || namedFormula.test(said) ? saidIn(said) : said;
+    return sentenceStart.test(said) || namedFormula.test(said) ? saidIn(said) : lastSide(said);
   },
   sentence: closingAnswer,
   number(text: string) {
