@@ -4,7 +4,7 @@ import { isNumberWord, scaleOfWord } from './number-words.ts';
 /** Names of a unit, and what one of it is. Without a definition it is a base unit. `*` takes prefixes. */
 const definitions =
   'm meter metre*|g gram gramme*|s sec second*|A amp ampere*|K kelvin*|mol mole*|B byte*|dB|eV*|cal calorie*|bit|atm|ton|acre|month|° deg degree|rad radian|' +
-  '% percent percentage|$ dollar usd|€ euro eur|£ gbp|¥ yen jpy|₹ rupee inr rs|°C celsius|°F fahrenheit|' +
+  '% percent percentage pct|$ dollar usd|€ euro eur|£ gbp|¥ yen jpy|₹ rupee inr rs|°C celsius|°F fahrenheit|' +
   'min minute = 60 s|h hr hour = 60 min|day = 24 h|wk week = 7 day|yr year = 12 month|in inch inche = 2.54 cm|ft foot feet = 12 in|' +
   'yd yard = 3 ft|mi mile = 5280 ft|lb pound = 453.59237 g|oz ounce = 0.0625 lb|tonne = 1000 kg|L l liter litre* = 1000 cm^3|cc = cm^3|gal gallon = 231 in^3|' +
   'qt quart = 0.25 gal|pt pint = 0.5 qt|cup = 0.5 pint|N newton* = kg m/s^2|J joule* = N m|W watt* = J/s|V volt* = W/A|S siemens* = A/V|Pa pascal* = N/m^2|' +

@@ -49,7 +49,7 @@ function matchingBrace(text: string, open: number): number | undefined {
 
 /** What joins the boxes of one answer: `\boxed{1}, \boxed{2}` and `\boxed{1} \text{ or } \boxed{2}`. */
 const joiner =
-  /(?:[\s$.]|\\q?quad)*(?:[,;/]|\b(?:and|or|[Aa]lternatively)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\band\b|\bor\b)*$|(?:[^\S\n]|\$|\\q?quad)*$/;
+  /(?:[\s$.]|\\q?quad|\\[()])*(?:[,;/]|\b(?:and|or|[Aa]lternatively)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\\[()]|\band\b|\bor\b)*$|(?:[^\S\n]|\$|\\q?quad)*$/;
 const maximumBoxes = 20;
 
 /** The contents of the last boxes that are joined, as a list; `null` for a box that is denied or not closed. */

@@ -87,6 +87,8 @@ const comments =
   /<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** An answer that is a sentence: "Janet makes $18 every day". */
 const sentenceStart = /^[A-Z][a-z]+\s[a-z]+\s\S/;
+/** A formula with what it counts: "$4! = 24$ ways". */
+const counted = /^\$[^$]+\$(?=\s[a-z\s]+$)/i;
 /** A formula with what it is: "the interval $(2, 3]$". */
 const namedFormula = /^(?:the|an?)\s[a-z ]{1,40}\$[^$]+\$$/;
 
@@ -99,7 +101,7 @@ const thoughtStart =
 const thoughtEnd =
   /<\/(?:seed:)?think(?:ing)?>|<\/thought>|◁\/think▷|\[\/THINK\]|<\|(?:end_of_thought|channel\|>final<\|message)\|>/gi;
 
-const endOfTurn = /(?:<\|\w{2,15}\|>|<end_of_turn>|<\/s>)\s*$/;
+const endOfTurn = /(?:<\|\w{2,15}\|>(?:user|assistant|system)?|<end_of_turn>|<\/s>)\s*$/;
 
 /** What a text says after its last thought, and before one that is not closed. */
 function withoutThoughts(text: string): string {
@@ -126,7 +128,9 @@ const readers = {
     const found = json ?? answerPhrase(text, 'sentence');
     const said = found?.replace(notThisBut, '');
     if (said === undefined || isDenied(said)) return undefined;
-    return sentenceStart.test(said) || namedFormula.test(said) ? saidIn(said) : lastSide(said);
+    return sentenceStart.test(said) || namedFormula.test(said)
+      ? saidIn(said)
+      : lastSide(said.replace(counted, lastSide));
   },
   sentence: closingAnswer,
   number(text: string) {

@@ -1,32 +1,48 @@
 /** What joins the sides of a chain. */
 const sign = /^(?:=|\\(?:implies|Rightarrow|Longrightarrow|iff|equiv|approx)(?![a-zA-Z])|⇒|→|≈)/;
 
-/** A name that an equation gives its value: `x`, `a_1`, `f(x)`, `\angle ABC`. */
-const name = /^\s*(?:\\[a-z]+\s*)?[a-zA-Z]{1,3}'?(?:_\{?\w+\}?)?(?:\([a-z](?:,\s?[a-z])*\))?\s*$/;
-
 const bracketed = /\{[^{}]*\}|\([^()]*\)|\[[^[\]]*\]/g;
 
 const words = /\\(?:text|mbox)\s*\{([^{}]*)\}/g;
 
 /** Several values or conditions: `x = 1, y = 2`. */
-const several = /[,;]\s+\S|\b(?:and|or|for|if)\b/;
+const several = /[,;](?!\\!|\s?\d{3}(?!\d))\s*\S|(?<![a-zA-Z])(?:and|or|for|if)(?![a-z]{2})/;
+
+const longest = 2000;
 
 /** Environments whose last row says the result. */
 const rows = /^(?:align|aligned|equation|gather|gathered|eqnarray|split|multline)\*?$/;
 
 /**
- * The result of a chain of equations, without the signs around it: `3` of `$x + 1 = 2 + 1 = 3.$`. An equation of a name stays whole, as does
- * what has several values.
+ * The result of a chain of equations, without the signs around it: `3` of `$x + 1 = 2 + 1 = 3.$`. One equation stays whole, unless it says what
+ * a sum of at most one variable is: `x + 4 = 132`. So does what has several values. A decimal keeps the value that it rounds.
  */
 export function lastSide(formula: string): string {
+  if (formula.length > longest) return formula;
   const bare = formula.replace(/^\s*(?:\$\$?|\\[[(])|(?:\$\$?|\\[\])])\s*$/g, '').replace(/[.,;:\s]+$/, '');
-  if (several.test(bare.replace(words, ' $1 ').replace(bracketed, ''))) return formula;
+  const whole = formula.replace(/[.,;:\s]+(?=(?:\$\$?|\\[\])])\s*$)/, '');
+  if (several.test(bare.replace(words, ' $1 ').replace(bracketed, ''))) return whole;
   const sides = sidesOf(bare);
-  if (sides.length === 1 || (sides.length === 2 && name.test(sides[0]!))) return formula;
-  return sides
+  if (sides.length === 1 || (sides.length === 2 && !isSum(sides[0]!, sides[1]!))) return whole;
+  const result = sides
     .at(-1)!
     .replace(/\s*\\pmod.*$/, '')
     .trim();
+  const isRounded = /(?:\\approx|≈)[^=]*\.\d[^=]*$/.test(bare);
+  return isRounded ? `${sides.at(-2)!.trim()} \\approx ${result}` : result;
+}
+
+/** Whether an equation goes on with a result or says the value of a sum. `x^2 = 9`, `x + y = 1` and `2x - 6 = 0` are equations to solve. */
+function isSum(left: string, right: string): boolean {
+  if (left.trim() === '') return true;
+  const isLinear = variablesIn(left) < 2 && !/[a-z]\s*\^(?!\{-1\})/.test(left);
+  return isLinear && variablesIn(right) === 0 && right.trim() !== '0';
+}
+
+/** How many letters a formula has, each counted once. */
+function variablesIn(formula: string): number {
+  const plain = formula.replaceAll(/\\(?:text|mbox|mathrm)\s*\{[^{}]*\}|\\[a-zA-Z]+/g, ' ');
+  return new Set(plain.match(/[a-zA-Z]/g)).size;
 }
 
 /** Parts between the signs that stand in no braces or brackets. */
