@@ -29,8 +29,10 @@ const script = (provider: string) => `
   import { createEngine } from '@rlp/onnx/runtime';
   const tokenizer = characterTokenizer('abcdefgh');
   const config = parseModelConfig({
-    model_type: 'llama', vocab_size: tokenizer.vocabularySize, hidden_size: 8, intermediate_size: 12, num_hidden_layers: 1,
+    model_type: 'qwen2', vocab_size: tokenizer.vocabularySize, hidden_size: 8, intermediate_size: 12, num_hidden_layers: 2,
     num_attention_heads: 2, num_key_value_heads: 1, max_position_embeddings: 32, rms_norm_eps: 1e-5, hidden_act: 'silu',
+    // The second layer sees three tokens.
+    use_sliding_window: true, sliding_window: 3, max_window_layers: 1,
     tie_word_embeddings: true, initializer_range: 0.5,
   });
   const model = createModel({ config, tokenizer, seed: 'tiny' });

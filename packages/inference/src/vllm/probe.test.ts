@@ -73,6 +73,16 @@ describe('a server that is no vLLM, or lacks something', () => {
 });
 
 describe('a vLLM server', () => {
+  it('samples from the model that is asked for, wherever it is in the list', async () => {
+    const server = new StubVllm();
+    const others = [
+      { id: 'other', max_model_len: 8 },
+      { id: 'tiny', max_model_len: 16 },
+    ];
+    server.fault = answering('/v1/models', { data: others });
+    expect((await create(server, { model: 'tiny' })).contextLength).toBe(16);
+  });
+
   it('takes adapters if it unloads one that it does not have', async () => {
     const server = new StubVllm();
     server.fault = answering('/v1/unload_lora_adapter', 'Success');
