@@ -105,7 +105,7 @@ export function saidIn(given: string): string | undefined {
   const sentence = statement(given.replace(label, '$1'));
   if (conceded.test(sentence) || verdict.test(sentence)) return;
   const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
-  const amount = counted.exec(sentence)?.[1];
+  const amount = hedge.test(lastClause(sentence)) ? undefined : counted.exec(sentence)?.[1];
   if (amount !== undefined) return amount;
   const last = formulas.at(-1);
   if (last !== undefined && isStated(sentence, last, formulas.length === 1)) return lastSide(last[0]);
@@ -120,9 +120,15 @@ export function saidIn(given: string): string | undefined {
   return side === sentence ? said.exec(sentence)?.[1] : side;
 }
 
+/** Words of somebody who leaves open which of several numbers is meant. */
+const hedge =
+  /\b(?:or|unless|maybe|perhaps|possibly|either|some|others?|else|alternatively|might|could|if)\b/i;
+
+const lastClause = (sentence: string) => sentence.split(/[,;]\s(?:and|which)\s/).at(-1)!;
+
 /** "There are $12$ such pairs of numbers below 25." */
 const counted =
-  /\bthere (?:are|is|were|will be)\s(?:(?:a total of|exactly|only|precisely)\s)?(\$[^$]+\$|\d[\d,]*)\s(?=[a-z])/i;
+  /\bthere (?:are|is|were|will be)\s(?:(?:a total of|exactly|only|precisely)\s)?(\$[^$]+\$|\d[\d,]*)\s(?!(?:and|or|to|than|percent|dozen|hundred|thousand|[mb]illion)\b)(?=[a-z])/i;
 
 /** Words that a result stands behind. */
 const copula =
@@ -131,6 +137,7 @@ const copula =
 /** Whether a part of a sentence is what it says: the only one with digits, or the last one and said to be something. */
 function isStated(sentence: string, { 0: part, index }: RegExpExecArray, isOnly: boolean): boolean {
   if (isOnly && isWithoutDigits(sentence, part)) return true;
+  if (hedge.test(lastClause(sentence))) return false;
   return copula.test(sentence.slice(0, index).slice(-60)) && !/\d/.test(sentence.slice(index + part.length));
 }
 

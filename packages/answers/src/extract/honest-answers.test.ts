@@ -252,3 +252,41 @@ describe('reasons and conditions', () => {
     expect(math(`Hm.\n${ending}`)).not.toBe('18');
   });
 });
+
+describe('what leaves open which number is meant', () => {
+  it.each([
+    'There are 18 or 17 apples.',
+    'There are 18 to 20 apples.',
+    'There are 18 thousand apples.',
+    'There are 18 and 17 apples.',
+    'There are $18$ or $17$ apples.',
+    'It is 17 or it is 18.',
+    'Either it is 17 or 18.',
+    'It is 17, unless it is 18.',
+    'It is 17, maybe it is 18.',
+    'Some say it is 17, some say it is 18.',
+    'If I am wrong, it is 18.',
+    'The answer is $17 = 18$ apples.',
+    'So $18 \\ne 17$.',
+    'It is not 17 = 18.',
+    'We get $x = 17$ or $x = 18$.',
+    'We have $17 \\approx 18$.',
+    'So it is $18 \\pm 1$.',
+    'The answer is between 17 and 18.',
+    'So it is at most 18.',
+    'The upper bound is 18, the lower is 17.',
+    'There are 18 apples, or 17.',
+    'There are 17 apples, or there are 18 apples.',
+    'so $17 + x = 18$',
+    'so $17 \\implies 18$',
+    'It is 1 and it is 8.',
+    'Take 18 if 17 is too few.',
+    'Is it true that it is 18?',
+    '$$17$$ or $$18$$',
+    '\\begin{align*} 17 \\\\ 18 \\end{align*}',
+    'The sum of 17 and 1 is 19, and 18 is near.',
+    'Assuming it is 18, it is 17.',
+  ])('gives no 18 in %j', (ending) => {
+    expect(mathAnswersAgree(math(`We think.\n${ending}`) ?? '', '18')).toBe(false);
+  });
+});

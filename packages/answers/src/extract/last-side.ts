@@ -1,5 +1,10 @@
+import { numberOf } from '../equal/expression-reader.ts';
+
 /** What joins the sides of a chain. */
-const sign = /^(?:=|\\(?:implies|Rightarrow|Longrightarrow|iff|equiv|approx)(?![a-zA-Z])|⇒|→|≈)/;
+const sign = /^(?:=|\\(?:equiv|approx)(?![a-zA-Z])|≈)/;
+
+/** What leads from one equation to the next. */
+const implication = /\\(?:implies|Rightarrow|Longrightarrow|iff)(?![a-zA-Z])|⇒|→/;
 
 const bracketed = /\{[^{}]*\}|\([^()]*\)|\[[^[\]]*\]/g;
 
@@ -14,29 +19,30 @@ const longest = 2000;
 const rows = /^(?:align|aligned|equation|gather|gathered|eqnarray|split|multline)\*?$/;
 
 /**
- * The result of a chain of equations, without the signs around it: `3` of `$x + 1 = 2 + 1 = 3.$`. One equation stays whole, unless it says what
- * a sum of at most one variable is: `x + 4 = 132`. So does what has several values. A decimal keeps the value that it rounds.
+ * The result of a chain of equations, without the signs around it: `3` of `$x + 1 = 2 + 1 = 3.$` and of `$2 + 1 = 3$`. Other single equations stay
+ * whole, as does what has several values, such as `17 = 18`. A decimal keeps the value that it rounds.
  */
 export function lastSide(formula: string): string {
   if (formula.length > longest) return formula;
   const bare = formula.replace(/^\s*(?:\$\$?|\\[[(])|(?:\$\$?|\\[\])])\s*$/g, '').replace(/[.,;:\s]+$/, '');
   const whole = formula.replace(/[.,;:\s]+(?=(?:\$\$?|\\[\])])\s*$)/, '');
   if (several.test(bare.replace(words, ' $1 ').replace(bracketed, ''))) return whole;
-  const sides = sidesOf(bare);
-  if (sides.length === 1 || (sides.length === 2 && !isSum(sides[0]!, sides[1]!))) return whole;
-  const result = sides
-    .at(-1)!
-    .replace(/\s*\\pmod.*$/, '')
-    .trim();
+  const equations = bare.split(implication);
+  const sides = sidesOf(equations.at(-1)!);
+  if (equations.length > 1 && sides.length === 2) return equations.at(-1)!.trim();
+  const isGoingOn = sides[0]!.trim() === '';
+  const isEquation = sides.length === 2 && !isGoingOn && sides.some((side) => variablesIn(side) > 0);
+  if (sides.length === 1 || isEquation || haveSeveralNumbers(sides)) return whole;
+  const last = sides.at(-1)!.trim();
   const isRounded = /(?:\\approx|≈)[^=]*\.\d[^=]*$/.test(bare);
-  return isRounded ? `${sides.at(-2)!.trim()} \\approx ${result}` : result;
+  return isRounded ? `${sides.at(-2)!.trim()} \\approx ${last}` : last.replace(/\s*\\pmod.*$/, '');
 }
 
-/** Whether an equation goes on with a result or says the value of a sum. `x^2 = 9`, `x + y = 1` and `2x - 6 = 0` are equations to solve. */
-function isSum(left: string, right: string): boolean {
-  if (left.trim() === '') return true;
-  const isLinear = variablesIn(left) < 2 && !/[a-z]\s*\^(?!\{-1\})/.test(left);
-  return isLinear && variablesIn(right) === 0 && right.trim() !== '0';
+/** Whether sides are different numbers as they stand. Remainders may be. */
+function haveSeveralNumbers(sides: readonly string[]): boolean {
+  if (sides.at(-1)!.includes('\\pmod')) return false;
+  const numbers = sides.flatMap((side) => numberOf(side) ?? []);
+  return numbers.some((one) => !one.equals(numbers[0]!));
 }
 
 /** How many letters a formula has, each counted once. */
@@ -53,7 +59,7 @@ function sidesOf(formula: string): string[] {
     const character = formula[at]!;
     if ('{(['.includes(character)) depth += 1;
     else if ('})]'.includes(character)) depth -= 1;
-    const found = depth === 0 && /[=\\⇒→≈]/.test(character) ? sign.exec(formula.slice(at, at + 20)) : null;
+    const found = depth === 0 && /[=\\≈]/.test(character) ? sign.exec(formula.slice(at, at + 20)) : null;
     if (found === null || /[<>!:]/.test(formula[at - 1] ?? '')) continue;
     sides.push(formula.slice(start, at));
     start = at + found[0].length;
@@ -69,7 +75,7 @@ export function displayedLast(text: string): string | undefined {
   if (environment !== null && rows.test(environment[1]!)) {
     const start = end.lastIndexOf(`\\begin{${environment[1]}}`);
     const body = end.slice(start, end.lastIndexOf('\\end{')).replace(/^\\begin\{[a-z]+\*?\}/, '');
-    return start < 0 ? undefined : rowsOf(body).at(-1);
+    return start < 0 ? undefined : lastRow(end.slice(0, start), body);
   }
   for (const [opening, closing] of [
     ['$$', '$$'],
@@ -78,14 +84,19 @@ export function displayedLast(text: string): string | undefined {
     if (!end.endsWith(closing)) continue;
     const start = end.lastIndexOf(opening, end.length - 3);
     const body = end.slice(start + 2, -2);
-    if (start >= 0 && !body.includes('\\begin')) return rowsOf(body).at(-1);
+    if (start >= 0 && !body.includes('\\begin')) return lastRow(end.slice(0, start), body);
   }
   return;
 }
 
-function rowsOf(body: string): string[] {
-  return body
+/** The last row, unless it is one of several values. */
+function lastRow(before: string, body: string): string | undefined {
+  const rows = body
     .split(/\\\\(?:\[[^\]\n]{0,10}\])?/)
     .map((row) => row.replaceAll(/&|\\q?quad/g, ' ').trim())
     .filter((row) => row !== '');
+  const last = rows.at(-1);
+  const isAlternative =
+    /\bor\s*$/i.test(before) || (rows.length > 1 && !/[=≈]|\\(?:equiv|approx)/.test(last!));
+  return isAlternative ? undefined : last;
 }
