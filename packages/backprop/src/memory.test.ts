@@ -35,6 +35,17 @@ const qwen = parseModelConfig({
   hidden_act: 'silu',
 });
 
+it('counts twice the width more per token and layer with layer norms, which keep their inputs apart', () => {
+  const config = llama({});
+  const activations = (type: 'rms' | 'layer') => {
+    const norm = { ...config.norm, type } as typeof config.norm;
+    return estimateMemory({ config: { ...config, norm }, rows: 2, length: 10, reference: 'none' })
+      .activations;
+  };
+  // Five layers, and the backward pass of one.
+  expect(activations('layer') - activations('rms')).toBe(4 * 2 * 10 * (5 + 1) * 2 * 64);
+});
+
 describe('countParameters', () => {
   it.each([
     ['stories260K', llama({}), 260_032],

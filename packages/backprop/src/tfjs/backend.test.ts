@@ -40,6 +40,12 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
+it('lacks a reference policy only if it was told to keep none', async () => {
+  const [whole, bare] = [await create(), await create({ reference: 'none' })];
+  expect([whole.lacks, bare.lacks]).toEqual([[], ['reference']]);
+  await Promise.all([whole.close(), bare.close()]);
+});
+
 describeFullBackend('a decoder on TensorFlow.js', {
   create: async () => create(),
   publications: temporary,
