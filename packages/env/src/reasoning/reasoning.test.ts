@@ -154,4 +154,9 @@ describe('reasoningTasks', () => {
     }
     expect(isReasoningAnswer('7', { family: 'constructor', difficulty: 0, answer: '7' })).toBe(true);
   });
+
+  it('writes a sign before every term of a polynomial but the first', () => {
+    for (const { question } of draw('polynomial'))
+      expect(question).toMatch(/for p\(x\) = -?\d+(?:x(?:\^\d)?)?(?: [+-] \d+(?:x(?:\^\d)?)?)+\?$/);
+  });
 });
