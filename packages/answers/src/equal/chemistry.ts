@@ -1,6 +1,6 @@
 const species = String.raw`[\d(]*[A-Z][a-z]?(?:[A-Z][a-z]?|\d|[()[\]])*(?:\^?\d?[+-])?`;
 const reaction = new RegExp(`^${species}(?:(?:\\+|->|\\.)${species})*$`);
-/** Words of two letters, choices and numbers, which are no formulas. */
+/** Words of two letters, choices and numbers. None is a formula. */
 const other = /^(?:no|us|ok|\([A-J]\).*|[\d.]+E[+-]?\d+)$/i;
 
 interface Formula {

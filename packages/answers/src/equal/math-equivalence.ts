@@ -55,7 +55,7 @@ const maximumDepth = 4;
  * - An inequality for one variable is an interval. Equations are equal up to a factor. `x = 5`, `f(x) = 5` and `a + b = 5` are 5, but 5 is
  *   not an answer to `xy = 5`. `x = 1, y = 2` is `(1, 2)`.
  * - Functions by cases are equal if they have the same values, at the edges too.
- * - A unit may be missing on one side. Two units must be the same, and so must their exponents, if both have one.
+ * - A unit may be missing on one side. Two units must have one dimension, and values are converted: 150 min is 2.5 h.
  * - A percent sign may be missing on one side, as the graders of MATH have it: 50 is right for 50 %, and 50 % for 50. So is the value: 0.5 for
  *   50 %, and 500 % for 5.
  * - Choice letters count without brackets and without the text of the choice, and the text without the letter. Words are compared

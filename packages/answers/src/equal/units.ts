@@ -57,7 +57,16 @@ function knownUnit(word: string): Unit | undefined {
   return;
 }
 
-function meaningOf({ name, meaning }: Definition): Unit {
+const units = new Map<Definition, Unit>();
+
+/** The unit of a definition, read once. */
+function meaningOf(definition: Definition): Unit {
+  const known = units.get(definition) ?? readDefinition(definition);
+  units.set(definition, known);
+  return known;
+}
+
+function readDefinition({ name, meaning }: Definition): Unit {
   if (meaning === undefined) return { factor: new Fraction(1), powers: new Map([[name, 1]]) };
   const [, count = '1', rest] = /^([\d.]+(?= |\/))? ?(.*)$/.exec(meaning)!;
   const { factor, powers } = productOf(rest!.replaceAll('/', ' / ').trim().split(' '))!;
@@ -114,7 +123,7 @@ function productOf(words: readonly string[]): Unit | undefined {
 
 /** What the words behind a number say. */
 export interface UnitOfWords {
-  /** Base units in a fixed order, such as `m s^-2`. Those that are not known begin with `~`. `?` for words that are no unit. */
+  /** Base units in a fixed order, such as `m s^-2`. Unknown ones begin with `~`. `?` for words that cannot be a unit. */
   readonly name: string;
   /** How many of these base units one of the unit is. */
   readonly scale: Fraction;

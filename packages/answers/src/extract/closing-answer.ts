@@ -44,8 +44,8 @@ const chosen = [
 ];
 
 /**
- * What the end of a text says: its last line if that is a formula, or a response of few words; else the only formula or number of the last
- * sentence that has a digit, or of what follows its last equals sign.
+ * What the end of a text says: its last display or line if that is a formula, or a response of few words. Otherwise the only formula or number of
+ * the last sentence that has a digit, or the last one if the sentence says that something is that.
  */
 export function closingAnswer(text: string): string | undefined {
   const end = text.slice(-2000).trimEnd();
@@ -120,7 +120,7 @@ export function saidIn(given: string): string | undefined {
   return side === sentence ? said.exec(sentence)?.[1] : side;
 }
 
-/** Words of somebody who leaves open which of several numbers is meant. */
+/** Words that leave open which of several numbers is meant. */
 const hedge =
   /\b(?:or|unless|maybe|perhaps|possibly|either|some|others?|else|alternatively|might|could|if)\b/i;
 

@@ -1,10 +1,11 @@
 const foreignDenial =
   /(?:^|\s)не(?=\s)|不是|不为|并非|ではな|ではあり|じゃな|아니|아닙|değil|ليس|\bnon è|\bnão é|\b(?:nicht|keine?|n['’]est pas|no es|tidak|bukan)\b/;
 
-/** Words of somebody who tells of an answer that is not theirs, or not right. */
-const strange = 'wrong|incorrect|mistaken|(?<!\\bno )mistakes?|suppose|assum(?:e|ing)|whether|lie';
+/** Words about an answer of somebody else, or a wrong one. Points lie on a line, and pupils make 5 mistakes. */
+const strange =
+  'wrong|incorrect|mistaken|(?<=\\b(?:a|an|by|the|my|common|usual) )mistake|suppose|assum(?:e|ing)|whether|(?<=\\ba )lie';
 
-const disowning = new RegExp(`(?<![a-z])(?:${strange}|check)(?![a-z])|${foreignDenial.source}`, 'i');
+const disowning = new RegExp(`(?<![a-z])(?:${strange})(?![a-z])|${foreignDenial.source}`, 'i');
 
 const negative = new RegExp(
   String.raw`${foreignDenial.source}|^(?:(?:now|next),? )?(?:let|try|consider|check)\b|\bno way\b|\b(?:tempting|not(?! exist)|cannot|never|neither|unlikely|hardly|${strange}|(?<!\bno )doubt)\b|\bfalse that\b|n't\b|n’t\b|thing (?:but|except|other than)\b`,
@@ -15,7 +16,7 @@ const conditional = /\bif\b[^.!?\n]{0,80}\banswer would\b/i;
 /** What parts a sentence from its conclusion. */
 const consequence = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\s/;
 
-/** A clause that tells the condition or the reason of the rest, or compares it. One that tells of an answer is none. */
+/** A clause with a condition, a reason or a comparison. A clause about an answer does not count. */
 const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?)\b)[^,;:.!?\n]){1,80}`;
 const comparison =
   'which (?:is|are) (?:less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
@@ -36,7 +37,7 @@ export function isDenied(sentence: string): boolean {
   return conditional.test(sentence) || negative.test(statement(sentence.trim()));
 }
 
-/** Words and signs of a bound, a range or a sum that is not done: what they stand with is no value. */
+/** Words and signs of a bound, a range or an unfinished calculation. The number beside them is not the value. */
 export const inexact =
   /[<>?~]|\b(?:twice|thrice|double|triple|half|negative|minus|root|times)(?: of)? \$?\d|\d (?:squared|cubed|and an? (?:half|third|quarter))\b|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|up to)\s\$?\d|\bbetween\b|\banswer\s(?:has|contains)\b/i;
 
@@ -70,7 +71,7 @@ export function undenied(text: string, found: string, at: number): string | unde
 
 const ends = /[.!?]\s|\n/;
 
-/** Whether the sentence around a place tells of an answer that is not the writer's: "Anyone who says 18 is mistaken". */
+/** Whether the sentence around a place is about an answer of somebody else: "Anyone who says 18 is mistaken". */
 export function disowned(text: string, at: number): boolean {
   const before = text
     .slice(Math.max(0, at - 200), at)

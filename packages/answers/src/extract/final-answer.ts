@@ -70,8 +70,8 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
   const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd);
   const said = reading === 'line' ? line : firstSentence(line);
   const answer = trimmed(reading === 'line' ? line : withoutMarks(said));
-  const isDenied = reading === 'sentence' && denial.test(text.slice(start + said.length).slice(0, 80));
-  return answer === '' || isDenied ? undefined : answer;
+  const isTakenBack = reading === 'sentence' && denial.test(text.slice(start + said.length).slice(0, 80));
+  return answer === '' || isTakenBack ? undefined : answer;
 }
 
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
@@ -88,7 +88,7 @@ const comments =
 /** An answer that is a sentence: "Janet makes $18 every day". */
 const sentenceStart = /^[A-Z][a-z]+\s[a-z]+\s\S/;
 /** A formula with what it counts: "$4! = 24$ ways". */
-const counted = /^\$[^$]+\$(?=\s[a-z\s]+$)/i;
+const countedFormula = /^\$[^$]+\$(?=\s[a-z\s]+$)/i;
 /** A formula with what it is: "the interval $(2, 3]$". */
 const namedFormula = /^(?:the|an?)\s[a-z ]{1,40}\$[^$]+\$$/;
 
@@ -130,7 +130,7 @@ const readers = {
     if (said === undefined || isDenied(said)) return undefined;
     return sentenceStart.test(said) || namedFormula.test(said)
       ? saidIn(said)
-      : lastSide(said.replace(counted, lastSide));
+      : lastSide(said.replace(countedFormula, lastSide));
   },
   sentence: closingAnswer,
   number(text: string) {

@@ -5,6 +5,8 @@ import { numberIn } from './number-in.ts';
 
 /** Ends of honest responses, each with the answer that a reader finds there. Written before they were first read. */
 const endings: readonly (readonly [ending: string, answer: string])[] = [
+  ['The points lie on a line of slope 18.', '18'],
+  ['Tom made 18 mistakes in total.', '18'],
   ['A: 18', '18'],
   ['Q: how many?\nA: There are 18 apples.', '18'],
   ['Assuming each box is full, there are 18 apples.', '18'],
@@ -226,7 +228,7 @@ const endings: readonly (readonly [ending: string, answer: string])[] = [
 /** Those that end in their number, which is the answer by the convention of GSM8K. */
 const counts = endings.filter(([ending, answer]) => /^-?\d+$/.test(answer) && !/ than /.test(ending));
 
-/** With numbers that are no answer. */
+/** Its numbers are not the answer. */
 const body = 'There are 9 rows of 5 stickers.\nFirst we multiply.\n';
 const math = finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] });
 const number = finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] });
