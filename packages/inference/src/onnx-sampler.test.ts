@@ -186,6 +186,19 @@ describe('createOnnxSampler', () => {
     expect(await other).toHaveLength(1);
   });
 
+  it.each(['scoreTokens', 'scoreLogits'] as const)(
+    'stops %s between two batches when aborted',
+    async (method) => {
+      const backend = await start({ scoreTokens: 1 });
+      const stop = new AbortController();
+      const requests = Array.from({ length: 200 }, () => scoreRequests[0]);
+      const scoring = backend[method](requests, { signal: stop.signal });
+      setImmediate(() => stop.abort(new Error('enough')));
+      await expect(scoring).rejects.toThrow('enough');
+      expect(await backend[method]([scoreRequests[1]])).toHaveLength(1);
+    },
+  );
+
   it('takes over the weights of a checkpoint', async () => {
     const next = tinyModel('llama', 'other');
     await saveModel(join(folder, 'next'), next);

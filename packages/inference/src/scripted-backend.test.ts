@@ -99,6 +99,73 @@ describe('scriptedBackend', () => {
         contextLength: 1,
       }),
     ).toThrow(/completions\.0[\s\S]*contextLength/);
+    for (const other of ['a tokenizer', null]) {
+      expect(() => scriptedBackend({ tokenizer: other as never, completions: ['x'] })).toThrow(
+        /scriptedBackend: invalid options\s+- tokenizer: must be a tokenizer/,
+      );
+    }
+    for (const completions of ['x', undefined]) {
+      expect(() => scriptedBackend({ tokenizer, completions: completions as never })).toThrow(
+        'completions: must be a list of completions or a function of the prompt',
+      );
+    }
+  });
+
+  it('says what a function of the prompt gave that is no completion', async () => {
+    const backend = scriptedBackend({ tokenizer, completions: () => ({ tokens: [-1] }) });
+    await expect(backend.sample(request)).rejects.toThrow(/scriptedBackend: completion: .*tokens/s);
+    const uneven = { tokens: [5, 6], behaviorLogprobs: [-1] };
+    const short = scriptedBackend({ tokenizer, completions: () => uneven });
+    await expect(short.sample(request)).rejects.toThrow('behaviorLogprobs: must hold one logprob per token');
+  });
+
+  it('gives a function what it knows of the prompt, and tells of each token', async () => {
+    const known: unknown[] = [];
+    const told: unknown[] = [];
+    const backend = scriptedBackend({
+      tokenizer,
+      completions: (given) => {
+        known.push(given);
+        return { tokens: [5, 6], behaviorLogprobs: [-0.5, -0.25] };
+      },
+    });
+    await backend.sample({ ...request, count: 2, onToken: (event) => told.push(event) });
+    const text = '<s>once';
+    expect(known).toEqual([0, 1].map((member) => ({ prompt, text, member, seed: 's' })));
+    expect(told).toEqual(
+      [0, 1].flatMap((member) => [
+        { member, token: 5, logprob: -0.5 },
+        { member, token: 6, logprob: -0.25 },
+      ]),
+    );
+  });
+
+  it('stops at the end tokens of the model and at those of a request', async () => {
+    const backend = scriptedBackend({ tokenizer, completions: ['upon', { tokens: [5, 6, 7, 8] }] });
+    expect((await backend.sample({ ...request, maxTokens: 4 }))[0]).toMatchObject({ stopReason: 'length' });
+    const [stopped] = await backend.sample({ ...request, maxTokens: 3, stopTokens: [7] });
+    expect(stopped).toMatchObject({ stopReason: 'stop', tokens: [5, 6, 7] });
+    expect(stopped!.behaviorLogprobs).toEqual([1, 2, 3].map(() => -Math.log(tokenizer.vocabularySize)));
+  });
+
+  it('says which publication it took last, and samples and scores nothing once aborted', async () => {
+    const backend = create();
+    expect(await backend.updateWeights({ kind: 'checkpoint', version: 6, path: 'x' })).toBe(6);
+    expect((await backend.sample(request))[0]!.policyVersion).toBe(6);
+    const signal = AbortSignal.abort(new Error('enough'));
+    const pair = { prompt: [5], completion: [6] };
+    const publication = { kind: 'checkpoint', version: 7, path: 'x' } as const;
+    await expect(backend.updateWeights(publication, signal)).rejects.toThrow('enough');
+    await expect(backend.scoreLogits([pair], { signal })).rejects.toThrow('enough');
+    expect(backend.policyVersion).toBe(6);
+    await backend.close();
+    for (const call of [
+      () => backend.scoreTokens([pair]),
+      () => backend.scoreLogits([pair]),
+      () => backend.updateWeights(publication),
+    ]) {
+      await expect(call()).rejects.toThrow('scriptedBackend: it has been closed; create another one');
+    }
   });
 
   it('rejects after it has been closed', async () => {

@@ -2,7 +2,13 @@ import { SamplerError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { distribution, FakeDecoder, ParrotDecoder, vocabularySize } from '../testing/fake-decoder.ts';
+import {
+  DrawingDecoder,
+  distribution,
+  FakeDecoder,
+  ParrotDecoder,
+  vocabularySize,
+} from '../testing/fake-decoder.ts';
 import type { CachedDecoder } from './cached-decoder.ts';
 import { GenerationLoop } from './generation-loop.ts';
 import { PrefixCache } from './prefix-cache.ts';
@@ -31,19 +37,18 @@ interface Start {
   readonly blocks?: number;
   readonly weightsChanged?: () => boolean;
   readonly promptLookup?: number;
+  readonly prefillTokens?: number;
+  readonly policyVersion?: number;
 }
 
 function start(decoder: CachedDecoder, options: Start = {}) {
   const { blocks = 0, weightsChanged = () => false, promptLookup = 0 } = options;
+  const { prefillTokens = 16, policyVersion = 0 } = options;
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   const prefixes = new PrefixCache(decoder, { bytes: 8 * blocks, blockTokens: 2 });
   return new GenerationLoop(decoder, {
     yield: turn,
-    prefillTokens: 16,
-    promptLookup,
-    prefixes,
-    weightsChanged,
-    policyVersion: 0,
+    ...{ prefillTokens, promptLookup, prefixes, weightsChanged, policyVersion },
   });
 }
 
@@ -346,5 +351,192 @@ describe('GenerationLoop', () => {
     const decoder = new FakeDecoder(1);
     decoder.prefill = async () => ({ probabilities: new Float32Array(vocabularySize).fill(Number.NaN) });
     await expect(start(decoder).submit(request(), untroubled())).rejects.toThrow('not finite after 3 tokens');
+  });
+});
+
+describe('GenerationLoop with a decoder that draws', () => {
+  const plain = { count: 2, maxTokens: 8, stopTokens: [] };
+
+  it('lets it draw the steps in which every row is drawn from the distribution of the model', async () => {
+    const decoder = new DrawingDecoder(4);
+    const loop = start(decoder);
+    const filtered = { prompt: [2, 1], maxTokens: 4, topK: 3, stopTokens: [] };
+    const all = await Promise.all([plain, filtered].map((one) => loop.submit(request(one), untroubled())));
+    // The first token of each comes from its prompt, and three steps are taken together.
+    expect(decoder.drawn).toEqual([2, 2, 2, 2]);
+    const each = await Promise.all([plain, filtered].map((one) => alone(request(one))));
+    const tokens = (groups: typeof all) => groups.map(({ sequences }) => sequences.map((one) => one.tokens));
+    expect(tokens(all)).toEqual(tokens(each));
+    expect(all[0]!.sequences[1]!.logprobs).toEqual(
+      each[0]!.sequences[1]!.logprobs.map((logprob) => expect.closeTo(logprob, 6)),
+    );
+  });
+
+  it.each([{ temperature: 0 }, { topK: 5 }, { topP: 0.9 }, { minP: 0.05 }, { repetitionPenalty: 1.1 }])(
+    'draws by itself with %o',
+    async (change) => {
+      const decoder = new DrawingDecoder(2);
+      await start(decoder).submit(request({ ...plain, ...change }), untroubled());
+      expect([decoder.drawn, decoder.steps]).toEqual([[], 7]);
+    },
+  );
+});
+
+describe.each([
+  ['distributions', FakeDecoder],
+  ['tokens', DrawingDecoder],
+] as const)('a member that is ended while a step of %s is taken over', (_, Decoder) => {
+  it('gets no token of that step', async () => {
+    const loop = start(new Decoder(2));
+    const events: unknown[] = [];
+    const observer = {
+      signal: new AbortController().signal,
+      onToken: (event: { readonly member: number; readonly token: number; readonly logprob: number }) => {
+        events.push(event);
+        if (event.member === 0 && events.length === 5) loop.finish(observer, 1);
+      },
+    };
+    const { sequences } = await loop.submit(request({ count: 2, stopTokens: [] }), observer);
+    expect(sequences.map(({ tokens, stopReason }) => [tokens.length, stopReason])).toEqual([
+      [8, 'length'],
+      [2, 'stop'],
+    ]);
+    const told = (member: number) =>
+      sequences[member]!.tokens.map((token, t) => ({
+        member,
+        token,
+        logprob: sequences[member]!.logprobs[t],
+      }));
+    for (const member of [0, 1]) {
+      expect(events.filter((event) => (event as { member: number }).member === member)).toEqual(told(member));
+    }
+  });
+});
+
+describe('GenerationLoop, ending what runs', () => {
+  it('keeps the reason of a completion that had ended, and ignores members that do not run', async () => {
+    const loop = start(new FakeDecoder(2));
+    let tokens = 0;
+    const observer = {
+      signal: new AbortController().signal,
+      onToken: () => {
+        loop.finish(undefined, 0);
+        loop.finish(observer, 7);
+        if (++tokens === 3) loop.finish(observer, 0);
+      },
+    };
+    const { sequences } = await loop.submit(request({ maxTokens: 3, stopTokens: [] }), observer);
+    expect(sequences[0]).toMatchObject({ stopReason: 'length', tokens: { length: 3 } });
+  });
+
+  it('does not begin a request that was aborted before', async () => {
+    const decoder = new FakeDecoder(2);
+    const signal = AbortSignal.abort(new Error('too late'));
+    await expect(start(decoder).submit(request(), { signal })).rejects.toThrow('too late');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(decoder.prefilled).toBe(0);
+  });
+
+  it('drops the prompt of an aborted request, and computes those behind it', async () => {
+    const loop = start(new FakeDecoder(8));
+    // Four prompts of four tokens are computed at once. The fifth and sixth are promised a row.
+    const prompts = [0, 1, 2, 3, 4, 5].map((token) => [token, 1, 2, 3]);
+    const stop = new AbortController();
+    const groups = prompts.map((prompt, index) =>
+      loop.submit(request({ prompt }), {
+        signal: index === 4 ? stop.signal : new AbortController().signal,
+        onToken: () => stop.abort(new Error('enough')),
+      }),
+    );
+    await expect(groups[4]).rejects.toThrow('enough');
+    expect(await groups[5]).toEqual(await alone(request({ prompt: prompts[5]! })));
+    expect(await groups[0]).toEqual(await alone(request({ prompt: prompts[0]! })));
+  });
+
+  it('begins the next long prompt anew where one was aborted half way', async () => {
+    const decoder = new FakeDecoder(3, 1000);
+    const loop = start(decoder);
+    const long = (shift: number) => Array.from({ length: 600 }, (_, at) => (at + shift) % 3);
+    const stop = new AbortController();
+    const running = loop.submit(request({ maxTokens: 12, stopTokens: [] }), {
+      signal: new AbortController().signal,
+      onToken: () => {
+        if (decoder.extended.length === 1) stop.abort(new Error('enough'));
+      },
+    });
+    const aborted = loop.submit(request({ prompt: long(0), maxTokens: 2 }), { signal: stop.signal });
+    const other = loop.submit(request({ prompt: long(1), maxTokens: 2 }), untroubled());
+    await expect(aborted).rejects.toThrow('enough');
+    const [expected] = (
+      await start(new FakeDecoder(1, 1000)).submit(request({ prompt: long(1), maxTokens: 2 }), untroubled())
+    ).sequences;
+    expect((await other).sequences[0]).toEqual(expected);
+    expect(decoder.extended).toEqual([256, 256, 256, 88]);
+    await running;
+  });
+
+  it('computes a long prompt from its beginning if the weights change half way', async () => {
+    const decoder = new FakeDecoder(3, 1000);
+    const loop = start(decoder);
+    const running = loop.submit(request({ maxTokens: 12, stopTokens: [] }), {
+      signal: new AbortController().signal,
+      onToken: () => {
+        if (decoder.extended.length === 1) loop.setPolicyVersion(1);
+      },
+    });
+    const prompt = Array.from({ length: 600 }, (_, at) => at % 3);
+    const long = await loop.submit(request({ prompt, maxTokens: 2 }), untroubled());
+    expect(decoder.extended).toEqual([256, 256, 256, 88]);
+    expect(long.policyVersion).toBe(1);
+    await running;
+  });
+
+  it('serves later requests after a long prompt failed half way, and names what was no error', async () => {
+    const decoder = new FakeDecoder(2, 1000);
+    const loop = start(decoder);
+    const extend = decoder.extend.bind(decoder);
+    decoder.extend = (...given) =>
+      decoder.extended.length === 1 ? Promise.reject('out of memory') : extend(...given);
+    const prompt = Array.from({ length: 600 }, (_, at) => at % 3);
+    const failed = loop.submit(request({ prompt, maxTokens: 2 }), untroubled());
+    await expect(failed).rejects.toThrow('sample: the engine failed while generating: out of memory');
+    decoder.extend = extend;
+    decoder.extended.length = 0;
+    await loop.submit(request({ prompt, maxTokens: 2 }), untroubled());
+    expect(decoder.extended).toEqual([256, 256, 88]);
+  });
+});
+
+describe('GenerationLoop, sharing time', () => {
+  /** Parts of a long prompt that are computed before each token of sequences that run. */
+  async function parts(running: number, prefillTokens = 1024): Promise<number[]> {
+    const decoder = new FakeDecoder(running + 1, 9000);
+    const loop = start(decoder, { prefillTokens });
+    const partsAt: number[] = [];
+    const others = loop.submit(request({ count: running, maxTokens: 6, stopTokens: [] }), {
+      signal: new AbortController().signal,
+      onToken: ({ member }) => {
+        if (member === 0) partsAt.push(decoder.extended.length);
+      },
+    });
+    const prompt = Array.from({ length: 2 * prefillTokens }, (_, at) => at % 3);
+    await Promise.all([others, loop.submit(request({ prompt, maxTokens: 1 }), untroubled())]);
+    return partsAt.map((at, index) => at - (partsAt[index - 1] ?? 0)).slice(2);
+  }
+
+  it('gives long prompts the share of the sequences that wait for them, at least an eighth', async () => {
+    // Half of four parts, a third, and an eighth of sixteen.
+    expect(await parts(1)).toEqual([2, 2, 1, 0]);
+    expect((await parts(2))[0]).toBe(1);
+    expect((await parts(8, 4096))[0]).toBe(2);
+  });
+
+  it('answers with the version that a request began with', async () => {
+    const loop = start(new FakeDecoder(1), { policyVersion: 3 });
+    const group = loop.submit(request({ stopTokens: [] }), {
+      signal: new AbortController().signal,
+      onToken: () => loop.setPolicyVersion(7),
+    });
+    expect((await group).policyVersion).toBe(3);
   });
 });

@@ -64,6 +64,30 @@ describe('PrefixCache', () => {
     expect(cache.known([1, 2, 3, 4, 5])).toBe(4);
   });
 
+  it('recognises a completion by its whole blocks, if some of it is in them', () => {
+    const { cache } = cacheOf(8);
+    cache.keepCompletion(0, [1, 2, 3, 4, 5], 4);
+    cache.observe([1, 2, 3, 4, 5]);
+    cache.keepCompletion(0, [1, 2, 3, 4, 5], 3);
+    expect(cache.known([1, 2, 3, 4, 5])).toBe(0);
+    cache.observe([1, 2, 3, 4, 9]);
+    cache.keepCompletion(0, [1, 2, 3, 4, 5], 3);
+    expect(cache.known([1, 2, 3, 4, 5])).toBe(4);
+  });
+
+  it('remembers the last 4096 completions', () => {
+    for (const [continued, kept] of [
+      [0, 0],
+      [1, 2],
+    ] as const) {
+      const { cache } = cacheOf(8);
+      for (let token = 0; token <= 4096; token++) cache.keepCompletion(0, [7, token], 1);
+      cache.observe([7, continued, 5]);
+      cache.keepCompletion(0, [7, 8], 1);
+      expect(cache.known([7, 8, 5])).toBe(kept);
+    }
+  });
+
   it('keeps nothing without memory for a block', () => {
     const { cache, keep } = cacheOf(0);
     keep([1, 2, 3, 4]);

@@ -11,7 +11,9 @@ import {
 import { describeInferenceEngine, describeSampler } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import { engineFleet } from './engine-fleet.ts';
+import { FleetMember } from './member.ts';
 import { syncWeightsToEngines } from './sync-weights.ts';
+import { ProbedWeights } from './weight-probe.ts';
 
 /** An engine whose only token says which weights it has. */
 class StubEngine {
@@ -313,6 +315,93 @@ describe('engineFleet', () => {
     expect(all.map(({ requests }) => requests.length).toSorted()).toEqual([0, 0, 9]);
   });
 
+  it('leaves an engine that had a prefix for one that has fewer requests than the slack allows', async () => {
+    for (const [slack, stays] of [
+      [2, 3],
+      [1, 2],
+    ] as const) {
+      const all = engines(2);
+      const fleet = engineFleet(all, { affinitySlack: slack });
+      for (const engine of all) engine.busyMs = 2;
+      // The first one is at home on engine 0 then. Requests at once find it with 0, 1 and 2 more than the other.
+      await fleet.sample(request);
+      await Promise.all([0, 1, 2].map((i) => fleet.sample({ ...request, seed: `${i}` })));
+      expect(all.map(({ requests }) => requests.length)).toEqual([1 + stays, 3 - stays]);
+    }
+  });
+
+  it('asks engines that have not failed at a request before those that have', async () => {
+    const all = engines(3);
+    let now = 0;
+    const fleet = engineFleet(all, { rest: { firstMs: 0, longestMs: 1 }, clock: () => now++, attempts: 3 });
+    const asked: number[] = [];
+    for (const [index, engine] of all.entries()) {
+      engine.sample = async () => {
+        asked.push(index);
+        throw new SamplerError(`engine ${index} is away`);
+      };
+    }
+    await expect(fleet.sample(request)).rejects.toThrow(
+      'sample: failed on 3 engines; see the logs of the servers\n  - engine 0: engine 0 is away\n  - engine 1: engine 1 is away\n  - engine 2: engine 2 is away',
+    );
+    expect(asked).toEqual([0, 1, 2]);
+    expect(fleet.status().map(({ load }) => load)).toEqual([0, 0, 0]);
+  });
+
+  it('names the last four failures of a request', async () => {
+    const all = engines(6);
+    for (const engine of all) engine.kill();
+    const fleet = engineFleet(all, { ...quick, attempts: 6 });
+    const failed = fleet.sample(request).catch((error: Error) => error.message.split('\n  - '));
+    expect(await failed).toEqual([
+      'sample: failed on 6 engines; see the logs of the servers',
+      ...[2, 3, 4, 5].map((index) => `engine ${index}: fetch failed`),
+    ]);
+  });
+
+  it('passes what is wrong with a request on, and asks no other engine', async () => {
+    const all = engines(2);
+    const fleet = engineFleet(all);
+    const long = { ...request, prompt: [1, 2, 3, 4, 5, 6, 7, 8, 9] };
+    await expect(fleet.sample(long)).rejects.toThrow('sample: 9 tokens do not fit');
+    expect(fleet.status().map(({ state, failures, load }) => [state, failures, load])).toEqual([
+      ['serving', 0, 0],
+      ['serving', 0, 0],
+    ]);
+  });
+
+  it('forgets the failures of an engine once it answers', async () => {
+    const [engine] = engines(1);
+    const fleet = engineFleet([engine!], quick);
+    engine!.kill();
+    await expect(engineFleet([engine!], { ...quick, attempts: 1 }).sample(request)).rejects.toThrow();
+    const asked = fleet.sample(request);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    engine!.mode = 'up';
+    await asked;
+    expect(fleet.status()[0]).toMatchObject({ failures: 0, state: 'serving' });
+  });
+
+  it('rejects at once what was aborted before, and asks the trainer once for each publication', async () => {
+    const all = engines(2);
+    const asked: unknown[] = [];
+    const probe = {
+      request: { prompt: [1], completion: [2] },
+      trainer: async (...given: unknown[]) => {
+        asked.push(given);
+        return [-1];
+      },
+    };
+    const fleet = engineFleet(all, { probe });
+    const signal = AbortSignal.abort(new Error('too late'));
+    await expect(fleet.updateWeights(published(1), signal)).rejects.toThrow('too late');
+    await expect(fleet.sample({ ...request, signal })).rejects.toThrow('too late');
+    expect([asked.length, all[0]!.requests.length, all[0]!.updates]).toEqual([0, 0, 0]);
+    const open = new AbortController().signal;
+    await fleet.updateWeights(published(1), open);
+    expect(asked).toEqual([[probe.request, open]]);
+  });
+
   it('refuses no engines, engines of two models and unknown options', () => {
     expect(() => engineFleet([])).toThrow(ArgumentError);
     const other = Object.assign(new StubEngine(), { vocabularySize: 7 });
@@ -340,4 +429,203 @@ describe('syncWeightsToEngines', () => {
     const [result] = await syncWeightsToEngines([stuck], published(1), { timeoutMs: 5 });
     expect(result).toMatchObject({ status: 'failed' });
   });
+});
+
+describe('FleetMember', () => {
+  it('rests for the first time, twice as long after each failure, at most the longest', () => {
+    const member = new FleetMember(new StubEngine());
+    const rest = { firstMs: 10, longestMs: 35 };
+    for (const [failures, until] of [110, 120, 135, 135].entries()) {
+      member.fail(failures === 0 ? 'gone' : new Error('away'), 100, rest);
+      expect(member.restsUntil).toBe(until);
+      expect(member.status).toEqual({
+        ...{ state: 'resting', load: 0, policyVersion: 0, failures: failures + 1 },
+        reason: failures === 0 ? 'gone' : 'away',
+      });
+    }
+    member.recover();
+    expect(member.status).toEqual({
+      ...{ state: 'serving', load: 0, policyVersion: 0, failures: 0, reason: undefined },
+    });
+  });
+});
+
+describe('ProbedWeights', () => {
+  /** Logprobs of trainer and engine after each publication. Returns the message of the last check. */
+  async function check(
+    after: readonly (readonly [readonly number[], readonly number[]])[],
+    tolerance?: number,
+  ) {
+    let now: readonly [readonly number[], readonly number[]] = [[], []];
+    const engine = {
+      scoreTokens: async () => [{ logprobs: Float32Array.from(now[1]), entropies: new Float32Array() }],
+    };
+    const request = { prompt: [1], completion: [2, 3] };
+    const probed = new ProbedWeights({ request, trainer: async () => now[0], tolerance });
+    for (const [index, one] of after.entries()) {
+      now = one;
+      await probed.published();
+      const checked = probed.check(engine);
+      if (index < after.length - 1) await checked;
+      else
+        return checked.then(
+          () => 'as the trainer',
+          ({ message }: Error) => message,
+        );
+    }
+    return 'not asked';
+  }
+
+  it('compares nothing without a publication, or at the first one', async () => {
+    const engine = { scoreTokens: () => Promise.reject(new Error('asked')) };
+    const request = { prompt: [1], completion: [2] };
+    await new ProbedWeights({ request, trainer: async () => [0] }).check(engine);
+    expect(
+      await check([
+        [
+          [-1, -1],
+          [-3, -3],
+        ],
+      ]),
+    ).toBe('as the trainer');
+  });
+
+  it('lets an engine move half as far as the trainer, if its level stays', async () => {
+    const first = [
+      [-1, -1],
+      [-1.25, -1],
+    ] as const;
+    expect(
+      await check([
+        first,
+        [
+          [-1.5, -1],
+          [-1.875, -1],
+        ],
+      ]),
+    ).toBe('as the trainer');
+    expect(
+      await check([
+        first,
+        [
+          [-1.5, -1],
+          [-1.5, -1],
+        ],
+      ]),
+    ).toMatch(
+      /^its logprobs of a fixed text moved by 0\.250 nats, the trainer's by 0\.500: it answered and did not load/,
+    );
+    // The other way is no movement of the trainer's.
+    expect(
+      await check([
+        first,
+        [
+          [-0.5, -1],
+          [-1.75, -1],
+        ],
+      ]),
+    ).toMatch(/moved by 0\.500 nats, the trainer's by 0\.500/);
+  });
+
+  it('does not compare movements below twice the tolerance', async () => {
+    const first = [
+      [-1, -1],
+      [-1, -1],
+    ] as const;
+    const still = [
+      [-1.25, -1],
+      [-1, -1],
+    ] as const;
+    expect(await check([first, still], 0.2)).toBe('as the trainer');
+    expect(await check([first, still], 0.125)).toMatch(/moved by 0\.000 nats/);
+    expect(
+      await check([
+        first,
+        [
+          [-1.015, -1],
+          [-1, -1],
+        ],
+      ]),
+    ).toBe('as the trainer');
+    expect(
+      await check([
+        first,
+        [
+          [-1.025, -1],
+          [-1, -1],
+        ],
+      ]),
+    ).toMatch(/moved by 0\.000 nats/);
+  });
+
+  it('compares with what was scored last, and levels with the first difference', async () => {
+    const exact = (logprob: number) =>
+      [
+        [logprob, logprob],
+        [logprob, logprob],
+      ] as const;
+    expect(await check([exact(-1), exact(-2), exact(-1)])).toBe('as the trainer');
+    // Moves as the trainer and is 0.25 away, five times the tolerance of 0.05: not the trainer's weights.
+    expect(
+      await check(
+        [
+          exact(-1),
+          [
+            [-2, -2],
+            [-2.25, -2.25],
+          ],
+        ],
+        0.05,
+      ),
+    ).toMatch(/only some of them/);
+    // 0.125 away at first, so four times as much and the tolerance may be rounding.
+    const off = [
+      [-1, -1],
+      [-1.125, -1.125],
+    ] as const;
+    expect(
+      await check(
+        [
+          off,
+          [
+            [-3, -3],
+            [-3.5, -3.5],
+          ],
+        ],
+        0.05,
+      ),
+    ).toBe('as the trainer');
+    expect(
+      await check(
+        [
+          off,
+          [
+            [-3, -3],
+            [-3.5625, -3.5625],
+          ],
+        ],
+        0.05,
+      ),
+    ).toMatch(/only some of them/);
+  });
+});
+
+it('an engine that takes another version over is told apart from one that fails', async () => {
+  const [engine, late] = engines(2);
+  engine!.mode = 'reports another version';
+  const stop = new AbortController();
+  const signals: (AbortSignal | undefined)[] = [];
+  Object.assign(late!, {
+    updateWeights: (_: WeightPublication, signal?: AbortSignal) => {
+      signals.push(signal);
+      return new Promise<number>(() => undefined);
+    },
+  });
+  setTimeout(() => stop.abort(new Error('enough')), 1);
+  const [other, aborted] = await syncWeightsToEngines([engine!, late!], published(4), {
+    signal: stop.signal,
+  });
+  expect(other).toEqual({ status: 'failed', error: new Error('expected version 4, the engine has 3') });
+  expect(aborted).toEqual({ status: 'failed', error: new Error('enough') });
+  expect(signals[0]!.aborted).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { ArgumentError, SamplerError } from '@rlp/core';
+import { ArgumentError, RandomStream, SamplerError } from '@rlp/core';
 import { characterTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { type Fault, StubVllm, stubLogprobs, stubVocabulary } from '../testing/stub-vllm.ts';
@@ -234,4 +234,169 @@ describe('a sampler on a server', () => {
       await expect(sampling).rejects.toThrow(/gives logprobs after topK, topP, minP and repetitionPenalty/);
     },
   );
+});
+
+describe('weights of a server', () => {
+  const asks = (server: StubVllm, path: string) => server.asked.filter((one) => one.path === path).length;
+
+  it.each<[string, Fault, number]>([
+    ['an error of the server', () => ({ status: 500, body: 'broken' }), 0],
+    ['a wrong key', () => ({ status: 401, body: {} }), 0],
+    ['a model that it does not know', () => ({ status: 404, body: {} }), 1],
+    ['an answer that was cut', () => ({ body: '{"choi' }), 1],
+  ])('are asked for after %s only if it may have lost them', async (_, fault, expected) => {
+    const server = new StubVllm();
+    const sampler = await create(server, { attempts: 1 });
+    await sampler.updateWeights(checkpoint(1));
+    server.fault = fault;
+    await expect(sampler.sample(request)).rejects.toThrow(SamplerError);
+    server.fault = () => undefined;
+    const before = asks(server, '/weight_info');
+    for (let i = 0; i < 2; i++) expect(await sampler.sample(request)).toHaveLength(2);
+    expect(asks(server, '/weight_info') - before).toBe(expected);
+  });
+
+  it('are not asked for after the server began with others, or was given new ones', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server, { attempts: 1 });
+    const cut: Fault = () => ({ body: '{' });
+    server.fault = cut;
+    await expect(sampler.sample(request)).rejects.toThrow(SamplerError);
+    server.fault = () => undefined;
+    const begun = server.asked.length;
+    await sampler.sample(request);
+    expect(server.asked.slice(begun).map(({ path }) => path)).toEqual(['/inference/v1/generate']);
+    server.fault = cut;
+    await expect(sampler.sample(request)).rejects.toThrow(SamplerError);
+    server.fault = () => undefined;
+    await sampler.updateWeights(checkpoint(1));
+    const updated = server.asked.length;
+    await sampler.sample(request);
+    expect(server.asked.slice(updated).map(({ path }) => path)).toEqual(['/inference/v1/generate']);
+  });
+
+  it('are given back once for all requests, after each restart', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    await sampler.updateWeights(adapter(1));
+    for (const loads of [2, 3]) {
+      server.restart();
+      const all = await Promise.all([request, request, request].map((one) => sampler.sample(one)));
+      for (const [completion] of all) {
+        const { tokens, behaviorLogprobs } = completion!;
+        expect(behaviorLogprobs[0]).toBe(stubLogprobs('/weights/1', 6)[tokens[0]!]);
+      }
+      expect(asks(server, '/v1/load_lora_adapter')).toBe(loads);
+    }
+  });
+
+  it('change after earlier updates, and a caller that gives up does not wait for those', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    const { open, fault } = gate((path) => path === '/v1/load_lora_adapter');
+    server.fault = fault;
+    const stop = new AbortController();
+    const first = sampler.updateWeights(adapter(1));
+    const second = sampler.updateWeights(adapter(2), stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    const third = sampler.updateWeights({ ...adapter(3), path: '/weights/missing' });
+    const fourth = sampler.updateWeights(adapter(4));
+    open();
+    expect(await first).toBe(1);
+    await expect(third).rejects.toThrow('No adapter found');
+    expect(await fourth).toBe(4);
+    const loaded = server.asked.flatMap(({ path, body }) =>
+      path === '/v1/load_lora_adapter' ? [body.lora_path] : [],
+    );
+    expect(loaded).toEqual(['/weights/1', '/weights/missing', '/weights/4']);
+  });
+
+  it('rejects with the reason of its signal if that fires while the server loads', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    const stop = new AbortController();
+    server.fault = (path) => {
+      if (path === '/v1/load_lora_adapter') stop.abort(new Error('enough'));
+      return undefined;
+    };
+    const update = sampler.updateWeights(adapter(1), stop.signal);
+    await expect(update).rejects.toThrow('enough');
+    await expect(update).rejects.not.toThrow(SamplerError);
+    expect(sampler.policyVersion).toBe(0);
+  });
+});
+
+describe('requests to a server', () => {
+  it('ask for what the context has room for, with a seed of their own of 31 bits', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    await sampler.sample({ ...request, maxTokens: 100 });
+    const { sampling_params: sent } = server.asked.at(-1)!.body;
+    const seed = RandomStream.named('remote sampler', 'test').integer(2 ** 31);
+    expect(sent).toMatchObject({ max_tokens: 29, seed });
+    await sampler.sample({ ...request, maxTokens: 5 });
+    expect(server.asked.at(-1)!.body.sampling_params).toMatchObject({ max_tokens: 5, seed });
+  });
+
+  it('tell of each token, greedy ones too', async () => {
+    const sampler = await create(new StubVllm());
+    const told: unknown[] = [];
+    const completions = await sampler.sample({
+      ...request,
+      temperature: 0,
+      onToken: (event) => told.push(event),
+    });
+    expect(told).toEqual(
+      completions.flatMap(({ tokens, behaviorLogprobs }, member) =>
+        tokens.map((token, t) => ({ member, token, logprob: behaviorLogprobs[t] })),
+      ),
+    );
+    await expect(sampler.sample({ ...request, temperature: 0.5 })).rejects.toThrow(
+      'sample: this vLLM gives logprobs at temperature 1, got temperature 0.5; sample at 1, or start it',
+    );
+  });
+
+  it('are not sent for a completion without tokens, and score at temperature 1 by default', async () => {
+    const server = new StubVllm({ wholeLogprobs: true });
+    const sampler = await create(server);
+    const begun = server.asked.length;
+    const [none] = await sampler.scoreTokens([{ prompt: [0], completion: [] }]);
+    expect([none!.logprobs.length, none!.entropies.length, server.asked.length - begun]).toEqual([0, 0, 0]);
+    const [scores] = await sampler.scoreTokens([scored]);
+    expect(server.asked.at(-1)!.body).toMatchObject({ prompt_logprobs: 0, temperature: 1, max_tokens: 1 });
+    expect([...scores!.entropies]).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    expect([...scores!.logprobs]).toEqual(
+      [5, 6, 7].map((last, t) => expect.closeTo(stubLogprobs('base', last)[scored.completion[t]!]!, 6)),
+    );
+    const partial = await create(new StubVllm());
+    await expect(partial.scoreTokens([scored], { temperature: 2 })).rejects.toThrow(
+      'scoreTokens: vLLM gives logprobs at temperature 1 only, got temperature 2; leave it out',
+    );
+  });
+
+  it('reject with the reason of their signal, before and while the server is asked', async () => {
+    const server = new StubVllm({ wholeLogprobs: true });
+    const sampler = await create(server);
+    const calls = [
+      (signal: AbortSignal) => sampler.sample({ ...request, signal }),
+      (signal: AbortSignal) => sampler.scoreTokens([scored], { signal }),
+      (signal: AbortSignal) => sampler.scoreLogits([scored], { signal }),
+      (signal: AbortSignal) => sampler.updateWeights(adapter(1), signal),
+    ];
+    for (const call of calls) {
+      const begun = server.asked.length;
+      server.fault = () => undefined;
+      await expect(call(AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
+      expect(server.asked).toHaveLength(begun);
+      const stop = new AbortController();
+      server.fault = () => {
+        stop.abort(new Error('enough'));
+        return new Promise(() => undefined);
+      };
+      const asked = call(stop.signal);
+      await expect(asked).rejects.toThrow('enough');
+      await expect(asked).rejects.not.toThrow(SamplerError);
+    }
+  });
 });

@@ -1,6 +1,12 @@
 import { RandomStream } from '@rlp/core';
 import { expect } from 'vitest';
-import type { CachedDecoder, LogitsNeed, NextTokenDistributions } from '../decoding/cached-decoder.ts';
+import type {
+  CachedDecoder,
+  DrawnTokens,
+  LogitsNeed,
+  NextTokenDistributions,
+} from '../decoding/cached-decoder.ts';
+import { drawToken } from '../sampling/draw.ts';
 
 export const vocabularySize = 11;
 
@@ -122,5 +128,31 @@ export class ParrotDecoder extends FakeDecoder {
     const probabilities = new Float32Array(vocabularySize);
     probabilities[next] = 1;
     return { probabilities, logits: probabilities };
+  }
+}
+
+/** Draws plain tokens itself, as a device does. */
+export class DrawingDecoder extends FakeDecoder {
+  /** Rows of each step that it drew. */
+  readonly drawn: number[] = [];
+
+  async decodeDrawn(
+    tokens: readonly number[],
+    positions: readonly number[],
+    temperatures: readonly number[],
+    uniforms: readonly number[],
+  ): Promise<DrawnTokens> {
+    this.drawn.push(tokens.length);
+    const { probabilities } = await this.decode(tokens, positions, temperatures);
+    const off = { topK: 0, topP: 1, minP: 0 };
+    const drawn = uniforms.map((uniform, row) => {
+      const own = probabilities.subarray(row * vocabularySize, (row + 1) * vocabularySize);
+      const token = drawToken(own, off, uniform);
+      return { token, probability: own[token]! };
+    });
+    return {
+      tokens: drawn.map(({ token }) => token),
+      probabilities: Float32Array.from(drawn, ({ probability }) => probability),
+    };
   }
 }
