@@ -83,7 +83,7 @@ function dataOf(job: PreferenceJob, { margins }: PreferenceCase) {
     ({ prompt, chosen, rejected }, index): JudgedPair => ({
       chosen: judged(prompt, chosen),
       rejected: judged(prompt, rejected),
-      ...(margins && { margin: margins[index]! }),
+      ...(margins && { margin: margins[index % margins.length]! }),
     }),
   );
   const examples: LabelledSequence[] = [

@@ -6,6 +6,7 @@ With `exact` it computes in float64 and writes to FOLDER/exact.
 
 Trainers see the token ids of the job: only the step that tokenizes the data is replaced.
 """
+import itertools
 import json
 import logging
 import os
@@ -64,7 +65,7 @@ def pair_rows():
 
 def reward_rows(margins):
     rows = [{"chosen_ids": p["prompt"] + p["chosen"], "rejected_ids": p["prompt"] + p["rejected"]} for p in pairs]
-    return [{**row, "margin": margin} for row, margin in zip(rows, margins)] if margins else rows
+    return [{**row, "margin": margin} for row, margin in zip(rows, itertools.cycle(margins))] if margins else rows
 
 
 def single_rows():

@@ -110,6 +110,10 @@ export class OnnxTrainingBackend implements FullBackend {
     return this.#parts.packing.contextLength;
   }
 
+  get tokensPerRow(): number {
+    return this.#parts.packing.tokensPerMicroBatch;
+  }
+
   get lacks(): readonly BackendGroup[] {
     const { weights, reference } = this.#parts;
     return [
@@ -138,11 +142,15 @@ export class OnnxTrainingBackend implements FullBackend {
         (request) => this.#parts.program.call('forwardBackward', request),
       );
       const { trained } = packed.tokens;
+      const { logprobs = [], ...others } = Object.fromEntries(
+        Object.entries(result.scores).map(([name, scores]) => [name, unpack(packed, scores)]),
+      );
       const sums = Object.entries(result.metricSums);
       return {
         loss: result.loss,
         metrics: Object.fromEntries(sums.map(([name, sum]) => [name, trained === 0 ? 0 : sum / trained])),
-        logprobs: result.scores.logprobs ? unpack(packed, result.scores.logprobs) : [],
+        logprobs,
+        ...others,
         tokens: packed.tokens,
       };
     });

@@ -47,6 +47,11 @@ export interface Loss<Column extends string = string> {
    * loss then sees logprobs of 0. Default `'none'`.
    */
   readonly values?: 'none' | 'needed' | 'only' | undefined;
+  /**
+   * Sequences of the batch that one row of the inputs holds, one after another, so that the loss can compare them: 2 for a chosen and a
+   * rejected answer. Backends refuse more than 1 unless they have {@link TrainingBackend.tokensPerRow}. Default 1.
+   */
+  readonly sequencesPerRow?: number | undefined;
   compute<T>(ops: TensorOps<T>, inputs: LossInputs<T, Column>): LossOutput<T>;
 }
 
@@ -91,6 +96,10 @@ export interface ForwardBackwardResult {
    * 0, because nothing needs their logprobs. Empty when the loss reads values only, so that the policy was not computed.
    */
   readonly logprobs: readonly Float32Array[];
+  /** Entropies, aligned as `logprobs`. Absent if the loss reads none, or the backend does not report them. */
+  readonly entropies?: readonly Float32Array[] | undefined;
+  /** The critic's values, aligned as `logprobs`. Absent if the loss reads none, or the backend does not report them. */
+  readonly values?: readonly Float32Array[] | undefined;
   /** Tokens with mask 1, and all tokens computed, padding not counted. */
   readonly tokens: { readonly trained: number; readonly total: number };
 }
@@ -154,6 +163,11 @@ export interface TrainingBackend {
   readonly contextLength?: number | undefined;
   /** Groups whose methods it has and whose data it was created without, such as `values` without a value head. */
   readonly lacks?: readonly BackendGroup[] | undefined;
+  /**
+   * Most tokens of a row of a loss with {@link Loss.sequencesPerRow} above 1: the sequences times the longest of them. It then also reports
+   * the entropies and values that the loss reads. `undefined` if it takes no such loss, which is the default.
+   */
+  readonly tokensPerRow?: number | undefined;
   /** Memory that updates with such a batch take. `undefined` if it is unknown, which is the default. */
   forecastMemory?(batch: BatchSize): MemoryForecast | undefined;
 

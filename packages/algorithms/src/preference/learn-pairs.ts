@@ -1,7 +1,8 @@
-import type { Metrics } from '@rlp/core';
+import type { ForwardBackwardResult, Metrics, TokenScores, TrainingBackend } from '@rlp/core';
 import { crossEntropy } from '../loss/cross-entropy.ts';
 import { differentiatePairs, type PairColumns } from './differentiate.ts';
-import { type LearnBatch, type Learned, mean } from './learning.ts';
+import { comparesOnePair, joinedLoss, joinedPairs } from './joined-pairs.ts';
+import { comparesInOnePass, type LearnBatch, type Learned, mean } from './learning.ts';
 import { type PairTerm, readsReference, type SingleTerm } from './loss-options.ts';
 import type { ResolvedPreferenceOptions } from './options.ts';
 import type { JudgedPair } from './preferences.ts';
@@ -26,17 +27,59 @@ export async function learnPairs(
   { terms, lengthDiscount }: PairLearning,
 ): Promise<Learned> {
   const batch = rows.map((row) => pairs[row]!);
-  const count = batch.length;
   const sides = factoredRows(batch, lengthDiscount);
-  const scores = await backend.logprobs(sides.map(({ tokens }) => tokens));
   const names = [...rows.map((row) => `chosen ${row}`), ...rows.map((row) => `rejected ${row}`)];
   const reference = terms.some(readsReference)
     ? await references.of(backend, sides, names)
-    : new Float64Array(2 * count);
-  const sums = sides.map((side, index) => rowSums(side, scores[index]!));
-  const columns = columnsOf(sides, sums, reference);
-  const { value, gradients } = differentiatePairs(terms, columns);
-  const weighted = sides.map((side, index) =>
+    : new Float64Array(sides.length);
+  const isJoined = comparesInOnePass(backend, sides) && terms.every(comparesOnePair);
+  const learn = isJoined ? joinedPass : separatePasses;
+  const { pass, value, scores } = await learn({ backend, sides, reference, terms });
+  const columns = columnsOf(sides, sumsOf(sides, scores), reference);
+  const entropy = meanEntropy(sides, scores);
+  return {
+    pass,
+    metrics: { 'loss/preference': value, ...pairMetrics(terms[0]!, columns), 'entropy/mean': entropy },
+  };
+}
+
+/** What a pass over a batch of pairs works with. `sides` are those of {@link factoredRows}, and `reference` their scored sums. */
+interface PairPass {
+  readonly backend: TrainingBackend;
+  readonly sides: readonly FactoredRow[];
+  readonly reference: Float64Array;
+  readonly terms: readonly PairTerm[];
+}
+
+/** Result of a pass. `scores` are those of the sides. */
+interface PassedPairs {
+  readonly pass: ForwardBackwardResult;
+  readonly value: number;
+  readonly scores: readonly TokenScores[];
+}
+
+/** One pass, in which the loss compares both sides of each pair. */
+async function joinedPass({ backend, sides, reference, terms }: PairPass): Promise<PassedPairs> {
+  const given = columnsOf(
+    sides,
+    sides.map(() => noSums),
+    reference,
+  );
+  const pass = await backend.forwardBackward(joinedPairs(sides, given, terms), joinedLoss(terms));
+  const count = sides.length / 2;
+  const scores = sides.map((_, index) => {
+    const place = index < count ? 2 * index : 2 * (index - count) + 1;
+    return { logprobs: pass.logprobs[place]!, entropies: pass.entropies![place]! };
+  });
+  return { pass, value: pass.loss, scores };
+}
+
+/** A pass that scores, and one that learns with the derivative by every sum. */
+async function separatePasses({ backend, sides, reference, terms }: PairPass): Promise<PassedPairs> {
+  const scores = await backend.logprobs(sides.map(({ tokens }) => tokens));
+  const { value, gradients } = differentiatePairs(terms, columnsOf(sides, sumsOf(sides, scores), reference));
+  const count = sides.length / 2;
+  const sequences = sides.map((side, index) =>
     weightedRow(
       side,
       index < count
@@ -48,12 +91,13 @@ export async function learnPairs(
         : { scored: gradients.rejected[index - count]!, completion: 0, sequence: 0 },
     ),
   );
-  const pass = await backend.forwardBackward({ sequences: weighted }, crossEntropy);
-  const entropy = meanEntropy(sides, scores);
-  return {
-    pass,
-    metrics: { 'loss/preference': value, ...pairMetrics(terms[0]!, columns), 'entropy/mean': entropy },
-  };
+  return { pass: await backend.forwardBackward({ sequences }, crossEntropy), value, scores };
+}
+
+const noSums: RowSums = { scored: 0, completion: 0, sequence: 0 };
+
+function sumsOf(sides: readonly FactoredRow[], scores: readonly TokenScores[]): RowSums[] {
+  return sides.map((side, index) => rowSums(side, scores[index]!));
 }
 
 /** Chosen rows, then rejected rows. */
@@ -77,16 +121,19 @@ export function columnsOf(
     Float64Array.from({ length: count }, (_, index) => of(index));
   const second = (of: (index: number) => number) => first((index) => of(index + count));
   const tokens = (index: number) => completionTokens(sides[index]!);
+  const everywhere = (values: Float64Array) => first(() => mean(values));
+  const chosenTokens = first(tokens);
   return {
     chosen: first((index) => sums[index]!.scored),
     rejected: second((index) => sums[index]!.scored),
     referenceChosen: first((index) => reference[index]!),
     referenceRejected: second((index) => reference[index]!),
-    chosenTokens: first(tokens),
+    chosenTokens,
     rejectedTokens: second(tokens),
     completion: first((index) => sums[index]!.completion),
+    meanCompletionTokens: everywhere(chosenTokens),
     sequence: first((index) => sums[index]!.sequence),
-    sequenceTokens: first((index) => sides[index]!.tokens.length - 1),
+    meanSequenceTokens: everywhere(first((index) => sides[index]!.tokens.length - 1)),
   };
 }
 

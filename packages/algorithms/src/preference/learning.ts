@@ -1,4 +1,5 @@
 import type { ForwardBackwardResult, Metrics, TrainingBackend } from '@rlp/core';
+import type { JudgedSequence } from './preferences.ts';
 import type { ReferenceScores } from './reference-scores.ts';
 
 /** What one update learns from. */
@@ -13,6 +14,14 @@ export interface LearnBatch {
 export interface Learned {
   readonly pass: ForwardBackwardResult;
   readonly metrics: Metrics;
+}
+
+/** Whether a backend can compare both sides of pairs in one pass. */
+export function comparesInOnePass(
+  { tokensPerRow = 0 }: TrainingBackend,
+  sides: readonly Pick<JudgedSequence, 'tokens'>[],
+): boolean {
+  return sides.every(({ tokens }) => 2 * tokens.length <= tokensPerRow);
 }
 
 /** Mean of numbers. */

@@ -11,11 +11,12 @@ export interface PairInputs<T> {
   /** Tokens of the completions. */
   readonly chosenTokens: T;
   readonly rejectedTokens: T;
-  /** `chosen` without the discount of `lengthDiscount`. Carries a gradient. */
+  /** `chosen` without the discount of `lengthDiscount`, and mean tokens of a chosen completion of the batch. Carries a gradient. */
   readonly completion: T;
-  /** Log-probability of the chosen sequence with its prompt, and its tokens but the first. Carries a gradient. */
+  readonly meanCompletionTokens: T;
+  /** Log-probability of the chosen sequence with its prompt, and mean tokens but the first. Carries a gradient. */
   readonly sequence: T;
-  readonly sequenceTokens: T;
+  readonly meanSequenceTokens: T;
 }
 
 /** f-divergence between policy and reference, whose derivative scores a completion. */
@@ -86,7 +87,7 @@ function divergenceScore<T>(ops: TensorOps<T>, ratio: T, divergence: PreferenceD
 }
 
 /**
- * Mean negative log-likelihood of the chosen tokens of the batch, `[1, 1]`.
+ * Negative log-likelihood of the chosen tokens. Its mean over the pairs is the mean over all tokens of the batch.
  *
  * @param scope - `'completion'`, or `'sequence'` to imitate the prompt too.
  */
@@ -96,8 +97,10 @@ export function imitationLoss<T>(
   scope: 'completion' | 'sequence',
 ): T {
   const [logprobs, tokens] =
-    scope === 'completion' ? [pair.completion, pair.chosenTokens] : [pair.sequence, pair.sequenceTokens];
-  return ops.neg(ops.div(ops.sum(logprobs), ops.sum(tokens)));
+    scope === 'completion'
+      ? [pair.completion, pair.meanCompletionTokens]
+      : [pair.sequence, pair.meanSequenceTokens];
+  return ops.neg(ops.div(logprobs, tokens));
 }
 
 /** `ln(1 − eˣ)` for `x < 0`. */

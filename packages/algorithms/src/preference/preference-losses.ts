@@ -18,7 +18,7 @@ type TermOf<Kind extends PairTerm['kind'], Term = PairTerm> = Term extends { rea
     : never
   : never;
 
-/** Loss of every pair, `[B, 1]`, or of the batch, `[1, 1]`. */
+/** Loss of every pair, `[B, 1]`. */
 type PairLoss<Term> = <T>(ops: TensorOps<T>, pair: PairInputs<T>, term: Term) => T;
 
 /** DPO, also with scores per token. Rafailov et al. 2023, https://arxiv.org/abs/2305.18290 */
@@ -118,7 +118,7 @@ const orpo: PairLoss<TermOf<'orpo'>> = (ops, pair, { beta, imitation, imitated }
   return imitating(ops, pair, losses, { imitation, imitated });
 };
 
-/** The loss of a term over pairs: one number per pair, `[B, 1]`, or one of the batch, `[1, 1]`. */
+/** The loss of a term over pairs, `[B, 1]`. */
 export function pairLoss<T>(ops: TensorOps<T>, pair: PairInputs<T>, term: PairTerm): T {
   switch (term.kind) {
     case 'sigmoid':

@@ -2,6 +2,8 @@ import {
   ArgumentError,
   type CriticBackend,
   defineLoss,
+  type ForwardBackwardResult,
+  type Loss,
   parseOptions,
   type RewardFunction,
   requireGroups,
@@ -23,7 +25,7 @@ import {
 import { updateDependencyShape } from '../loop/sft.ts';
 import { differentiate } from './differentiate.ts';
 import { pairsWithin } from './judged-within.ts';
-import { mean } from './learning.ts';
+import { comparesInOnePass, mean } from './learning.ts';
 import { hasOneLength, oneLength, passShape } from './options.ts';
 import { negativeLogSigmoid, scaled } from './pair-losses.ts';
 import type { JudgedPair } from './preferences.ts';
@@ -63,6 +65,24 @@ const valueSum = defineLoss({
   values: 'only',
   compute: (_ops, { values }) => ({ tokenLosses: values! }),
 });
+
+/** {@link rewardModelLoss} over rows of a chosen and a rejected sequence. Columns are 0 but at the judged tokens. */
+function joinedLoss(centering: number): Loss {
+  return defineLoss({
+    key: `reward-model pairs ${centering}`,
+    columns: ['chosen', 'rejected', 'margin'],
+    values: 'only',
+    sequencesPerRow: 2,
+    compute(ops, { values, mask, columns }) {
+      const pair = {
+        chosen: ops.rowSum(ops.mul(values!, columns.chosen)),
+        rejected: ops.rowSum(ops.mul(values!, columns.rejected)),
+        margin: ops.rowSum(columns.margin),
+      };
+      return { tokenLosses: ops.mul(mask, rewardModelLoss(ops, pair, centering)) };
+    },
+  });
+}
 
 /**
  * Trains a reward model on preferences: a value head on the last token of a sequence. One report per update.
@@ -104,6 +124,53 @@ export async function* runRewardModelTraining(
 }
 
 async function learnRewards(backend: CriticBackend, batch: readonly JudgedPair[], centering: number) {
+  const sides = batch.flatMap(({ chosen, rejected }) => [chosen, rejected]);
+  const learn = comparesInOnePass(backend, sides) ? joinedPass : separatePasses;
+  const { pass, value, chosen, rejected } = await learn(backend, batch, centering);
+  const rewards = [...chosen, ...rejected];
+  return {
+    pass,
+    metrics: {
+      'loss/reward-model': value,
+      'reward/mean': (mean(chosen) + mean(rejected)) / 2,
+      'reward/min': rewards.reduce((least, reward) => Math.min(least, reward), Number.POSITIVE_INFINITY),
+      'reward/max': rewards.reduce((most, reward) => Math.max(most, reward), Number.NEGATIVE_INFINITY),
+      'reward/margin': mean(chosen) - mean(rejected),
+      'reward/accuracy': mean(chosen.map((reward, row) => (reward > rejected[row]! ? 1 : 0))),
+    },
+  };
+}
+
+/** Result of a pass over a batch of pairs, with the rewards of both sides. */
+interface PassedRewards {
+  readonly pass: ForwardBackwardResult;
+  readonly value: number;
+  readonly chosen: Float64Array;
+  readonly rejected: Float64Array;
+}
+
+/** One pass, in which the loss compares both sides of each pair. */
+async function joinedPass(
+  backend: CriticBackend,
+  batch: readonly JudgedPair[],
+  centering: number,
+): Promise<PassedRewards> {
+  const sequences = batch.flatMap(({ chosen, rejected, margin = 0 }) => [
+    judged(chosen.tokens, 1 / batch.length, { chosen: 1, rejected: 0, margin }),
+    judged(rejected.tokens, 0, { chosen: 0, rejected: 1, margin: 0 }),
+  ]);
+  const pass = await backend.forwardBackward({ sequences }, joinedLoss(centering));
+  const rewards = pass.values!.map((row) => row.at(-1)!);
+  const side = (offset: number) => Float64Array.from(batch, (_, row) => rewards[2 * row + offset]!);
+  return { pass, value: pass.loss, chosen: side(0), rejected: side(1) };
+}
+
+/** A pass that computes the rewards, and one that learns with the derivative by each. */
+async function separatePasses(
+  backend: CriticBackend,
+  batch: readonly JudgedPair[],
+  centering: number,
+): Promise<PassedRewards> {
   const sides = [...batch.map(({ chosen }) => chosen), ...batch.map(({ rejected }) => rejected)];
   const values = await backend.values(sides.map(({ tokens }) => tokens));
   const rewards = Float64Array.from(values, (row) => row.at(-1)!);
@@ -116,18 +183,7 @@ async function learnRewards(backend: CriticBackend, batch: readonly JudgedPair[]
   );
   const derivatives = [...gradients.chosen, ...gradients.rejected];
   const sequences = sides.map(({ tokens }, index) => judged(tokens, derivatives[index]!));
-  const pass = await backend.forwardBackward({ sequences }, valueSum);
-  return {
-    pass,
-    metrics: {
-      'loss/reward-model': value,
-      'reward/mean': mean(rewards),
-      'reward/min': rewards.reduce((least, reward) => Math.min(least, reward), Number.POSITIVE_INFINITY),
-      'reward/max': rewards.reduce((most, reward) => Math.max(most, reward), Number.NEGATIVE_INFINITY),
-      'reward/margin': mean(chosen) - mean(rejected),
-      'reward/accuracy': mean(chosen.map((reward, row) => (reward > rejected[row]! ? 1 : 0))),
-    },
-  };
+  return { pass: await backend.forwardBackward({ sequences }, valueSum), value, chosen, rejected };
 }
 
 /** What {@link rewardModelLoss} reads. Each is `[B, 1]`. */
@@ -149,13 +205,15 @@ export function rewardModelLoss<T>(
 }
 
 /** A value stands before its token, so one more token makes room for the value of the whole sequence. */
-function judged(tokens: readonly TokenId[], derivative: number): TrainingSequence {
+function judged(
+  tokens: readonly TokenId[],
+  weight: number,
+  columns: Readonly<Record<string, number>> = {},
+): TrainingSequence {
   const longer = [...tokens, tokens.at(-1)!];
-  const mask = new Uint8Array(longer.length);
-  const weights = new Float64Array(longer.length);
-  mask[tokens.length] = 1;
-  weights[tokens.length] = derivative;
-  return { tokens: longer, mask, weights, columns: {} };
+  const atEnd = (value: number) => new Float64Array(longer.length).fill(value, tokens.length);
+  const filled = Object.entries(columns).map(([name, value]) => [name, atEnd(value)] as const);
+  return { tokens: longer, mask: atEnd(1), weights: atEnd(weight), columns: Object.fromEntries(filled) };
 }
 
 /** Options of {@link rewardModel}. */

@@ -25,18 +25,36 @@ export function completionTokens({ mask }: JudgedSequence): number {
   return count;
 }
 
+/** Factor of each token's log-probability in each sum of {@link RowSums}. Shape of each: `[T]`. */
+export function tokenFactors({ tokens, mask, full, discount }: FactoredRow) {
+  const zeros = () => new Float64Array(tokens.length);
+  const factors = { scored: zeros(), completion: zeros(), sequence: zeros().fill(1, 1) };
+  let seen = 0;
+  for (let t = 1; t < tokens.length; t++) {
+    if (mask[t] === 0) continue;
+    seen += 1;
+    factors.completion[t] = 1;
+    factors.scored[t] = seen <= full ? 1 : discount;
+  }
+  return factors satisfies Readonly<Record<keyof RowSums, Float64Array>>;
+}
+
 /** Sums the log-probabilities of a row. */
 export function rowSums(row: FactoredRow, { logprobs }: Pick<TokenScores, 'logprobs'>): RowSums {
-  let [scored, completion, sequence, seen] = [0, 0, 0, 0];
-  for (let t = 1; t < logprobs.length; t++) {
-    const logprob = logprobs[t]!;
-    sequence += logprob;
-    if (row.mask[t] === 0) continue;
-    seen += 1;
-    completion += logprob;
-    scored += seen <= row.full ? logprob : row.discount * logprob;
-  }
-  return { scored, completion, sequence };
+  const factors = tokenFactors(row);
+  // A prompt that the policy thinks impossible must not reach sums over the completion as 0 · −∞.
+  const sum = (of: Float64Array) =>
+    of.reduce((total, factor, t) => (factor === 0 ? total : total + factor * logprobs[t]!), 0);
+  return {
+    scored: sum(factors.scored),
+    completion: sum(factors.completion),
+    sequence: sum(factors.sequence),
+  };
+}
+
+/** 1 for every token of a row that a loss reads: its completion, or all but the first. */
+export function readTokens({ tokens, mask }: JudgedSequence, scope: 'completion' | 'sequence') {
+  return scope === 'completion' ? mask : new Uint8Array(tokens.length).fill(1, 1);
 }
 
 /**
@@ -45,23 +63,20 @@ export function rowSums(row: FactoredRow, { logprobs }: Pick<TokenScores, 'logpr
  * By the chain rule the derivative by a token's log-probability is the sum of the derivatives by the sums that it is part of.
  */
 export function weightedRow(row: FactoredRow, by: RowSums): TrainingSequence {
-  const { tokens, full, discount } = row;
-  const weights = new Float64Array(tokens.length);
-  const mask = by.sequence === 0 ? row.mask : Uint8Array.from(tokens, (_, t) => Math.min(t, 1));
-  let seen = 0;
-  for (let t = 1; t < tokens.length; t++) {
-    let derivative = by.sequence;
-    if (row.mask[t] !== 0) {
-      seen += 1;
-      derivative += by.completion + (seen <= full ? by.scored : discount * by.scored);
-    }
-    weights[t] = -derivative;
-  }
-  return { tokens, mask, weights, columns: {} };
+  const { scored, completion, sequence } = tokenFactors(row);
+  const weights = Float64Array.from(
+    row.tokens,
+    (_, t) => -(by.sequence * sequence[t]! + (by.completion * completion[t]! + by.scored * scored[t]!)),
+  );
+  const mask = readTokens(row, by.sequence === 0 ? 'completion' : 'sequence');
+  return { tokens: row.tokens, mask, weights, columns: {} };
 }
 
 /** Mean entropy over the tokens of the completions. */
-export function meanEntropy(rows: readonly JudgedSequence[], scores: readonly TokenScores[]): number {
+export function meanEntropy(
+  rows: readonly JudgedSequence[],
+  scores: readonly Pick<TokenScores, 'entropies'>[],
+): number {
   let [sum, count] = [0, 0];
   for (const [index, { mask }] of rows.entries()) {
     const { entropies } = scores[index]!;

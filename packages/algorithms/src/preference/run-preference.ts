@@ -45,10 +45,9 @@ export interface PreferenceReport extends UpdateReport {}
 /**
  * Learns from preferences: DPO and its relatives, CPO, SimPO, ORPO and KTO. One report per update.
  *
- * A loss over whole completions needs sums over rows that a backend may cut into different micro-batches. So each update first computes
- * the log-probabilities of its rows, then the loss and its derivative by each sum. Cross-entropy with these derivatives as weights has
- * the gradient of the loss, exactly and for every way to cut the batch. Log-probabilities under a reference policy that does not
- * move are computed once.
+ * A backend with `tokensPerRow` compares both sides of a pair in one pass. Otherwise each update first computes the log-probabilities of
+ * its rows, then the loss and its derivative by each sum. Cross-entropy with these derivatives as weights has the gradient of the
+ * loss, exactly and for every way to cut the batch. Log-probabilities under a reference policy that does not move are computed once.
  *
  * Data are shuffled in each epoch by a stream named by seed and epoch. A resumed run sees exactly the batches that the interrupted run
  * would have seen. Publishes nothing.

@@ -16,6 +16,12 @@ const mostReported = 10;
 export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingLimits): void {
   const problems: string[] = [];
   if (batch.sequences.length === 0) problems.push('the batch is empty, expected at least one sequence');
+  const { sequencesPerRow = 1 } = loss;
+  if (batch.sequences.length % sequencesPerRow !== 0) {
+    problems.push(
+      `there are ${batch.sequences.length} sequences, expected a multiple of ${sequencesPerRow}, which the loss "${loss.key}" reads in a row`,
+    );
+  }
   const temperatures = new Set(batch.sequences.map(({ temperature }) => temperature ?? 1));
   if (temperatures.size > 1) {
     problems.push(`all sequences must have one temperature, got ${[...temperatures].join(', ')}`);

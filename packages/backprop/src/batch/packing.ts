@@ -40,8 +40,11 @@ export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOpti
   validateBatch(batch, loss, options);
   const { sequences } = batch;
   const paths = sequences.map(({ tokens, mask }) => pathOf(tokens, mask));
-  const shared = options.trainedPrefixes === 'apart' ? 'nothing' : 'exclusive';
-  const packed = pack(paths, shared, options, (scored) => lossGrid(scored, sequences, loss.columns));
+  const claims = options.trainedPrefixes === 'apart' ? 'nothing' : 'exclusive';
+  const { sequencesPerRow = 1 } = loss;
+  const packed = pack(paths, { claims, sequencesPerRow }, options, (scored) =>
+    lossGrid(scored, sequences, loss),
+  );
   let trained = 0;
   for (const { mask } of sequences) for (let t = 0; t < mask.length; t++) trained += mask[t]!;
   return { ...packed, ...sizesOf(sequences, trained), temperature: sequences[0]!.temperature ?? 1 };
@@ -64,7 +67,7 @@ export function packSequences(
     sequences.map((tokens) => ({ tokens })),
     0,
   );
-  return { ...pack(paths, 'equal', options), ...sizes, temperature };
+  return { ...pack(paths, { claims: 'equal' }, options), ...sizes, temperature };
 }
 
 /**
@@ -79,7 +82,7 @@ export function packStates(sequences: readonly (readonly TokenId[])[], options: 
     sequences.map((tokens) => ({ tokens: [...tokens, 0] })),
     0,
   );
-  return { ...pack(paths, 'equal', options), ...sizes, temperature: 1 };
+  return { ...pack(paths, { claims: 'equal' }, options), ...sizes, temperature: 1 };
 }
 
 /**
@@ -118,13 +121,25 @@ function sizesOf(sequences: readonly { readonly tokens: readonly TokenId[] }[], 
 
 function pack(
   paths: readonly Path[],
-  claims: 'exclusive' | 'equal' | 'nothing',
+  joined: {
+    readonly claims: 'exclusive' | 'equal' | 'nothing';
+    /** Sequences that share a row of the loss, and so a micro-batch. */
+    readonly sequencesPerRow?: number;
+  },
   options: PackingOptions,
   grid?: (scored: readonly Scored[]) => LossGrid,
 ): Pick<PackedBatch, 'microBatches' | 'scored'> {
   const { tokensPerMicroBatch } = options;
-  const trees = growTrees(paths, claims, tokensPerMicroBatch, options);
-  const filled = cutRectangles(trees, tokensPerMicroBatch, options).map((rectangle) =>
+  const { claims, sequencesPerRow = 1 } = joined;
+  const grown = (members?: readonly number[]) =>
+    growTrees(paths, claims, tokensPerMicroBatch, options, members);
+  const units =
+    sequencesPerRow === 1
+      ? grown().map((tree) => [tree])
+      : rowMembers(paths.length, sequencesPerRow)
+          .map(grown)
+          .filter((trees) => trees.length > 0);
+  const filled = cutRectangles(units, tokensPerMicroBatch, options).map((rectangle) =>
     fillRectangle(rectangle, paths),
   );
   return {
@@ -133,29 +148,53 @@ function pack(
   };
 }
 
-/** What the loss reads beside scores, one row for each sequence, without tokens that are not trained. */
+/** Indices of the sequences of each row. */
+function rowMembers(sequences: number, perRow: number): number[][] {
+  return Array.from({ length: sequences / perRow }, (_, row) =>
+    Array.from({ length: perRow }, (_, place) => row * perRow + place),
+  );
+}
+
+/** What the loss reads beside scores, without tokens that are not trained. Sequences of one row stand one after another. */
 function lossGrid(
   scored: readonly Scored[],
   sequences: readonly TrainingSequence[],
-  names: readonly string[],
+  { columns: names, sequencesPerRow = 1 }: Loss,
 ): LossGrid {
-  const length = Math.max(...scored.map(({ tokens }) => tokens.length));
-  const zeros = () => new Float32Array(scored.length * length);
-  const count = scored.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const rows = gridRows(scored, sequencesPerRow);
+  const length = Math.max(...rows.map(scoresOf));
+  const zeros = () => new Float32Array(rows.length * length);
   const columns = Object.fromEntries(names.map((name) => [name, zeros()]));
-  const grid = { rows: scored.length, length, mask: zeros(), weights: zeros(), columns };
-  const cells = new Int32Array(scored.length * length);
-  const places = new Int32Array(count);
-  for (const [row, { member, tokens, indices }] of scored.entries()) {
-    const sequence = sequences[member]!;
-    for (let i = 0; i < tokens.length; i++) {
-      const [cell, t] = [row * length + i, tokens[i]!];
-      cells[cell] = indices[i]!;
-      places[indices[i]!] = cell;
-      grid.mask[cell] = 1;
-      grid.weights[cell] = sequence.weights[t]!;
-      for (const name of names) columns[name]![cell] = sequence.columns[name]![t]!;
+  const grid = { rows: rows.length, length, mask: zeros(), weights: zeros(), columns };
+  const cells = new Int32Array(rows.length * length);
+  const places = new Int32Array(scoresOf(scored));
+  for (const [row, members] of rows.entries()) {
+    let cell = row * length;
+    for (const { member, tokens, indices } of members) {
+      const sequence = sequences[member]!;
+      for (let i = 0; i < tokens.length; i++, cell++) {
+        const t = tokens[i]!;
+        cells[cell] = indices[i]!;
+        places[indices[i]!] = cell;
+        grid.mask[cell] = 1;
+        grid.weights[cell] = sequence.weights[t]!;
+        for (const name of names) columns[name]![cell] = sequence.columns[name]![t]!;
+      }
     }
   }
   return { ...grid, cells, places };
+}
+
+function gridRows(scored: readonly Scored[], perRow: number): readonly (readonly Scored[])[] {
+  if (perRow === 1) return scored.map((one) => [one]);
+  const rows = new Map<number, Scored[]>();
+  for (const one of scored.toSorted((a, b) => a.member - b.member)) {
+    const row = Math.floor(one.member / perRow);
+    rows.set(row, [...(rows.get(row) ?? []), one]);
+  }
+  return [...rows.values()];
+}
+
+function scoresOf(scored: readonly Scored[]): number {
+  return scored.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }

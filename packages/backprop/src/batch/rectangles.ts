@@ -15,12 +15,18 @@ export interface Rectangle {
 const microBatchCost = 128;
 
 /**
- * Divides trees into micro-batches at the lowest cost. Each has at most `limit` positions in its rectangle, or one tree.
+ * Divides trees into micro-batches at the lowest cost. Each has at most `limit` positions in its rectangle, or one unit.
  *
- * Only attention computes empty positions, so the cost is that of the pairs in all rectangles, and of each micro-batch.
+ * Trees of one unit stay together. Only attention computes empty positions, so the cost is that of the pairs in all rectangles, and of each micro-batch.
  */
-export function cutRectangles(trees: readonly Tree[], limit: number, costs: LayoutCosts): Rectangle[] {
-  const order = trees.toSorted((a, b) => b.size - a.size);
+export function cutRectangles(
+  units: readonly (readonly Tree[])[],
+  limit: number,
+  costs: LayoutCosts,
+): Rectangle[] {
+  const order = units
+    .map((trees) => ({ trees, size: Math.max(...trees.map(({ size }) => size)) }))
+    .sort((a, b) => b.size - a.size);
   const best = new Float64Array(order.length + 1);
   const ends = new Int32Array(order.length);
   for (let start = order.length - 1; start >= 0; start--) {
@@ -29,7 +35,7 @@ export function cutRectangles(trees: readonly Tree[], limit: number, costs: Layo
     const rows = new Rows(length);
     best[start] = Number.POSITIVE_INFINITY;
     for (let end = start; end < order.length; end++) {
-      rows.place(order[end]!);
+      for (const tree of order[end]!.trees) rows.place(tree);
       if (end > start && rows.count * length > limit) break;
       const cost = microBatchCost + rowCost * rows.count + best[end + 1]!;
       if (cost > best[start]!) continue;
@@ -41,7 +47,7 @@ export function cutRectangles(trees: readonly Tree[], limit: number, costs: Layo
   for (let start = 0; start < order.length; start = ends[start]!) {
     const length = wholeBlocks(order[start]!.size, costs);
     const rows = new Rows(length);
-    for (const tree of order.slice(start, ends[start])) rows.place(tree);
+    for (const tree of order.slice(start, ends[start]).flatMap(({ trees }) => trees)) rows.place(tree);
     found.push({ rows: rows.trees, length, blocks: blocksOf(length, costs) });
   }
   return found;

@@ -30,14 +30,16 @@ export interface Tree {
  * @param claims - `'exclusive'`: a position that two sequences claim is not shared. `'equal'`: it is if they claim the
  * same. `'nothing'`: no position is shared.
  * @param limit - Maximum positions of a tree of several sequences.
+ * @param members - Indices of the sequences that may be joined. Default: all.
  */
 export function growTrees(
   paths: readonly Path[],
   claims: 'exclusive' | 'equal' | 'nothing',
   limit: number,
   costs: LayoutCosts,
+  members: Iterable<number> = paths.keys(),
 ): Tree[] {
-  const branches = sortedBranches(paths, claims);
+  const branches = sortedBranches(paths, claims, members);
   const count = branches.length;
   const best = new Float64Array(count + 1);
   const ends = new Int32Array(count);
@@ -67,8 +69,12 @@ export function growTrees(
 }
 
 /** Sequences in the order of their tokens, with the positions that each can share with the one before it. */
-function sortedBranches(paths: readonly Path[], claims: 'exclusive' | 'equal' | 'nothing'): Branch[] {
-  const order = [...paths.keys()].filter((member) => paths[member]!.claims.length > 0);
+function sortedBranches(
+  paths: readonly Path[],
+  claims: 'exclusive' | 'equal' | 'nothing',
+  members: Iterable<number>,
+): Branch[] {
+  const order = [...members].filter((member) => paths[member]!.claims.length > 0);
   order.sort((a, b) => compareTokens(paths[a]!, paths[b]!) || a - b);
   /** Claims along the path of the sequence before, those of all that share it included. */
   const held: number[] = [];

@@ -115,7 +115,7 @@ export class PolicyGraphs {
   }
 
   /**
-   * Outputs `loss`, `logprobs`, sums of metrics, and gradients.
+   * Outputs `loss`, the scores that the loss reads, sums of metrics, and gradients.
    *
    * For a loss that reads only values, it leaves out the output matrix and `logprobs`.
    */
@@ -139,15 +139,14 @@ export class PolicyGraphs {
     const found = replayGraph(graph, loss.graph, Object.fromEntries([...read, ...arrays]));
     const metrics = Object.fromEntries(loss.metrics.map((name) => [name, `metric:${name}`]));
     graph.output('loss', found.get('loss')!);
-    if (head) graph.output('logprobs', head.logprobs);
+    for (const [name, score] of Object.entries(scores)) graph.output(name, score);
     for (const output of Object.values(metrics)) graph.output(output, found.get(output)!);
     const upstream = loss.reads.flatMap((score) => {
       const gradient = found.get(`upstream:${score}`);
       return gradient ? [[scores[score]!, grid.collect(gradient)] as const] : [];
     });
     const derived = this.#differentiate(trunk, new Map(upstream), head);
-    const perPosition = head ? ['logprobs'] : [];
-    return { columns, metrics, perPosition, ...derived, ...planOf(key, trunk) };
+    return { columns, metrics, perPosition: Object.keys(scores), ...derived, ...planOf(key, trunk) };
   }
 
   #trunk(attention: AttentionForm, mode: GraphMode): Trunk {

@@ -6,7 +6,7 @@ import {
   type TrainingSequence,
 } from '@rlp/core';
 import { type Evaluation, evaluate, type Matrix, matrixFromRows } from '@rlp/tensor';
-import { checkLossValues, readsValues } from '../batch/value-losses.ts';
+import { checkLossValues, readsValues, requireSeparateRows } from '../batch/value-losses.ts';
 import type { Distribution, LogitsTable } from './table.ts';
 
 /** A batch and the distributions of its tokens. */
@@ -27,6 +27,7 @@ interface Position extends Distribution {
  * @throws ArgumentError for an empty batch, mismatched lengths, missing columns, foreign tokens or mixed temperatures.
  */
 export function scoreBatch(table: LogitsTable, { sequences }: TrainingBatch, loss: Loss): ScoredBatch {
+  requireSeparateRows(loss);
   if (sequences.length === 0)
     throw new ArgumentError('forwardBackward: the batch must hold a sequence, got none');
   for (const [index, sequence] of sequences.entries()) checkSequence(table, sequence, loss, index);

@@ -1,5 +1,6 @@
 import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
 import { type PackingLimits, validateBatch, validateTokens } from '../batch/packing-validation.ts';
+import { requireSeparateRows } from '../batch/value-losses.ts';
 
 /**
  * Sequences of similar length, right-padded to `[rows, length]` and **shifted**. All arrays are row-major.
@@ -47,6 +48,7 @@ export interface PackingOptions extends PackingLimits {
  * @throws ArgumentError naming every problem of the batch at once.
  */
 export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOptions): PackedBatch {
+  requireSeparateRows(loss);
   validateBatch(batch, loss, options);
   const { sequences } = batch;
   const lengths = sequences.map(({ tokens }) => tokens.length);

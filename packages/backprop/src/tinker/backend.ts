@@ -19,6 +19,7 @@ import { writeDirectory } from '@rlp/data/store';
 import { failureSentence, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import { validateBatch, validateTokens } from '../batch/packing-validation.ts';
+import { requireSeparateRows } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
 import { fs } from '../node-files.ts';
 import { type Schedule, scheduleFactor } from '../optimizer/schedule.ts';
@@ -135,6 +136,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
 
   forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
     return this.#call('forwardBackward', async () => {
+      requireSeparateRows(loss);
       validateBatch(batch, loss, this.#options);
       requireTemperature('forwardBackward', batch.sequences[0]!.temperature ?? 1);
       try {

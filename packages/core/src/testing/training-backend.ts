@@ -13,6 +13,7 @@ import {
   scores,
   sequence,
   short,
+  squaredGap,
 } from './training-fixtures.ts';
 
 /** What the suite needs from an implementation. */
@@ -189,6 +190,34 @@ function describeSteps({ create, tolerance }: { create: Create; tolerance: numbe
     expect(norms[0]).toBeGreaterThan(0);
     expect(relativeGap(norms[1]!, norms[0]!)).toBeLessThan(tolerance);
     expect(await scoreGap(together, apart)).toBeLessThan(tolerance * 10);
+  });
+
+  it('compares sequences of one row, or refuses to by name', async () => {
+    const backend = await create();
+    const sides = [short, long, sequence([2, 0, 1], 0.5), short].map((one, index) => ({
+      ...one,
+      columns: { side: one.tokens.map(() => (index % 2 === 0 ? 1 : -1)) },
+    }));
+    if (backend.tokensPerRow === undefined) {
+      const refused = backend.forwardBackward({ sequences: sides }, squaredGap);
+      return void (await expect(refused).rejects.toThrow(/in a row/));
+    }
+    const scores = await backend.logprobs(sides.map(({ tokens }) => tokens));
+    const total = (index: number, of: (t: number) => number) =>
+      sides[index]!.tokens.reduce((sum, _, t) => sum + (sides[index]!.mask[t] ? of(t) : 0), 0);
+    const logprob = (index: number) => total(index, (t) => scores[index]!.logprobs[t]!);
+    const weight = (index: number) => total(index, (t) => Number(sides[index]!.weights[t]));
+    const loss = [0, 2].reduce(
+      (sum, first) => sum + (weight(first) + weight(first + 1)) * (logprob(first) - logprob(first + 1)) ** 2,
+      0,
+    );
+    const result = await backend.forwardBackward({ sequences: sides }, squaredGap);
+    expect(relativeGap(result.loss, loss)).toBeLessThan(tolerance);
+    expect(largestGap(result.logprobs[2]!, scores[2]!.logprobs)).toBeLessThan(tolerance);
+    await backend.optimStep();
+    expect((await backend.forwardBackward({ sequences: sides }, squaredGap)).loss).toBeLessThan(loss);
+    const odd = backend.forwardBackward({ sequences: sides.slice(1) }, squaredGap);
+    await expect(odd).rejects.toThrow(/multiple of 2/);
   });
 
   it('leaves weights alone until optimStep, which clears the gradient', async () => {

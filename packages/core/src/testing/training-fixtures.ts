@@ -20,6 +20,16 @@ export const policyGradient: Loss = {
   }),
 };
 
+/** Squared gap between the log-probabilities of two sequences, at each of their tokens. `side` is 1 for the first and −1 for the second. */
+export const squaredGap: Loss = {
+  key: 'contract/squared-gap',
+  columns: ['side'],
+  sequencesPerRow: 2,
+  compute: (ops, { logprobs, mask, columns }) => ({
+    tokenLosses: ops.mul(mask, ops.square(ops.rowSum(ops.mul(logprobs, columns.side!)))),
+  }),
+};
+
 /** Divides by zero at every token. */
 export const notFinite: Loss = {
   key: 'contract/not-finite',
