@@ -1,6 +1,6 @@
 import { ArgumentError, SamplerError } from '@rlp/core';
 import type { Fetch } from '@rlp/http/client';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { scriptedAgentPolicy } from './index.ts';
 import { chatAgentPolicy } from './openai.ts';
 
@@ -116,5 +116,36 @@ describe('chatAgentPolicy', () => {
   it('refuses observations that it cannot show', async () => {
     const { fetch } = server(saying({ content: '' }));
     await expect(chatAgentPolicy({ ...at, fetch }).getAction({ board: 1 })).rejects.toThrow(ArgumentError);
+  });
+
+  it('names itself in errors of options, of observations and of a platform without fetch', async () => {
+    const { fetch } = server(saying({ content: '' }));
+    expect(() => chatAgentPolicy({ ...at, fetch, maxTokens: 0, turns: 3 } as never)).toThrow(
+      /^chatAgentPolicy: invalid options[\s\S]*maxTokens[\s\S]*turns/,
+    );
+    await expect(chatAgentPolicy({ ...at, fetch }).getAction([])).rejects.toThrow(
+      'chatAgentPolicy: expected text or messages as the observation',
+    );
+    vi.stubGlobal('fetch', undefined);
+    expect(() => chatAgentPolicy(at)).toThrow('chatAgentPolicy: this platform lacks fetch; pass one');
+    vi.unstubAllGlobals();
+    const failing = chatAgentPolicy({ ...at, fetch: server({}, 500).fetch, attempts: 1 });
+    await expect(failing.getAction('?')).rejects.toThrow(/^chatAgentPolicy: /);
+  });
+
+  it('asks again after an error of the server, offers no tools by default, and passes the reason of a signal on', async () => {
+    let failures = 1;
+    const good = server(saying({ content: null }));
+    const fetch: Fetch = (...request) => (failures-- > 0 ? server({}, 503).fetch : good.fetch)(...request);
+    const policy = chatAgentPolicy({ ...at, fetch, backoff: { firstMs: 1, longestMs: 1 } });
+    expect(await policy.getAction('?')).toEqual({ action: { type: 'text', content: '' }, rawOutput: '' });
+    expect(good.sent[0]!.body).toEqual({ model: 'small', messages: [{ role: 'user', content: '?' }] });
+    const reason = new Error('enough');
+    const stop = new AbortController();
+    const waiting = chatAgentPolicy({ ...at, fetch: () => new Promise(() => undefined) });
+    const asked = waiting.getAction('?', [], { signal: stop.signal });
+    stop.abort(reason);
+    await expect(asked).rejects.toBe(reason);
+    await expect(waiting.getAction('?', [], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 });

@@ -203,6 +203,13 @@ describe('InferenceModule.stream', () => {
     await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('the prompt has 81 tokens');
   });
 
+  it('throws the reason of its signal', async () => {
+    const stop = new AbortController();
+    const stream = (await module(['abcdef'])).stream('once ', { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('enough');
+  });
+
   it('stops generating when the reader leaves', async () => {
     const backend = scriptedBackend({ tokenizer, completions: ['abc'] });
     let signal: AbortSignal | undefined;
@@ -226,6 +233,40 @@ describe('InferenceModule.stream', () => {
   });
 });
 
+it('every call names itself where a list is missing', async () => {
+  const inference = await module(['x']);
+  const bare = 'x' as never;
+  await expect(inference.generate(bare)).rejects.toThrow(
+    'generate: expected a list of prompts, got string: put it in brackets',
+  );
+  await expect(inference.batchGenerateWithTools(bare, [])).rejects.toThrow(
+    /^batchGenerateWithTools: expected a list of prompts/,
+  );
+  await expect(inference.batchGenerateWithTools([], bare)).rejects.toThrow(
+    /^batchGenerateWithTools: expected a list of tools/,
+  );
+  for (const method of ['getLogprobs', 'getEntropies', 'getLogits'] as const) {
+    await expect(inference[method](bare, [])).rejects.toThrow(`${method}: expected a list of prompts`);
+    await expect(inference[method]([], bare)).rejects.toThrow(`${method}: expected a list of responses`);
+    await expect(inference[method](['a'], [])).rejects.toThrow(
+      `${method}: expected one response for each prompt, got 1 prompts and 0 responses`,
+    );
+  }
+});
+
+it('a prompt that fails stops the others', async () => {
+  const backend = scriptedBackend({ tokenizer, completions: ['x'] });
+  const signals: AbortSignal[] = [];
+  backend.sample = ({ prompt, signal }) => {
+    signals.push(signal!);
+    return prompt.length > 2 ? Promise.reject(new Error('too long')) : new Promise(() => undefined);
+  };
+  const inference = await InferenceModule.create({ backend });
+  await expect(inference.generate(['a', 'abcd'])).rejects.toThrow('too long');
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  expect(signals[0]!.reason).toEqual(new Error('too long'));
+});
+
 describe('InferenceModule scores', () => {
   const uniform = -Math.log(tokenizer.vocabularySize);
 
@@ -237,6 +278,9 @@ describe('InferenceModule scores', () => {
     expect([...entropies!]).toEqual([expect.closeTo(-uniform, 5), expect.closeTo(-uniform, 5)]);
     const [logits] = await inference.getLogits(['once '], ['up']);
     expect(logits!.logits).toHaveLength(2 * tokenizer.vocabularySize);
+    // Without a text before it, a response gets no special tokens either.
+    const [alone] = await inference.getLogprobs([[5, 6]], ['up']);
+    expect(alone).toHaveLength(2);
   });
 
   it('rejects prompts and responses that differ in number', async () => {

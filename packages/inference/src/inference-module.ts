@@ -188,7 +188,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   async #complete(
     prompt: readonly TokenId[],
     index: number,
-    { seed = '', ...resolved }: ResolvedGenerateOptions,
+    resolved: ResolvedGenerateOptions & { readonly seed: string },
     { onText, signal }: GenerateOptions,
   ): Promise<GeneratedText[]> {
     const texts = onText && Array.from({ length: resolved.count }, () => this.#newText(prompt, resolved));
@@ -198,7 +198,6 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     const completions = await this.backend.sample({
       ...resolved,
       prompt,
-      seed,
       signal,
       onToken: texts && (({ member, token }) => report(member, texts[member]!.push(token).text)),
     });

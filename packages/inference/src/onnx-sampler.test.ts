@@ -268,19 +268,30 @@ describe('createOnnxSampler', () => {
     expect(tokensOf(await backend.sample(request))).not.toEqual(before);
     const foreign = backend.updateWeights({ kind: 'shared', version: 2, engine, store: 'policy' });
     await expect(foreign).rejects.toThrow(SamplerError);
+    await expect(foreign).rejects.toThrow(
+      'updateWeights: weights were published in store "policy", but this sampler reads "trained"; give both the same store',
+    );
+    const elsewhere = backend.updateWeights({ kind: 'shared', version: 2, engine: {}, store: 'trained' });
+    await expect(elsewhere).rejects.toThrow(
+      "updateWeights: weights were published in another engine; create sampler and backend in one, or publish as 'checkpoint'",
+    );
+    expect(backend.policyVersion).toBe(1);
   });
 
   it('says what does not fit', async () => {
     const backend = await start();
     await expect(backend.sample({ ...request, prompt: [] })).rejects.toThrow('the prompt is empty');
     await expect(backend.sample({ ...request, prompt: [999] })).rejects.toThrow('token 999 is outside');
+    await expect(backend.sample({ ...request, prompt: [0.5] })).rejects.toThrow(/^sample: invalid options/);
     await expect(start({ contextLength: 100 })).rejects.toThrow(ArgumentError);
     for (const another of [tinyModel('qwen3'), tinyModel('llama', 'other')]) {
       await expect(start({ model: another })).rejects.toThrow('created with the weights of another model');
     }
     const config = { ...tinyModel().config, contextLength: 2 ** 31 };
     const boundless = { model: { ...tinyModel(), config }, contextLength: 2 ** 31, store: 'boundless' };
-    await expect(start(boundless)).rejects.toThrow(/cache of 16 sequences.*GiB.*lower maxSequences/);
+    await expect(start(boundless)).rejects.toThrow(
+      'cache of 16 sequences of 2147483648 tokens takes 8192.0 GiB, which could not be allocated; lower maxSequences',
+    );
     const hollow = { ...tinyModel(), weights: new Map() };
     await expect(start({ model: hollow, store: 'hollow' })).rejects.toThrow(
       '"model.embed_tokens.weight" is missing',
@@ -304,6 +315,70 @@ describe('createOnnxSampler', () => {
     await expect(backend.scoreTokens(scoreRequests, { temperature: 1e-40 })).rejects.toThrow(ArgumentError);
   });
 
+  it('refuses a store with other parameters, although the same weights made it', async () => {
+    const model = tinyModel();
+    await start({ model, store: 'layers' });
+    const deeper = { ...model, config: { ...model.config, layers: 3 } };
+    await expect(start({ model: deeper, store: 'layers' })).rejects.toThrow(
+      'store "layers" does not hold this model: expected "model.layers.2.input_layernorm.weight" of [16], got none',
+    );
+    const wider = { ...model, config: { ...model.config, vocabularySize: 40 } };
+    await expect(start({ model: wider, store: 'layers' })).rejects.toThrow(
+      'expected "model.embed_tokens.weight" of [40, 16], got [32, 16]',
+    );
+  });
+
+  it('has scores and logits of nothing for a completion without tokens', async () => {
+    const backend = await start();
+    const [{ completion: _completion, ...empty }, full] = scoreRequests;
+    const requests = [{ ...empty, completion: [] }, full];
+    const [none, some] = await backend.scoreLogits(requests);
+    expect(none).toEqual({ logits: new Float32Array(), vocabularySize: 32 });
+    expect(some!.logits).toHaveLength(32 * full.completion.length);
+    const [scores] = await backend.scoreTokens(requests);
+    expect(scores).toEqual({ logprobs: new Float32Array(), entropies: new Float32Array() });
+    expect(await backend.scoreLogits([])).toEqual([]);
+  });
+
+  it('tells its program to end a completion that met a stop string, and asks for no events without need', async () => {
+    const calls: (readonly [string, unknown])[] = [];
+    const watched = new Proxy(engine, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name, target);
+        if (name !== 'start') return typeof member === 'function' ? member.bind(target) : member;
+        return async (...given: Parameters<Engine['start']>) => {
+          const program = await target.start(...given);
+          const call: typeof program.call = (method, argument, options) => {
+            calls.push([String(method), argument]);
+            return program.call(method, argument, options);
+          };
+          return { call, stop: () => program.stop() };
+        };
+      },
+    });
+    const backend = await start({ engine: watched });
+    await backend.sample(request);
+    const free = (await backend.sample({ ...request, maxTokens: 20, onToken: () => undefined }))[0]!;
+    await backend.sample({ ...request, maxTokens: 20, stopStrings: [free.text.slice(4, 6)] });
+    const asked = calls.map(([method, argument]) => [method, argument as Record<string, unknown>] as const);
+    expect(asked.flatMap(([method, { events } = {}]) => (method === 'generate' ? [events] : []))).toEqual([
+      ...['none', 'tokens', 'tokens'],
+    ]);
+    expect(asked.filter(([method]) => method === 'finish')).toEqual([['finish', { id: 2, member: 0 }]]);
+    expect(asked.filter(([method]) => method === 'begin')).toHaveLength(3);
+    expect(asked.find(([method]) => method === 'generate')![1].request).not.toHaveProperty('stopStrings');
+  });
+
+  it('tells of the tokens up to a stop string, and of no later ones', async () => {
+    const backend = await start();
+    const free = (await backend.sample({ ...request, maxTokens: 20 }))[0]!;
+    const told: number[] = [];
+    const onToken = ({ token }: { readonly token: number }) => void told.push(token);
+    const stop = free.text.slice(4, 6);
+    const stopped = (await backend.sample({ ...request, maxTokens: 20, stopStrings: [stop], onToken }))[0]!;
+    expect(told).toEqual(stopped.tokens);
+  });
+
   it('neither samples nor scores with weights that are not finite', async () => {
     const backend = await start({ store: 'damaged' });
     const [name, { shape, data }] = [...tinyModel().weights].at(-1)!;
@@ -311,7 +386,9 @@ describe('createOnnxSampler', () => {
     await expect(backend.sample(request)).rejects.toThrow(/distribution is not finite/);
     const scores = backend.scoreTokens(scoreRequests);
     await expect(scores).rejects.toThrow(SamplerError);
-    await expect(scores).rejects.toThrow(/logprobs are not finite/);
+    await expect(scores).rejects.toThrow(
+      /^scoreTokens: the model's logprobs are not finite; its weights have diverged or are damaged; go back/,
+    );
   });
 
   it('rejects what is running when its engine closes', async () => {
@@ -327,12 +404,40 @@ describe('createOnnxSampler', () => {
       },
     });
     await expect(running).rejects.toThrow(SamplerError);
+    await expect(running).rejects.toThrow(/^sample: \S/);
     await closing;
+    await expect(backend.scoreTokens(scoreRequests)).rejects.toThrow(/^scoreTokens: \S/);
+    await expect(backend.scoreLogits(scoreRequests)).rejects.toThrow(/^scoreLogits: \S/);
+    const shared = { kind: 'shared', version: 1, engine: own, store: 'policy' } as const;
+    await expect(backend.updateWeights(shared)).rejects.toThrow(/^updateWeights: \S/);
+    expect(backend.policyVersion).toBe(0);
   });
 
   it('rejects after it has been closed', async () => {
     const backend = await start();
     await backend.close();
-    await expect(backend.sample(request)).rejects.toThrow('has been closed');
+    await backend.close();
+    for (const call of [
+      () => backend.sample(request),
+      () => backend.scoreTokens(scoreRequests),
+      () => backend.scoreLogits(scoreRequests),
+      () => backend.updateWeights({ kind: 'shared', version: 1, engine, store: 'policy' }),
+    ]) {
+      await expect(call()).rejects.toThrow('createOnnxSampler: it has been closed; create another one');
+    }
+  });
+
+  it('does nothing that was aborted before', async () => {
+    const backend = await start();
+    const signal = AbortSignal.abort(new Error('too late'));
+    for (const call of [
+      () => backend.sample({ ...request, signal }),
+      () => backend.scoreTokens(scoreRequests, { signal }),
+      () => backend.scoreLogits(scoreRequests, { signal }),
+      () => backend.updateWeights({ kind: 'shared', version: 1, engine, store: 'policy' }, signal),
+    ]) {
+      await expect(call()).rejects.toThrow('too late');
+    }
+    expect(backend.policyVersion).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { ArgumentError, OptionsError, SamplerError } from '@rlp/core';
 import { describeInferenceEngine, describeSampler, describeTokenScorer } from '@rlp/core/testing';
 import type { Fetch } from '@rlp/http/client';
 import { characterTokenizer } from '@rlp/models';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createSglangSampler, type SglangSamplerOptions } from './sglang.ts';
 import { drawStub, stubLogprobs, stubVocabulary } from './testing/stub-vllm.ts';
 
@@ -300,5 +300,87 @@ describe('createSglangSampler', () => {
     expect(sampler.renderer).toBe(renderer);
     await sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' });
     expect(server.weights).toBe('/mnt/weights/1');
+  });
+
+  it('gives back what it began with if a checkpoint fails after an adapter', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    await sampler.updateWeights({ kind: 'adapter', version: 1, path: '/weights/1' });
+    const missing = { kind: 'checkpoint', version: 2, path: '/weights/missing' } as const;
+    await expect(sampler.updateWeights(missing)).rejects.toThrow('No such directory');
+    const loads = server.asked.filter(({ path }) => path === '/update_weights_from_disk');
+    expect(loads.map(({ body }) => body)).toEqual([
+      { model_path: '/weights/missing', weight_version: '2', abort_all_requests: true },
+      { model_path: '/models/tiny', weight_version: 'default', abort_all_requests: true },
+    ]);
+    expect(server.asked.at(-1)!.path).toBe('/continue_generation');
+  });
+
+  it('says that a command failed if the server does not say why', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    server.fault = (path, answer) => (path === '/load_lora_adapter' ? { success: false } : answer);
+    await expect(sampler.updateWeights({ kind: 'adapter', version: 1, path: '/weights/1' })).rejects.toThrow(
+      'http://server.test:30000/load_lora_adapter: it failed',
+    );
+  });
+
+  it('begins its probe with the bos token, or with a letter', async () => {
+    const probed = async (options: Partial<SglangSamplerOptions>) => {
+      const server = new StubSglang();
+      await create(server, options);
+      return server.asked.find(({ path }) => path === '/generate')!.body;
+    };
+    expect(await probed({})).toMatchObject({ input_ids: [0], return_logprob: true, stream: false });
+    const plain = characterTokenizer('abcdefghijklmno', { end: '</s>' });
+    expect((await probed({ tokenizer: plain })).input_ids).toEqual(plain.encode('a'));
+    expect(plain.encode('a')).not.toEqual([0]);
+  });
+
+  it('gives up after a cache could not be emptied for half a minute, or once aborted', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    server.fault = (path, answer) => (path === '/flush_cache' ? undefined : answer);
+    const checkpoint = { kind: 'checkpoint', version: 1, path: '/weights/1' } as const;
+    const flushes = () => server.asked.filter(({ path }) => path === '/flush_cache').length;
+    const stop = new AbortController();
+    const aborted = sampler.updateWeights(checkpoint, stop.signal);
+    await vi.waitFor(() => expect(flushes()).toBe(1));
+    stop.abort(new Error('enough'));
+    await expect(aborted).rejects.toThrow('enough');
+    await vi.waitFor(() => expect(server.asked.at(-1)!.path).toBe('/continue_generation'));
+    vi.useFakeTimers();
+    const update = sampler.updateWeights(checkpoint);
+    const refused = expect(update).rejects.toThrow(/^updateWeights: .*flush_cache: .*400/);
+    await vi.advanceTimersByTimeAsync(31_000);
+    await refused;
+    vi.useRealTimers();
+    expect(flushes()).toBe(61);
+  });
+
+  it('does not wait for a cache on a server that is away', async () => {
+    const server = new StubSglang();
+    let asked = 0;
+    const fetch: Fetch = (url, init) => {
+      if (!url.endsWith('/flush_cache')) return server.fetch(url, init);
+      asked++;
+      return Promise.reject(new TypeError('fetch failed'));
+    };
+    const sampler = await create(server, { fetch });
+    await expect(
+      sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' }),
+    ).rejects.toThrow('fetch failed');
+    expect(asked).toBe(1);
+  });
+
+  it('gives each completion of a request the seed after the one before', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    await sampler.sample({ ...request, count: 3 });
+    const seeds = server.asked
+      .slice(-3)
+      .map(({ body }) => Number((body.sampling_params as Record<string, number>).sampling_seed));
+    const next = (seed: number) => (seed + 1) % 2 ** 31;
+    expect(seeds.slice(1)).toEqual(seeds.slice(0, 2).map(next));
   });
 });

@@ -42,8 +42,7 @@ export function inferenceBlocks(options: InferenceBlocksOptions): DecoderBlocks 
     known.set(name, value);
     return value;
   };
-  const lookUp = (table: string, indices: Value) =>
-    embedding(parameter(table), reshape(indices, [tokens]), { gradient: 'rows' });
+  const lookUp = (table: string, indices: Value) => embedding(parameter(table), reshape(indices, [tokens]));
   return {
     ops,
     parameter,

@@ -112,7 +112,7 @@ function moveGraph(sizes: DeviceCacheSizes): Uint8Array {
   const shape = [sizes.maxSequences, (lines / sizes.maxSequences) * width];
   for (const name of names(sizes)) {
     const cache = graph.input(name, sizes.type, shape);
-    const rows = embedding(cache, from, { gradient: 'rows' });
+    const rows = embedding(cache, from);
     graph.output(`new_${name}`, applyOne(scatterOp, [cache, to, rows], {}, { type: sizes.type, shape }));
   }
   return serialize(graph);

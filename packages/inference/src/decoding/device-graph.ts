@@ -69,7 +69,7 @@ export function deviceGraph(options: DeviceGraphOptions): Graph {
     attend: cachedAttention(graph, options, positions),
   });
   const hidden = decoderHidden(config, tokens, blocks);
-  const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']), { gradient: 'rows' });
+  const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']));
   const inverse = graph.input('inverse_temperature', 'float32', ['outputs', 1]);
   const logits = cooledLogits(last, blocks.parameter(headParameter(config)), inverse, 'plain');
   addStepOutputs(graph, logits, 'outputs', options.output);

@@ -76,10 +76,7 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
   });
   const hidden = decoderHidden(config, tokens, blocks);
   const outputs = step === 'tokens' ? 'batch' : 'outputs';
-  const last =
-    step === 'tokens'
-      ? hidden
-      : embedding(hidden, graph.input('rows', 'int64', [outputs]), { gradient: 'rows' });
+  const last = step === 'tokens' ? hidden : embedding(hidden, graph.input('rows', 'int64', [outputs]));
   const inverse = graph.input('inverse_temperature', 'float32', [outputs, 1]);
   const logits = cooledLogits(last, blocks.parameter(headParameter(config)), inverse, linear);
   addStepOutputs(graph, logits, outputs, options.output ?? 'distributions');

@@ -45,7 +45,7 @@ export function standardGraph(options: StandardGraphOptions): Graph {
     attend: concatenatedAttention(graph, options, positions),
   });
   const hidden = decoderHidden(config, tokens, blocks);
-  const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']), { gradient: 'rows' });
+  const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']));
   const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['outputs', 1]));
   const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), 'plain');
   addStepOutputs(graph, logits, 'outputs', 'distributions');

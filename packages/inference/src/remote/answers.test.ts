@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Alone } from './alone.ts';
 import { checkedSequences } from './checked-sequences.ts';
-import type { RemoteSequence } from './remote-server.ts';
+import type { RemoteScores, RemoteSequence } from './remote-server.ts';
 import { logitsAt, scoresAt } from './scores.ts';
 
 const limits = { place: 'http://server.test', vocabularySize: 4 };
@@ -92,13 +92,19 @@ describe('scores of a server', () => {
   });
 
   it('have logits for each position of the completion', () => {
-    expect(logitsAt({ logprobs: [], full }, 1, limits).logits).toEqual(
-      Float32Array.from([...full[1]!, ...full[2]!]),
-    );
-    expect(() => logitsAt({ logprobs: [], full: [undefined, [1, 2]] }, 1, limits)).toThrow(
+    const logprobs = [undefined, half, 2 * half];
+    const logitsOf = (change: Partial<RemoteScores>, from = 1) =>
+      logitsAt({ logprobs, full, ...change }, from, [0, 1, 2], limits).logits;
+    expect(logitsOf({})).toEqual(Float32Array.from([...full[1]!, ...full[2]!]));
+    expect(logitsOf({}, 2)).toEqual(Float32Array.from(full[2]!));
+    expect(() => logitsOf({ full: [undefined, [1, 2], full[2]] })).toThrow(
       'expected 4 logprobs of a position, got 2',
     );
-    expect(() => logitsAt({ logprobs: [], full }, 0, limits)).toThrow('got 0');
+    expect(() => logitsOf({}, 0)).toThrow('expected 4 logprobs of a position, got 0');
+    expect(() => logitsOf({ full: undefined })).toThrow('expected 4 logprobs of a position, got 0');
+    expect(() => logitsOf({ logprobs: logprobs.slice(1), full: full.slice(1) })).toThrow(
+      'expected logprobs of 3 prompt tokens, got 2',
+    );
   });
 });
 

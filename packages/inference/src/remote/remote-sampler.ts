@@ -134,7 +134,7 @@ export class RemoteSampler implements InferenceBackend {
       const tokens = [...prompt, ...completion];
       const options = { from: prompt.length, distributions: 'whole', signal } as const;
       const { answer } = await this.#asked('scoreLogits', signal, async (weights) =>
-        logitsAt(await this.#server.score(tokens, weights, options), prompt.length, this.#limits()),
+        logitsAt(await this.#server.score(tokens, weights, options), prompt.length, tokens, this.#limits()),
       );
       return answer;
     });

@@ -14,9 +14,7 @@ export function scoresAt(
   tokens: readonly TokenId[],
   { temperature, ...limits }: AnswerLimits & { readonly temperature: number },
 ): TokenScores {
-  if (logprobs.length !== tokens.length) {
-    throw unusable(limits, `expected logprobs of ${tokens.length} prompt tokens, got ${logprobs.length}`);
-  }
+  requirePositions(logprobs, tokens, limits);
   const count = tokens.length - from;
   const scores = { logprobs: new Float32Array(count), entropies: new Float32Array(count).fill(Number.NaN) };
   for (let t = 0; t < count; t++) {
@@ -39,17 +37,32 @@ export function scoresAt(
  *
  * @throws `RequestError` for a position that lacks them.
  */
-export function logitsAt({ full = [] }: RemoteScores, from: number, limits: AnswerLimits): TokenLogits {
+export function logitsAt(
+  { logprobs, full }: RemoteScores,
+  from: number,
+  tokens: readonly TokenId[],
+  limits: AnswerLimits,
+): TokenLogits {
+  requirePositions(logprobs, tokens, limits);
   const { vocabularySize } = limits;
-  const rows = full.slice(from);
-  const logits = new Float32Array(rows.length * vocabularySize);
-  for (const [t, row] of rows.entries()) {
+  const logits = new Float32Array((tokens.length - from) * vocabularySize);
+  for (let t = 0; t < tokens.length - from; t++) {
+    const row = full?.[from + t];
     if (row?.length !== vocabularySize) {
       throw unusable(limits, `expected ${vocabularySize} logprobs of a position, got ${row?.length ?? 0}`);
     }
     logits.set(row, t * vocabularySize);
   }
   return { logits, vocabularySize };
+}
+
+function requirePositions(
+  logprobs: RemoteScores['logprobs'],
+  tokens: readonly TokenId[],
+  limits: AnswerLimits,
+): void {
+  if (logprobs.length === tokens.length) return;
+  throw unusable(limits, `expected logprobs of ${tokens.length} prompt tokens, got ${logprobs.length}`);
 }
 
 /** Logprob of a token and entropy of its distribution, at a temperature. */

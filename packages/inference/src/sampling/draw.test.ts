@@ -51,6 +51,12 @@ describe('drawToken', () => {
   });
 });
 
+it('a token that ties with the last one kept is passed over, wherever it is', () => {
+  const tied = Float32Array.of(0.2, 0.2, 0.6);
+  const kept = { ...off, topK: 2 };
+  expect([0, 0.24, 0.26, 0.9].map((uniform) => drawToken(tied, kept, uniform))).toEqual([0, 0, 2, 2]);
+});
+
 describe('mostLikely', () => {
   it('is the lowest index of the largest probability', () => {
     expect(mostLikely(Float32Array.of(0.1, 0.45, 0.45))).toBe(1);

@@ -100,6 +100,22 @@ describe('keptTokens', () => {
   });
 });
 
+describe('keptTokens of probabilities of nearly the same size', () => {
+  // 0.30 and 0.31 are in one bucket.
+  it.each([
+    [1, [2]],
+    [2, [2, 1]],
+    [3, [2, 1, 0]],
+  ])('keeps the %i likeliest', (topK, expected) => {
+    expect(members(Float32Array.of(0.3, 0.31, 0.39), { topK, topP: 1, minP: 0 }).toSorted()).toEqual(
+      expected.toSorted(),
+    );
+    expect(members(Float32Array.of(0.31, 0.3, 0.39), { topK: 2, topP: 1, minP: 0 }).toSorted()).toEqual([
+      0, 2,
+    ]);
+  });
+});
+
 describe('penalizeRepetition', () => {
   // On paper: 2 / 2 = 1, −1 · 2 = −2, 0 stays; softmax([1, −2, 0]) = e^x / (e + e^−2 + 1).
   it('divides positive and multiplies negative logits of tokens seen', () => {

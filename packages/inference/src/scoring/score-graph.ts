@@ -51,7 +51,7 @@ export function scoreGraph(options: ScoreGraphOptions): Graph {
     attend: fullAttention(graph, options, positions),
   });
   const hidden = decoderHidden(config, tokens, blocks);
-  const asked = embedding(hidden, graph.input('rows', 'int64', ['rows']), { gradient: 'rows' });
+  const asked = embedding(hidden, graph.input('rows', 'int64', ['rows']));
   const head = blocks.parameter(headParameter(config));
   if (output === 'logits') {
     graph.output('logits', getLogits(asked, head));

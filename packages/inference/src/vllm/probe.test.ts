@@ -122,6 +122,201 @@ describe('a vLLM server', () => {
   });
 });
 
+describe('errors of createVllmSampler', () => {
+  it('name it, for options and for a server that fails', async () => {
+    await expect(createVllmSampler({ url: 'nowhere', tokenizer })).rejects.toThrow(
+      /^createVllmSampler: invalid options[\s\S]*url/,
+    );
+    const server = new StubVllm();
+    server.fault = () => ({ status: 500, body: { error: { message: 'broken' } } });
+    await expect(create(server)).rejects.toThrow(ArgumentError);
+    await expect(create(server)).rejects.toThrow(/^createVllmSampler: .*500 \("broken"\)/);
+  });
+
+  it('are not taken for an answer while it is asked what it can do', async () => {
+    for (const path of ['/weight_info', '/inference/v1/generate', '/v1/unload_lora_adapter']) {
+      const server = new StubVllm();
+      let asked = 0;
+      server.fault = (given) => {
+        if (given !== path) return undefined;
+        asked++;
+        return { status: 503, body: {} };
+      };
+      const creating = create(server);
+      if (path === '/v1/unload_lora_adapter') expect((await creating).accepts).toEqual(['checkpoint']);
+      else await expect(creating).rejects.toThrow('503');
+      expect(asked).toBe(1);
+    }
+  });
+});
+
+describe('weights that a vLLM server refuses', () => {
+  it('come with what it lacks, also if it says nothing', async () => {
+    const server = new StubVllm();
+    server.fault = (path) => (path === '/v1/unload_lora_adapter' ? { status: 404, body: '' } : undefined);
+    const sampler = await create(server);
+    expect(sampler.accepts).toEqual(['checkpoint']);
+    await expect(sampler.updateWeights({ kind: 'adapter', version: 1, path: '/weights/1' })).rejects.toThrow(
+      "updateWeights: vLLM does not take weights as 'adapter'; start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1",
+    );
+  });
+
+  it.each([
+    { status: 404, body: '' },
+    { status: 404, body: { error: { message: 'No adapter found' } } },
+  ])('are loaded once: %o', async (answer) => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    const begun = server.asked.length;
+    server.fault = (path) => (path === '/v1/load_lora_adapter' ? answer : undefined);
+    const update = sampler.updateWeights({ kind: 'adapter', version: 1, path: '/weights/1' });
+    await expect(update).rejects.toThrow(/^updateWeights: .*load_lora_adapter/);
+    expect(server.asked.slice(begun).map(({ path }) => path)).toEqual(['/v1/load_lora_adapter']);
+  });
+
+  it('give way to those that it began with, if an adapter was in force', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    await sampler.updateWeights({ kind: 'adapter', version: 1, path: '/weights/1' });
+    const missing = { kind: 'checkpoint', version: 2, path: '/weights/missing' } as const;
+    await expect(sampler.updateWeights(missing)).rejects.toThrow('No such directory');
+    const loaded = server.asked.flatMap(({ path, body }) =>
+      path === '/collective_rpc' ? [(body.kwargs as { weights_path: string }).weights_path] : [],
+    );
+    expect(loaded).toEqual(['/weights/missing', '/models/tiny']);
+    expect(server.asked.find(({ path }) => path === '/update_weight_version')!.body).toEqual({
+      new_version: 'default',
+    });
+    expect((await sampler.sample({ prompt: [0], count: 1, maxTokens: 1, seed: 's' }))[0]!.policyVersion).toBe(
+      1,
+    );
+  });
+
+  it('have nothing to unload if they were a checkpoint', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    await sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' });
+    const begun = server.asked.length;
+    await sampler.updateWeights({ kind: 'adapter', version: 2, path: '/weights/2' });
+    expect(server.asked.slice(begun).map(({ path }) => path)).toEqual([
+      '/v1/load_lora_adapter',
+      '/v1/models',
+    ]);
+  });
+});
+
+it('requests to vLLM end with their signal, on the server too', async () => {
+  const calls = {
+    '/inference/v1/generate': 'sample',
+    '/v1/completions': 'score',
+    '/v1/load_lora_adapter': 'adapter',
+    '/v1/models': 'adapter',
+    '/pause': 'checkpoint',
+    '/collective_rpc': 'checkpoint',
+    '/update_weight_version': 'checkpoint',
+    '/weight_info': 'checkpoint',
+  } as const;
+  for (const [path, call] of Object.entries(calls)) {
+    const server = new StubVllm();
+    const signals: AbortSignal[] = [];
+    const fetch: typeof server.fetch = (url, init) => {
+      if (new URL(url).pathname === path) signals.push(init.signal);
+      return server.fetch(url, init);
+    };
+    const sampler = await create(server, { fetch });
+    signals.length = 0;
+    const stop = new AbortController();
+    let held = 0;
+    server.fault = (asked) => {
+      if (asked !== path || held++ > 0) return undefined;
+      stop.abort(new Error('enough'));
+      return new Promise(() => undefined);
+    };
+    const { signal } = stop;
+    const asked =
+      call === 'sample'
+        ? sampler.sample({ prompt: [0], count: 1, maxTokens: 1, seed: 's', signal })
+        : call === 'score'
+          ? sampler.scoreTokens([{ prompt: [0], completion: [5] }], { signal })
+          : sampler.updateWeights({ kind: call, version: 1, path: '/weights/1' }, signal);
+    await expect(asked).rejects.toThrow('enough');
+    expect(signals[0]!.aborted, path).toBe(true);
+  }
+});
+
+describe('answers of /inference/v1/generate', () => {
+  const request = { prompt: [0, 5, 6], count: 1, maxTokens: 1, seed: 'test' };
+  type Choice = Readonly<Record<string, unknown>>;
+  const changed = async (change: (choice: Choice) => Choice) => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    await sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' });
+    server.fault = (path, _, { body }) =>
+      path === '/inference/v1/generate'
+        ? { body: { choices: (body as { choices: Choice[] }).choices.map(change) } }
+        : undefined;
+    return sampler.sample(request);
+  };
+
+  it.each<[string, (choice: Choice) => Choice, RegExp]>([
+    [
+      'weights of another version',
+      (given) => ({ ...given, weight_versions: [{ version: '1' }, { version: '7' }] }),
+      /expected weights of version 1, got "7"/,
+    ],
+    [
+      'a logprob that is no number',
+      (given) => ({ ...given, logprobs: { content: [{ logprob: 'x' }] } }),
+      /expected choices with token_ids, got another body/,
+    ],
+    [
+      'no logprob',
+      (given) => ({ ...given, logprobs: { content: [null] } }),
+      /expected choices with token_ids/,
+    ],
+    ['tokens that are none', (given) => ({ ...given, token_ids: ['5'] }), /expected choices with token_ids/],
+    [
+      'no tokens',
+      (given) => ({ ...given, token_ids: null }),
+      /expected 1 to 1 tokens in a completion, got 0/,
+    ],
+    [
+      'no reason',
+      (given) => ({ ...given, finish_reason: null }),
+      /ended with "stop" or "length", got "null"/,
+    ],
+  ])('are refused with %s', async (_, change, message) => {
+    await expect(changed(change)).rejects.toThrow(message);
+  });
+
+  it('need not name the weights', async () => {
+    expect(await changed((given) => ({ ...given, weight_versions: null }))).toHaveLength(1);
+    expect(await changed((given) => ({ ...given, weight_versions: [] }))).toHaveLength(1);
+  });
+
+  it('are put into the order of the request', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    const three = { ...request, count: 3, maxTokens: 3 };
+    const straight = await sampler.sample(three);
+    server.fault = (path, _, { body }) =>
+      path === '/inference/v1/generate'
+        ? { body: { choices: (body as { choices: Choice[] }).choices.toReversed() } }
+        : undefined;
+    expect(await sampler.sample(three)).toEqual(straight);
+  });
+
+  it('are asked to return token ids where scores are wanted', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    await sampler.scoreTokens([{ prompt: [0, 5], completion: [6] }]);
+    expect(server.asked.at(-1)!.body).toEqual({
+      ...{ model: 'tiny', prompt: [0, 5, 6], max_tokens: 1, temperature: 1, cache_salt: 'weights 0' },
+      ...{ prompt_logprobs: 0, return_token_ids: true },
+    });
+  });
+});
+
 describe('answers of /v1/completions', () => {
   type Choice = Readonly<Record<string, unknown>>;
   const changed =
