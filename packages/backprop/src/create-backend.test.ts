@@ -6,6 +6,7 @@ import { loadModel } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import type { OnnxBackendOptions } from './backend-options.ts';
 import { createOnnxBackend } from './create-backend.ts';
+import { estimateMemory } from './memory.ts';
 import { inlineBackends, temporaryCheckpoint } from './testing/inline-backends.ts';
 import { negativeLogLikelihood, sequences, tinyModel, tokenizer } from './testing/tiny-model.ts';
 
@@ -37,6 +38,108 @@ describe('createOnnxBackend', () => {
     await expect(creating).rejects.toThrow(ArgumentError);
     await expect(creating).rejects.toThrow('"model.embed_tokens.weight" is missing');
     expect(backends.engine.hasStore('broken')).toBe(false);
+  });
+
+  it('names itself in errors of weights and options', async () => {
+    const model = tinyModel();
+    const [name, { shape, data }] = [...model.weights][0]!;
+    const damaged = new Map([...model.weights, [name, { shape, data: data.map(() => Number.NaN) }]]);
+    await expect(create({ model: { ...model, weights: damaged }, store: 'broken' })).rejects.toThrow(
+      `createOnnxBackend: "${name}" has the value NaN at 0, expected finite ones: the weights have diverged or are damaged`,
+    );
+    const end = new Map([...model.weights, [name, { shape, data: data.with(data.length - 1, Infinity) }]]);
+    await expect(create({ model: { ...model, weights: end }, store: 'broken' })).rejects.toThrow(
+      `has the value Infinity at ${data.length - 1}`,
+    );
+    for (const wrong of ['cpu', null, {}]) {
+      await expect(create({ engine: wrong as never, model: wrong as never })).rejects.toThrow(
+        /^createOnnxBackend: invalid options[\s\S]*engine: expected an engine, from createEngine[\s\S]*model: expected a model, from loadModel/,
+      );
+    }
+  });
+
+  it.each<[OnnxBackendOptions['lora'], string]>([
+    [{ variant: 'dora', base: 'int8' }, "lora.variant: 'dora' needs base 'float32'"],
+    [{ variant: 'dora', dropout: 0.1 }, "lora.dropout: is not combined with variant 'dora'; leave it out"],
+    [{ adapter: 'x', rank: 2 }, "lora.rank: the files of 'adapter' decide it; leave it out"],
+    [{ adapter: 'x', targets: ['q_proj'] }, "lora.targets: the files of 'adapter' decide it; leave it out"],
+  ])('refuses %o', async (lora, message) => {
+    await expect(create({ lora })).rejects.toThrow(OptionsError);
+    await expect(create({ lora })).rejects.toThrow(message);
+  });
+
+  it('takes DoRA without dropout', async () => {
+    const { backend } = await create({ lora: { variant: 'dora', dropout: 0 } });
+    expect([backend.publishes, backend.lacks]).toEqual([
+      ['shared', 'checkpoint'],
+      ['weights', 'values'],
+    ]);
+    await expect(backend.loadWeights(await backend.getWeights())).rejects.toThrow(
+      "loadWeights: this backend trains the lengths of the frozen weights' rows (lora.variant 'dora')",
+    );
+    await backend.close();
+  });
+
+  it('wants a store of its own, and leaves that of another alone', async () => {
+    const { backend, store } = await create();
+    await expect(create({ store })).rejects.toThrow(ArgumentError);
+    await expect(create({ store })).rejects.toThrow(
+      `createOnnxBackend: the engine has a store "${store}" already; give this backend another one, such as \`store: 'critic'\`, or create it before the sampler that shares its store`,
+    );
+    expect(await backend.logprobs([[0, 1]])).toHaveLength(1);
+    await backend.close();
+    // What it made before it found a store that is taken is freed again.
+    await backends.engine.createStore({ name: 'halves/adapter', parameters: [{ name: 'x', shape: [1] }] });
+    await expect(create({ store: 'halves', lora: {} })).rejects.toThrow('a store "halves/adapter" already');
+    expect(backends.engine.hasStore('halves')).toBe(false);
+    await backends.engine.deleteStore('halves/adapter');
+  });
+
+  it('says what it shares, publishes and lacks, and what it will take', async () => {
+    const { backend, store } = await create({ reference: 'none', valueHead: 'linear' });
+    expect(backend.shares).toEqual({ engine: backends.engine, store });
+    expect([backend.vocabularySize, backend.contextLength]).toEqual([tokenizer.vocabularySize, 32]);
+    expect([backend.publishes, backend.lacks]).toEqual([['shared', 'checkpoint'], ['reference']]);
+    const { bytes } = backend.forecastMemory({ sequences: 2, tokens: 8 })!;
+    const { config } = tinyModel();
+    const { gradients, reference } = estimateMemory({ config, rows: 2, length: 8, reference: 'none' });
+    expect([bytes.gradients, bytes.reference]).toEqual([gradients, reference]);
+    await backend.close();
+    const corrected = await create({ lora: { rank: 2, modulesToSave: ['lm_head'] } });
+    expect([corrected.backend.publishes, corrected.backend.lacks]).toEqual([
+      ['shared', 'checkpoint'],
+      ['values'],
+    ]);
+    const lora = { rank: 2, modulesToSave: ['lm_head'] };
+    expect(corrected.backend.forecastMemory({ sequences: 1, tokens: 8 })!.bytes.gradients).toBe(
+      estimateMemory({ config, rows: 1, length: 8, lora }).gradients,
+    );
+    await corrected.backend.close();
+    await expect(corrected.backend.logprobs([[0, 1]])).rejects.toThrow(
+      'this training backend is closed; create another one',
+    );
+  });
+
+  it('publishes files in the forms that it has, and removes all but the last two', async () => {
+    const { backend } = await create();
+    const directory = await temporaryCheckpoint();
+    await expect(backend.publish({ as: 'adapter', directory })).rejects.toThrow(
+      'publish: this backend publishes as shared, checkpoint, got adapter; choose one that it has',
+    );
+    await expect(backend.publish({ as: 'checkpoint' })).rejects.toThrow(
+      "publish: 'checkpoint' writes files; pass the directory that the sampler reads them from",
+    );
+    for (const version of [1, 2, 3]) {
+      expect(await backend.publish({ as: 'checkpoint', directory })).toEqual({
+        ...{ kind: 'checkpoint', version, path: join(directory, String(version)) },
+      });
+    }
+    expect((await readdir(directory)).toSorted()).toEqual(['2', '3']);
+    expect(new Map((await loadModel(join(directory, '3'))).weights)).toEqual(
+      new Map(await backend.getWeights()),
+    );
+    expect(backend.weightVersion).toBe(3);
+    await backend.close();
   });
 
   it('frees its stores on close', async () => {

@@ -1,7 +1,7 @@
 import { parseModelConfig } from '@rlp/models';
 import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import { describe, expect, it } from 'vitest';
-import { countParameters, estimateMemory } from './memory.ts';
+import { countParameters, estimateMemory, type MemoryQuestion } from './memory.ts';
 import { memoryForecast } from './memory-forecast.ts';
 import type { OptimizerOptions } from './optimizer/options.ts';
 
@@ -152,6 +152,105 @@ describe('estimateMemory', () => {
     expect(activations / half).toBeCloseTo(2, 5);
     const [all, few] = [undefined, 32].map((trained) => estimateMemory({ ...question, trained }).logits);
     expect(few! / all!).toBeCloseTo(1 / 4, 5);
+  });
+
+  // Of the small llama: d 64, q 64, kv 32, f 172, 8 heads, 5 layers.
+  const around = 2 * 64 + 2 * 64 + 2 * 32 + 2 * 172;
+  const tokens = 8 * 128;
+  const layer = around + 8 * 128;
+
+  it('has the activations, logits and scores that its description says', () => {
+    const { model, activations, logits, scoring } = estimateMemory(question);
+    expect(model).toBe(4 * countParameters(question.config));
+    expect(activations).toBe(4 * tokens * (5 + 1) * layer);
+    expect(estimateMemory({ ...question, activations: 'recompute' }).activations).toBe(
+      4 * tokens * (5 * 64 + 2 * layer),
+    );
+    expect(logits).toBe(4 * tokens * (512 + 512));
+    expect(scoring).toBe(4 * (tokens * 2 * 512 + tokens * 2 * layer));
+    const few = estimateMemory({ ...question, trained: 32 });
+    expect([few.logits, few.scoring]).toEqual([4 * 256 * 1024, 4 * (256 * 1024 + tokens * 2 * layer)]);
+    expect(estimateMemory({ ...question, trained: 999 }).logits).toBe(logits);
+  });
+
+  it('has probabilities of whole rows up to 512 tokens, and of three blocks of longer ones', () => {
+    const activations = (length: number) => estimateMemory({ ...question, rows: 1, length }).activations;
+    expect(activations(512)).toBe(4 * 512 * 6 * (around + 8 * 512));
+    expect(activations(513)).toBe(4 * 513 * (6 * around + 3 * 8 * 256));
+  });
+
+  it('has blocks of a large vocabulary', () => {
+    const of = (vocab_size: number) => estimateMemory({ ...question, config: llama({ vocab_size }) });
+    const scores = 2 * tokens * layer;
+    expect([of(6000).logits, of(6000).scoring]).toEqual([
+      4 * tokens * (6000 + 4096),
+      4 * (tokens * 2 * 6000 + scores),
+    ]);
+    expect([of(65_535).logits, of(65_535).scoring]).toEqual([
+      4 * tokens * (65_535 + 4096),
+      4 * (tokens * 4 * 4096 + scores),
+    ]);
+    expect(of(65_536).logits).toBe(4 * tokens * 4 * 4096);
+  });
+
+  it('computes every expert for every token', () => {
+    const config = llama({
+      ...{ model_type: 'qwen3_moe', head_dim: 8, num_experts: 4, num_experts_per_tok: 2 },
+      ...{ moe_intermediate_size: 24, norm_topk_prob: true },
+    });
+    const { activations } = estimateMemory({ ...question, config });
+    expect(activations).toBe(4 * tokens * 6 * (layer - 2 * 172 + 2 * 4 * 24));
+  });
+
+  describe('of a correction', () => {
+    const layers = linearLayers(question.config);
+    const largest = Math.max(...layers.map(({ inputs, outputs }) => inputs * outputs));
+    const inputs = layers.reduce((sum, each) => sum + each.inputs, 0);
+    const outputs = layers.reduce((sum, each) => sum + each.outputs, 0);
+    const held = (lora: MemoryQuestion['lora'], change: Partial<MemoryQuestion> = {}) =>
+      estimateMemory({ ...question, lora, ...change }).activations;
+    const keep = 4 * tokens * 6 * layer * 1.15;
+    const again = 4 * tokens * (5 * 64 + 2 * layer) * 1.15;
+    const recompute = { activations: 'recompute' } as const;
+
+    it('leaves holes, and holds matrices that are made of stored ones', () => {
+      expect(held({})).toBeCloseTo(keep, 0);
+      expect(held({ base: 'int8' })).toBeCloseTo(keep + 4 * largest, 0);
+      expect(held({ base: 'nf4' })).toBeCloseTo(keep + 3.5 * 4 * largest, 0);
+    });
+
+    it('keeps outputs for DoRA, of one layer if they are computed again', () => {
+      expect(held({ variant: 'dora' })).toBeCloseTo(keep + 4 * tokens * outputs + 4 * largest, 0);
+      expect(held({ variant: 'dora' }, recompute)).toBeCloseTo(
+        again + (4 * tokens * outputs) / 5 + 4 * largest,
+        0,
+      );
+    });
+
+    it('keeps masks of dropout, and inputs, of one layer if they are computed again', () => {
+      expect(held({ dropout: 0.1 })).toBeCloseTo(keep + tokens * (inputs + 4 * inputs), 0);
+      expect(held({ dropout: 0.1 }, recompute)).toBeCloseTo(again + tokens * (inputs + (4 * inputs) / 5), 0);
+    });
+
+    it('trains its factors and the modules that are named, which have none', () => {
+      const linear = layers.reduce((sum, each) => sum + each.inputs * each.outputs, 0);
+      const factors = layers.reduce((sum, each) => sum + 8 * (each.inputs + each.outputs), 0);
+      const { gradients, weights, optimizer } = estimateMemory({ ...question, lora: {} });
+      expect(gradients).toBe(4 * factors);
+      expect(optimizer).toBe(8 * factors);
+      expect(weights).toBe(4 * (countParameters(question.config) + linear + factors));
+      const [first] = layers;
+      const module = first!.weight.replace(/\.weight$/, '');
+      const whole = estimateMemory({ ...question, lora: { modulesToSave: [module] } });
+      const own = first!.inputs * first!.outputs - 8 * (first!.inputs + first!.outputs);
+      expect(whole.gradients).toBe(4 * (factors + own));
+    });
+  });
+
+  it.each([null, 'a config', undefined])('refuses %s for a config', (config) => {
+    expect(() => estimateMemory({ ...question, config: config as never })).toThrow(
+      'config: expected a config',
+    );
   });
 
   it.each([0, -1, 1.5, Number.NaN])('refuses %s rows', (rows) => {

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Loss, TrainingError } from '@rlp/core';
+import { ArgumentError, type Loss, TrainingError } from '@rlp/core';
 import { describeCriticBackend, describeFullBackend } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import { TabularBackend } from './backend.ts';
@@ -124,5 +124,128 @@ describe('TabularBackend', () => {
       /vocabularySize: expected a number of at least 2[\s\S]*learningRate: expected[\s\S]*"lr"; in rlp this is learningRate/,
     );
     expect(() => new TabularBackend({ vocabularySize: 100, contextTokens: 4 })).toThrow(/contextTokens/);
+  });
+});
+
+describe('a table', () => {
+  const nll: Loss = {
+    key: 'nll',
+    columns: ['a'],
+    compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
+  };
+  const row = { tokens: [0, 1], mask: [0, 1], weights: [0, 1], columns: { a: [0, 1] } };
+
+  it('has at most 2^24 cells', () => {
+    const sizes = (vocabularySize: number, contextTokens: number) => () =>
+      new TabularBackend({ vocabularySize, contextTokens });
+    expect(sizes(4096, 1)).toThrow(
+      'contextTokens: must keep (vocabularySize + 1)^contextTokens · vocabularySize ≤ 2^24',
+    );
+    // 17^3 rows of 16, and 257^3 rows of 256.
+    expect(sizes(16, 3)().table.logits).toHaveLength(17 ** 3 * 16);
+    expect(sizes(256, 3)).toThrow('contextTokens');
+  });
+
+  it.each<[object, string]>([
+    [{ mask: [0] }, 'mask must hold one number per token, got 1 for 2 tokens'],
+    [{ weights: [0, 1, 1] }, 'weights must hold one number per token, got 3 for 2 tokens'],
+    [{ columns: { a: [0, 1, 2] } }, 'a must hold one number per token, got 3 for 2 tokens'],
+    [{ columns: {} }, 'loss "nll" needs the columns a; add them'],
+    [{ mask: [1, 1] }, 'mask[0] must be 0, the first token has no logprob'],
+    [{ tokens: [0, 4] }, 'token 4 at position 1 is outside the vocabulary of 4'],
+  ])('refuses %o', async (change, message) => {
+    const backend = new TabularBackend(shape);
+    const sequences = [row, { ...row, ...change }];
+    await expect(backend.forwardBackward({ sequences }, nll)).rejects.toThrow(
+      `forwardBackward: sequence 1: ${message}`,
+    );
+  });
+
+  it('refuses no sequences, mixed temperatures, and losses of a critic that it lacks', async () => {
+    const backend = new TabularBackend(shape);
+    await expect(backend.forwardBackward({ sequences: [] }, nll)).rejects.toThrow(
+      'forwardBackward: the batch must hold a sequence, got none',
+    );
+    await expect(
+      backend.forwardBackward({ sequences: [row, { ...row, temperature: 2 }] }, nll),
+    ).rejects.toThrow('forwardBackward: all sequences of a batch must have the same temperature');
+    await backend.forwardBackward({ sequences: [row, { ...row, temperature: 1 }] }, nll);
+    const critic: Loss = { ...nll, key: 'critic', values: 'needed' };
+    await expect(backend.forwardBackward({ sequences: [row] }, critic)).rejects.toThrow(
+      'forwardBackward: the loss "critic" reads the values of a critic, and this backend has none',
+    );
+    await expect(backend.publish({ as: 'adapter', directory: 'x' })).rejects.toThrow(
+      "publish: a table is published as 'shared' only, got adapter; use { as: 'shared' }",
+    );
+  });
+
+  it('names each backend apart, and is published as it was', async () => {
+    const [one, other] = [new TabularBackend(shape), new TabularBackend(shape)];
+    expect(one.store).toMatch(/^tabular-\d+$/);
+    expect(one.store).not.toBe(other.store);
+    expect(one.shares).toEqual({ engine: one, store: one.store });
+    const initial = one.table.logits.slice();
+    await one.forwardBackward({ sequences: [row] }, nll);
+    await one.optimStep();
+    expect(one.table.logits).not.toEqual(initial);
+    expect(one.published).toEqual({ version: 0, logits: initial });
+    await one.publish({ as: 'shared' });
+    expect(one.published).toEqual({ version: 1, logits: one.table.logits });
+    await one.forwardBackward({ sequences: [row] }, nll);
+    await one.optimStep();
+    expect(one.published.logits).not.toEqual(one.table.logits);
+  });
+
+  it('takes steps of its learning rate with plain gradients, and of the same size with Adam', async () => {
+    for (const optimizer of ['sgd', 'adam'] as const) {
+      const backend = new TabularBackend({
+        vocabularySize: 2,
+        contextTokens: 0,
+        optimizer,
+        learningRate: 0.1,
+      });
+      await backend.forwardBackward({ sequences: [row] }, nll);
+      expect(await backend.optimStep()).toMatchObject({ learningRate: 0.1, updates: 1 });
+      // The gradient of both logits is a half.
+      const step = optimizer === 'sgd' ? 0.05 : 0.1;
+      expect([...backend.table.logits]).toEqual([expect.closeTo(-step, 6), expect.closeTo(step, 6)]);
+    }
+  });
+
+  it('says which head a checkpoint has', async () => {
+    const [bare, critic] = [new TabularBackend(shape), new TabularBackend({ ...shape, valueHead: 'linear' })];
+    expect([bare.lacks, critic.lacks]).toEqual([['values'], []]);
+    const [without, withHead] = [await checkpointDirectory(), await checkpointDirectory()];
+    await bare.saveCheckpoint(without);
+    await critic.saveCheckpoint(withHead);
+    await expect(bare.loadCheckpoint(withHead)).rejects.toThrow(
+      `loadCheckpoint: ${withHead} holds a value head, this backend has none; create it with valueHead: 'linear'`,
+    );
+    await expect(critic.loadCheckpoint(without)).rejects.toThrow(
+      `loadCheckpoint: ${without} holds no value head, this backend has one; create it with valueHead: 'none'`,
+    );
+    const wider = new TabularBackend({ ...shape, vocabularySize: 5 });
+    await expect(wider.loadCheckpoint(without)).rejects.toThrow(
+      `loadCheckpoint: ${without} holds a policy of vocabulary 4 and 2 context tokens, this one has 5 and 2`,
+    );
+    const narrower = new TabularBackend({ ...shape, contextTokens: 1 });
+    await expect(narrower.loadCheckpoint(without)).rejects.toThrow('this one has 4 and 1');
+  });
+
+  it('takes weights of its shape only', async () => {
+    const backend = new TabularBackend(shape);
+    const logits = (await backend.getWeights()).get('logits')!;
+    await expect(backend.loadWeights(new Map())).rejects.toThrow(
+      'loadWeights: expected exactly logits [25, 4], got nothing',
+    );
+    const both = new Map([
+      ['logits', logits],
+      ['more', { shape: [1, 2], data: Float32Array.of(0, 0) }],
+    ]);
+    await expect(backend.loadWeights(both)).rejects.toThrow('got logits [25, 4], more [1, 2]');
+    const short = new Map([['logits', { ...logits, data: logits.data.slice(1) }]]);
+    await expect(backend.loadWeights(short)).rejects.toThrow(ArgumentError);
+    const turned = new Map([['logits', { ...logits, shape: [4, 25] }]]);
+    await expect(backend.loadWeights(turned)).rejects.toThrow('got logits [4, 25]');
   });
 });

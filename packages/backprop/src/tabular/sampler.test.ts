@@ -1,3 +1,4 @@
+import { RandomStream } from '@rlp/core';
 import { characterTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { TabularBackend } from './backend.ts';
@@ -94,9 +95,17 @@ describe('TabularSampler', () => {
   });
 
   it('refuses a publication of another store and keeps its weights', async () => {
-    const { sampler } = create();
+    const { backend, sampler } = create();
     const publication = await create().backend.publish({ as: 'shared' });
     await expect(sampler.updateWeights(publication)).rejects.toThrow('expected version 0 of store');
+    const own = { ...(await backend.publish({ as: 'shared' })), version: 9 };
+    await expect(sampler.updateWeights(own)).rejects.toThrow(
+      `updateWeights: expected version 1 of store "${backend.store}", got version 9 of store "${backend.store}"`,
+    );
+    const elsewhere = { kind: 'shared', version: 1, engine: {}, store: 'x' } as const;
+    await expect(sampler.updateWeights(elsewhere)).rejects.toThrow('got version 1 of store "x"');
+    const files = { kind: 'checkpoint', version: 1, path: '/weights/1', engine: backend } as const;
+    await expect(sampler.updateWeights(files)).rejects.toThrow('got version 1 of /weights/1');
     expect(sampler.policyVersion).toBe(0);
   });
 
@@ -115,13 +124,88 @@ describe('TabularSampler', () => {
     const tokenizer = characterTokenizer('abcd', { end: '.' });
     const backend = new TabularBackend({ vocabularySize: 5, initialScale: 1 });
     const sampler = new TabularSampler({ backend, tokenizer });
-    const [free] = await sampler.sample({ ...request, count: 1, maxTokens: 40 });
+    const one = { ...request, count: 1, maxTokens: 40, seed: 'text 38' };
+    const [free] = await sampler.sample(one);
     const needle = free!.text.slice(3, 5);
+    expect(needle).toBe('ca');
     const stops = { stopStrings: ['never there', needle] };
-    const [stopped] = await sampler.sample({ ...request, count: 1, maxTokens: 40, ...stops });
+    const [stopped] = await sampler.sample({ ...one, ...stops });
     const at = free!.text.indexOf(needle);
     expect(stopped).toMatchObject({ text: free!.text.slice(0, at), stopReason: 'stop' });
     expect(stopped!.tokens).toEqual(free!.tokens.slice(0, at + 2));
+  });
+
+  it('cuts its text before the stop string that comes first, also at its beginning', async () => {
+    const tokenizer = characterTokenizer('abcd', { end: '.' });
+    const backend = new TabularBackend({ vocabularySize: 5, initialScale: 1 });
+    const sampler = new TabularSampler({ backend, tokenizer });
+    // Says "dbca".
+    const one = { ...request, count: 1, maxTokens: 40, seed: 'text 36' };
+    const { text } = (await sampler.sample(one))[0]!;
+    const sampled = async (stopStrings: readonly string[]) =>
+      (await sampler.sample({ ...one, stopStrings }))[0]!;
+    // Both end with the same token.
+    const [long, short] = [text.slice(1, 4), text.slice(2, 4)];
+    expect(text.indexOf(short)).toBe(2);
+    for (const stops of [
+      [long, short],
+      [short, long],
+    ]) {
+      expect(await sampled(stops)).toMatchObject({ text: text.slice(0, 1), tokens: { length: 4 } });
+    }
+    expect(await sampled([text.slice(0, 2)])).toMatchObject({
+      text: '',
+      stopReason: 'stop',
+      tokens: { length: 2 },
+    });
+    expect(await sampled(['never there'])).toMatchObject({ text });
+  });
+
+  it('draws the first token whose sum of probabilities is above its number', async () => {
+    const { backend, sampler } = create();
+    const seeds = Array.from({ length: 40 }, (_, at) => `seed ${at}`);
+    for (const seed of seeds) {
+      const [completion] = await sampler.sample({ ...request, count: 1, maxTokens: 2, seed });
+      const { tokens } = completion!;
+      for (const [t, token] of tokens.entries()) {
+        const { logprobs } = backend.table.distribution(backend.table.rowOf([[1, ...tokens][t]!], 1), 1);
+        const uniform = RandomStream.named(seed, 0).at(t);
+        const below = logprobs.slice(0, token).reduce((sum, logprob) => sum + Math.exp(logprob), 0);
+        expect(below).toBeLessThanOrEqual(uniform + 1e-12);
+        expect(below + Math.exp(logprobs[token]!)).toBeGreaterThan(uniform - 1e-12);
+      }
+    }
+  });
+
+  it('refuses what nothing can be sampled or scored from, and what was aborted', async () => {
+    const { backend, sampler } = create();
+    await expect(sampler.sample({ ...request, prompt: [] })).rejects.toThrow(
+      'sample: the prompt must hold a token, got none',
+    );
+    await expect(sampler.sample({ ...request, prompt: [5] })).rejects.toThrow(
+      'sample: prompt: token 5 at position 0 is outside the vocabulary of 5; expected a tokenizer of at most',
+    );
+    await expect(sampler.scoreTokens([{ prompt: [], completion: [1] }])).rejects.toThrow(
+      'scoreTokens: the prompt must hold a token, got none',
+    );
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(sampler.sample({ ...request, signal })).rejects.toThrow('enough');
+    await expect(sampler.scoreTokens([], { signal })).rejects.toThrow('enough');
+    const publication = await backend.publish({ as: 'shared' });
+    await expect(sampler.updateWeights(publication, signal)).rejects.toThrow('enough');
+    expect(sampler.policyVersion).toBe(0);
+  });
+
+  it('scores at a temperature, the first token of the completion first', async () => {
+    const { backend, sampler } = create();
+    const [scores] = await sampler.scoreTokens([{ prompt: [1, 2], completion: [3, 0] }], { temperature: 2 });
+    const [expected] = await backend.logprobs([[1, 2, 3, 0]], { temperature: 2 });
+    expect(scores).toEqual({
+      logprobs: expected!.logprobs.slice(2),
+      entropies: expected!.entropies.slice(2),
+    });
+    const [plain] = await sampler.scoreTokens([{ prompt: [1, 2], completion: [3, 0] }]);
+    expect(plain!.logprobs).toEqual((await backend.logprobs([[1, 2, 3, 0]]))[0]!.logprobs.slice(2));
   });
 
   it('ends at the end token, which is not part of the text', async () => {
