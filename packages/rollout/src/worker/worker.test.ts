@@ -149,6 +149,24 @@ describe('RLRolloutWorker', () => {
     );
   });
 
+  it('keeps the version of its environment with an unfinished episode, and counts live worlds', async () => {
+    const counts = { open: 1, idle: 2, waiting: 3, opened: 4, restored: 5, reused: 6, leaked: 7 };
+    const pools = [{ getStatistics: () => counts }];
+    for (const own of [{ version: '2', pools }, {}]) {
+      const stop = new AbortController();
+      const { policy } = policyOf(() => {
+        stop.abort(new Error('enough'));
+        return say('x');
+      });
+      const environment = Object.assign(new Listening(), own);
+      const rollouts = agentRollouts({ environment, policy }, { groupSize: 1 });
+      const worker = new RLRolloutWorker({ rollouts, tasks: tasksOf('a') });
+      const { trajectory } = await worker.runEpisode({ signal: stop.signal });
+      expect(trajectory.environmentVersion).toBe(own.version);
+      expect(rollouts.getStatistics().worlds).toEqual(own.pools && counts);
+    }
+  });
+
   it('stops with its signal', async () => {
     const stop = new AbortController();
     const { policy } = policyOf((turn) => {
