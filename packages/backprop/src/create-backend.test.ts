@@ -264,3 +264,68 @@ describe('a full checkpoint', () => {
     await backend.close();
   });
 });
+
+describe('a checkpoint of another kind', () => {
+  it('is refused with what it is, and how to load it', async () => {
+    const saved = async (options: Partial<OnnxBackendOptions>) => {
+      const { backend } = await create(options);
+      const directory = await temporaryCheckpoint();
+      await backend.saveCheckpoint(directory);
+      await backend.close();
+      return directory;
+    };
+    const full = await saved({});
+    const headed = await saved({ valueHead: 'linear' });
+    const corrected = await saved({ lora: { rank: 2 } });
+    const scaled = await saved({ lora: { rank: 2, scaling: 'root-rank' } });
+    const lion = await saved({ optimizer: { kind: 'lion' } });
+    const refused = async (options: Partial<OnnxBackendOptions>, directory: string) => {
+      const { backend } = await create(options);
+      const message = await backend.loadCheckpoint(directory).then(
+        () => 'loaded',
+        (error: Error) => error.message.replaceAll(directory, 'it'),
+      );
+      await backend.close();
+      return message;
+    };
+    expect(await refused({ lora: {} }, full)).toBe(
+      'loadCheckpoint: it trains every weight, and this backend trains a low-rank correction; create it without `lora`',
+    );
+    expect(await refused({}, corrected)).toBe(
+      'loadCheckpoint: it trains a low-rank correction, and this backend trains every weight; create it with `lora`',
+    );
+    expect(await refused({}, headed)).toBe(
+      "loadCheckpoint: it holds a value head, this backend has none; load it into one that createOnnxBackend made with valueHead: 'linear'",
+    );
+    expect(await refused({ valueHead: 'linear' }, full)).toBe(
+      "loadCheckpoint: it holds no value head, this backend has one; load it into one that createOnnxBackend made with valueHead: 'none'",
+    );
+    expect(await refused({ lora: { rank: 4 } }, scaled)).toMatch(
+      /^loadCheckpoint: it has rank 2 and alpha 16 \(rsLoRA\), this backend 4 and 16; create it with the same, or with `lora: \{ adapter: '…' \}`/,
+    );
+    expect(await refused({ lora: { rank: 2, variant: 'dora' } }, corrected)).toMatch(
+      /has rank 2 and alpha 16, this backend 2 and 16 \(DoRA\);/,
+    );
+    expect(await refused({}, lion)).toBe(
+      "loadCheckpoint: it was trained by the optimizer 'lion', and this backend's is 'adamw'; create it with optimizer: { kind: 'lion' }, or load with { optimizer: 'fresh' }",
+    );
+    const wider = tinyModel({ intermediate_size: 32 });
+    expect(await refused({ model: wider }, full)).toMatch(/mlp\.\w+_proj\.weight/);
+  });
+
+  it('starts anew with another optimizer, if it is told to', async () => {
+    const { backend } = await create({ optimizer: { kind: 'lion' } });
+    await backend.forwardBackward({ sequences }, negativeLogLikelihood);
+    await backend.optimStep();
+    await backend.publish({ as: 'shared' });
+    const directory = await temporaryCheckpoint();
+    await backend.saveCheckpoint(directory);
+    const other = (await create()).backend;
+    await other.loadCheckpoint(directory, { optimizer: 'fresh' });
+    expect(new Map(await other.getWeights())).toEqual(new Map(await backend.getWeights()));
+    expect([other.weightVersion, (await other.optimStep()).updates]).toEqual([1, 1]);
+    await backend.loadCheckpoint(directory);
+    expect((await backend.optimStep()).updates).toBe(2);
+    await Promise.all([backend.close(), other.close()]);
+  });
+});
