@@ -169,6 +169,7 @@ describe('InferenceModule.generate', () => {
     expect(texts).toEqual(['one. two', 'stopped']);
     expect(results.map(({ text }) => text)).toEqual(texts);
     expect(pieces.length).toBeGreaterThan(8);
+    expect(pieces).not.toContain('');
     expect(results.map(({ stopReason }) => stopReason)).toEqual(['stop', 'stop']);
   });
 
@@ -181,7 +182,9 @@ describe('InferenceModule.generate', () => {
   it('names every problem of its options at once', async () => {
     const inference = await module(['x']);
     const wrong = { maxTokens: 0, topP: 2, maxNewTokens: 5 } as never;
-    await expect(inference.generate(['a'], wrong)).rejects.toThrow(/maxTokens[\s\S]*topP[\s\S]*maxNewTokens/);
+    await expect(inference.generate(['a'], wrong)).rejects.toThrow(
+      /^generate: invalid options[\s\S]*maxTokens[\s\S]*topP[\s\S]*maxNewTokens/,
+    );
   });
 
   it('rejects once aborted', async () => {

@@ -213,6 +213,14 @@ describe('createOnnxSampler', () => {
     }
   });
 
+  it('says why it cannot take over a checkpoint', async () => {
+    const backend = await start();
+    const absent = { kind: 'checkpoint', version: 1, path: join(folder, 'absent') } as const;
+    const update = backend.updateWeights(absent);
+    await expect(update).rejects.toThrow(SamplerError);
+    await expect(update).rejects.toThrow(/^updateWeights: the checkpoint cannot be taken over: .*absent/);
+  });
+
   it('takes over adapters one after the other, each on the weights that it began with', async () => {
     const model = tinyModel();
     const { config } = model;

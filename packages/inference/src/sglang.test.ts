@@ -1,4 +1,4 @@
-import { ArgumentError, OptionsError, SamplerError } from '@rlp/core';
+import { ArgumentError, type Completion, OptionsError, SamplerError } from '@rlp/core';
 import { describeInferenceEngine, describeSampler, describeTokenScorer } from '@rlp/core/testing';
 import type { Fetch } from '@rlp/http/client';
 import { characterTokenizer } from '@rlp/models';
@@ -314,6 +314,34 @@ describe('createSglangSampler', () => {
       { model_path: '/models/tiny', weight_version: 'default', abort_all_requests: true },
     ]);
     expect(server.asked.at(-1)!.path).toBe('/continue_generation');
+  });
+
+  it('samples with the adapter that was published, under its name', async () => {
+    const server = new StubSglang();
+    const sampler = await create(server);
+    await sampler.updateWeights({ kind: 'adapter', version: 1, path: '/weights/1' });
+    const [{ tokens, behaviorLogprobs }] = (await sampler.sample(request)) as [Completion, Completion];
+    expect(server.asked.at(-1)!.body.lora_path).toBe('rlp-1--weights-1');
+    expect(behaviorLogprobs[0]).toBe(stubLogprobs('/weights/1', 5)[tokens[0]!]);
+    const long = `/${'x'.repeat(100)}/1`;
+    await sampler.updateWeights({ kind: 'adapter', version: 2, path: long });
+    expect(server.asked.find(({ body }) => body.lora_path === long)!.body.lora_name).toBe(
+      `rlp-2-${'x'.repeat(78)}-1`,
+    );
+  });
+
+  it('takes commands that are answered by a sentence, and versions that are not told for lost', async () => {
+    const server = new StubSglang();
+    const fetch: Fetch = async (url, init) => {
+      const answer = await server.fetch(url, init);
+      return url.endsWith('_generation') ? { ...answer, text: async () => 'Paused.' } : answer;
+    };
+    const sampler = await create(server, { fetch });
+    const checkpoint = (version: number) =>
+      ({ kind: 'checkpoint', version, path: `/weights/${version}` }) as const;
+    expect(await sampler.updateWeights(checkpoint(1))).toBe(1);
+    server.fault = (path, answer) => (path === '/get_weight_version' ? { detail: 'no' } : answer);
+    await expect(sampler.updateWeights(checkpoint(2))).rejects.toThrow('took version 2 and does not have it');
   });
 
   it('says that a command failed if the server does not say why', async () => {

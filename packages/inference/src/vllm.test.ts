@@ -91,7 +91,11 @@ describe('createVllmSampler', () => {
     const letter = tokenizer.decode([free!.tokens[1]!]);
     const [cut] = await sampler.sample({ ...request, count: 1, maxTokens: 8, stopStrings: [letter] });
     expect(cut!.stopReason).toBe('stop');
-    expect(cut!.tokens).toEqual(free!.tokens.slice(0, cut!.tokens.length));
+    const length = free!.tokens.findIndex((token) => tokenizer.decode([token]) === letter) + 1;
+    expect(cut!.tokens).toEqual(free!.tokens.slice(0, length));
+    expect(cut!.behaviorLogprobs).toEqual(free!.behaviorLogprobs.slice(0, length));
+    const [whole] = await sampler.sample({ ...request, count: 1, maxTokens: 8, stopStrings: ['never'] });
+    expect(whole).toEqual(free);
     expect(cut!.text).not.toContain(letter);
   });
 

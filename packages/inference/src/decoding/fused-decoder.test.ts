@@ -10,6 +10,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { tinyConfigs } from '../testing/tiny-models.ts';
 import type { DecoderOptions } from './cached-decoder.ts';
+import { DeviceDecoder } from './device-decoder.ts';
 import { FusedDecoder } from './fused-decoder.ts';
 import { StandardDecoder } from './standard-decoder.ts';
 
@@ -146,6 +147,19 @@ describe('FusedDecoder', () => {
       ['probabilities', 'logits'],
     ]);
     expect(host.runs.map(({ fetch }) => fetch)).toEqual([['less_total'], ['less_total'], ['less_total']]);
+  });
+});
+
+describe('DeviceDecoder', () => {
+  it('knows the size of a position, and keeps none for later prompts', () => {
+    const decoder = new DeviceDecoder(new RecordingHost() as unknown as EngineHost, options);
+    // Keys and values of two layers with two heads of eight numbers.
+    expect(decoder.positionBytes).toBe(2 * 2 * 2 * 8 * 4);
+    for (const move of [() => decoder.saveRow(), () => decoder.loadRow()]) {
+      expect(move).toThrow(
+        'keys and values on a device cannot be kept for later prompts; set prefixCacheBytes to 0',
+      );
+    }
   });
 });
 

@@ -158,6 +158,23 @@ describe('GenerationLoop', () => {
     expect([two.steps, two.extended]).toEqual([7, []]);
   });
 
+  it('draws nothing behind the end of a completion, although more was guessed', async () => {
+    const parrot = { prompt: [1, 2, 3, 4, 1, 2], maxTokens: 8, temperature: 0, stopTokens: [4] };
+    const decoder = new ParrotDecoder(2);
+    const { sequences } = await start(decoder, { promptLookup: 5 }).submit(request(parrot), untroubled());
+    expect(sequences[0]).toMatchObject({ tokens: [3, 4], stopReason: 'stop' });
+    const alike = { ...parrot, prompt: [2, 3, 4, 1, 2, 3, 4, 1], stopTokens: [4], maxTokens: 9 };
+    const again = await start(new ParrotDecoder(2), { promptLookup: 5 }).submit(request(alike), untroubled());
+    expect(again.sequences[0]!.tokens).toEqual([2, 3, 4]);
+  });
+
+  it('computes a short prompt at once, although it is longer than the budget', async () => {
+    const decoder = new FakeDecoder(2);
+    const prompt = Array.from({ length: 20 }, (_, at) => at % 7);
+    await start(decoder).submit(request({ prompt }), untroubled());
+    expect([decoder.prefills, decoder.extended]).toEqual([[1], []]);
+  });
+
   it('forgets what it kept when the weights change, published or not', async () => {
     const prompt = Array.from({ length: 101 }, (_, at) => at % 7);
     for (const how of ['published', 'in place'] as const) {

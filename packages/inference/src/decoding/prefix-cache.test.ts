@@ -32,6 +32,14 @@ describe('PrefixCache', () => {
     const { cache, keep, restored } = cacheOf(8);
     keep([1, 2, 3, 4, 5]);
     expect(restored([1, 2, 3, 4])).toBe(2);
+    expect(
+      [
+        [1, 2],
+        [1, 2, 3],
+        [1, 2, 3, 4],
+        [1, 2, 3, 4, 5],
+      ].map((tokens) => cache.known(tokens)),
+    ).toEqual([...[0, 2, 2, 4]]);
     expect(restored([1, 2, 3, 4, 5])).toBe(4);
     expect(restored([1, 2, 9, 4, 5])).toBe(2);
     expect(restored([9, 2, 3])).toBe(0);

@@ -408,7 +408,7 @@ describe('engineFleet', () => {
     expect(() => engineFleet([new StubEngine(), other])).toThrow('100 and 7 tokens');
     expect(() => engineFleet(engines(1), { retries: 3 } as never)).toThrow(OptionsError);
     expect(() => engineFleet(engines(1), { affinity: 'a', clock: 3, probe: {} } as never)).toThrow(
-      /affinity: must be a function[\s\S]*probe: must have a request and a function[\s\S]*clock: must be a function/,
+      /^engineFleet: invalid options[\s\S]*affinity: must be a function[\s\S]*probe: must have a request and a function[\s\S]*clock: must be a function/,
     );
   });
 });

@@ -32,6 +32,7 @@ describe('a server that is no vLLM, or lacks something', () => {
       models({ max_model_len: null }),
       /expected max_model_len of the model; is this vLLM/,
     ],
+    ['no completion', answering('/v1/completions', { error: {} }), /gives no tokens with their logprobs/],
     [
       'no logprobs',
       answering('/v1/completions', { choices: [{ ...choice, logprobs: null }] }),
@@ -190,6 +191,33 @@ describe('weights that a vLLM server refuses', () => {
     expect((await sampler.sample({ prompt: [0], count: 1, maxTokens: 1, seed: 's' }))[0]!.policyVersion).toBe(
       1,
     );
+  });
+
+  it('are lost if it does not list them', async () => {
+    for (const [kind, path] of [
+      ['adapter', '/v1/models'],
+      ['checkpoint', '/weight_info'],
+    ] as const) {
+      const server = new StubVllm();
+      const sampler = await create(server);
+      server.fault = answering(path, { error: {} });
+      await expect(sampler.updateWeights({ kind, version: 1, path: '/weights/1' })).rejects.toThrow(
+        'updateWeights: http://server.test:8000 took version 1 and does not have it; see the log of the server',
+      );
+    }
+  });
+
+  it('have the version and the end of their path in their name', async () => {
+    const server = new StubVllm();
+    const sampler = await create(server);
+    await sampler.updateWeights({ kind: 'adapter', version: 1, path: '/weights/a b' });
+    const long = `/${'x'.repeat(100)}/1`;
+    await sampler.updateWeights({ kind: 'adapter', version: 2, path: long });
+    const loads = server.asked.filter(({ path }) => path === '/v1/load_lora_adapter');
+    expect(loads.map(({ body }) => body)).toEqual([
+      { lora_name: 'rlp-1--weights-a-b', lora_path: '/weights/a b' },
+      { lora_name: `rlp-2-${'x'.repeat(78)}-1`, lora_path: long },
+    ]);
   });
 
   it('have nothing to unload if they were a checkpoint', async () => {
