@@ -1,4 +1,4 @@
-import { undenied } from './denials.ts';
+import type { Candidate } from './stances.ts';
 
 /** A boxed answer found in a text. */
 export interface BoxedAnswer {
@@ -52,12 +52,12 @@ const joiner =
   /(?:[\s$.]|\\q?quad|\\[()])*(?:[,;/]|\b(?:and|or|[Aa]lternatively)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\\[()]|\band\b|\bor\b)*$|(?:[^\S\n]|\$|\\q?quad)*$/;
 const maximumBoxes = 20;
 
-/** The contents of the last boxes that are joined, as a list; `null` for a box that is denied or not closed. */
-export function boxedAnswer(text: string): string | null | undefined {
+/** The contents of the last boxes that are joined, as a list; `null` for a box that is not closed. */
+export function boxedAnswer(text: string): Candidate | null | undefined {
   let box = lastBoxed(text);
   if (box === undefined) return text.includes('\\boxed') ? null : undefined;
   let at = text.lastIndexOf(box.text);
-  if (undenied(text, box.text, at) === undefined) return null;
+  const end = at + box.text.length;
   const contents = [box.content];
   while (contents.length < maximumBoxes) {
     const joined = joiner.exec(text.slice(Math.max(0, at - 60), at))?.[0];
@@ -68,5 +68,5 @@ export function boxedAnswer(text: string): string | null | undefined {
     at = before.length - box.text.length;
     if (!contents.includes(box.content)) contents.unshift(box.content);
   }
-  return contents.join(', ');
+  return { answer: contents.join(', '), at, end };
 }

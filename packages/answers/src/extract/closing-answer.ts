@@ -1,10 +1,10 @@
 import { agreeAsDates } from '../equal/dates.ts';
 import { isUnit, unitOf } from '../equal/units.ts';
-import { inexact, isDenied, refusal, statement } from './denials.ts';
 import { displayedLast, lastSide } from './last-side.ts';
+import { type Candidate, candidateIn, conclusion, inexact, refusal } from './stances.ts';
 
 const number =
-  /(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
+  /(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+|\/\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
 
 /** A smile or a picture at the end of a text. */
 const smile = /(?:\s[:;]-?[)D]|\s|\p{Extended_Pictographic}|\ufe0f)+$/u;
@@ -28,7 +28,7 @@ const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z][a-z/^\d]*){1,3}\}
 const spans = /(?<!\\)\$\$?(?:[^$\\]|\\[\s\S])+\$|\\\(.+?\\\)|\\\[.+?\\\]/g;
 
 /** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
-const said = /^[^\d\\]*\b(?:is|are|equals|will be)\b\s*:?\s*(\S.*?)\.?$/;
+const said = /^[^\d\\]*\b(?:is|are|equals|will be)\b\s*:?\s*(?:exactly|only|precisely|just)?\s*(\S.*?)\.?$/;
 
 /** `x = 1 and x = 2`. */
 const severalValues = /(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s*=[^=]*$/;
@@ -43,81 +43,85 @@ const chosen = [
   /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
 ];
 
+/** A text that is a tag with the answer. */
+const tagged = /<(answer|final|solution|result)>([^<>]*)<\/\1>$/i;
+
 /**
  * What the end of a text says: its last display or line if that is a formula, or a response of few words. Otherwise the only formula or number of
  * the last sentence that has a digit, or the last one if the sentence says that something is that.
  */
-export function closingAnswer(text: string): string | undefined {
-  const end = text.slice(-2000).trimEnd();
-  const tagged = /<answer>([^<>]*)<\/answer>$/i.exec(end)?.[1];
-  if (tagged !== undefined) return tagged;
-  if (refusal.test(end)) return;
-  const displayed = displayedLast(end);
-  if (displayed !== undefined && isFormula(displayed)) return lastSide(displayed);
-  const start = end.lastIndexOf('\n') + 1;
-  const line = withoutMarks(end.slice(start).replace(/^(?:#{1,6}|>|[=-]>|[∴⇒→=])\s+/, ''));
-  const isWhole = line === text.trim();
-  if (line.length <= 200) {
-    if (isFormula(line) || agreeAsDates(line, line) || (isWhole && amount.test(line))) return lastSide(line);
-    const letter = chosen.map((form) => form.exec(line)).find((match) => match !== null);
-    if (letter != null)
-      return isDenied(line.slice(0, letter.index + letter[0].length)) ? undefined : letter[1];
+export function closingAnswer(text: string): Candidate | undefined {
+  const end = text.trimEnd();
+  const last = end.slice(-2000);
+  const base = end.length - last.length;
+  const tag = tagged.exec(last)?.[2];
+  if (tag !== undefined) return { answer: tag, at: 0, end: 0 };
+  if (refusal.test(last)) return;
+  const displayed = displayedLast(last);
+  if (displayed !== undefined && isFormula(displayed)) {
+    return { answer: lastSide(displayed), at: end.lastIndexOf(displayed), end: end.length };
   }
-  const sentences = end.split(/\n|(?<=[.!?])\s|(?<=\$\$|\\\]|\.\$)\s?(?=[A-Z][a-z]*\b)/);
-  const decided = verdictIn(sentences.at(-1)!);
-  if (decided !== undefined) return decided;
-  const last = sentences.findLast((sentence) => /\d/.test(sentence));
-  if (failure.test(end.slice(end.lastIndexOf(last ?? '')))) return;
-  if (last !== undefined) return isDenied(last) || last.endsWith('?') ? undefined : saidIn(last);
-  return wordsSaidIn(sentences.at(-1)!) ?? (text.length <= 60 && !isDenied(line) ? line : undefined);
+  const start = base + last.lastIndexOf('\n') + 1;
+  const line = withoutMarks(end.slice(start).replace(/^(?:#{1,6}|>|[=-]>|[∴⇒→=])\s+/, ''));
+  if (line.length <= 200) {
+    const isWhole = line === end.trim();
+    if (isFormula(line) || agreeAsDates(line, line) || (isWhole && amount.test(line))) {
+      return candidateIn(end, line, lastSide(line), start);
+    }
+    const letter = chosen.map((form) => form.exec(line)).find((match) => match !== null);
+    if (letter != null) return candidateIn(end, letter[1]!, letter[1]!, end.indexOf(letter[0], start));
+  }
+  return saidLast(end, base);
 }
 
-/** Yes or no, if a sentence says nothing else. */
-function verdictIn(sentence: string): string | undefined {
-  const [, reply, truth] = /\d/.test(sentence) ? [] : (yesOrNo.exec(sentence) ?? []);
-  return reply ?? truth;
+/** A response of few words. */
+export function fewWords(text: string): Candidate | undefined {
+  const line = withoutMarks(text.slice(text.trimEnd().lastIndexOf('\n') + 1));
+  return line === '' || text.length > 60 || /\d/.test(text) ? undefined : candidateIn(text, line);
 }
 
-/** What a sentence without digits says: its only words in bold, or what something is. */
-function wordsSaidIn(sentence: string): string | undefined {
-  if (isDenied(sentence) || sentence.endsWith('?')) return;
+/** What the last sentence with a digit says, or the last of all: yes or no, its only words in bold, or what something is. */
+function saidLast(text: string, base: number): Candidate | undefined {
+  const sentences = text.slice(base).split(/\n|(?<=[.!?।])\s|(?<=\$\$|\\\]|\.\$)\s?(?=[A-Z][a-z]*\b)/);
+  const last = sentences.at(-1)!;
+  const [, reply, truth] = /\d/.test(last) ? [] : (yesOrNo.exec(last) ?? []);
+  const decided = reply ?? truth;
+  if (decided !== undefined) return { answer: decided, at: text.length, end: text.length };
+  const sentence = sentences.findLast((one) => /\d/.test(one)) ?? last;
+  const start = text.lastIndexOf(sentence);
+  if (/\d/.test(sentence)) return saidIn(sentence, start);
   const bold = sentence.match(/\*\*[^*]+\*\*/g) ?? [];
-  return bold.length === 1 ? withoutMarks(bold[0]!) : said.exec(sentence)?.[1];
+  const words = bold.length === 1 ? bold[0]! : said.exec(sentence)?.[1];
+  return words === undefined ? undefined : candidateIn(text, words, withoutMarks(words), start);
 }
-
-/** What a sentence says of an answer before it. */
-const failure =
-  /[.!?]\s[^.!?]*\b(?:wrong|incorrect|a (?:lie|joke)|fail(?:s|ed)?|(?:not|n['’]t) (?:right|correct|work))\b/i;
 
 /** The number of a step or an equation, which is no result. */
 const label =
   /\b(step|equation|eq\.|page|part|case|line|problem|question|figure|table|section|exercise|example)s?\s*[(#]?\d+\)?/gi;
 
-/** A number that the rest of its sentence limits: "42, but this counts some twice". */
-const conceded = /\d[^.]*,\s+(?:but|yet|although|though|however)\b/;
-
-/** A verdict on the response itself, which is no answer to the task: `Score: 1.0`. */
-const verdict =
-  /^\W*(?:(?:final|total) )?(?:score|reward|grade|rating|confidence|correctness|is_correct|verdict)\W{0,4}[:=]|\b(?:grader|scorer|evaluator) (?:should|must|will|has to)\b/i;
-
-/** The only formula or number of a sentence, or what it says that something is. */
-export function saidIn(given: string): string | undefined {
-  const sentence = statement(given.replace(label, '$1'));
-  if (conceded.test(sentence) || verdict.test(sentence)) return;
+/** The only formula or number of a sentence, or what it says that something is. It stands at `start` in its text. */
+export function saidIn(given: string, start = 0): Candidate | undefined {
+  const sentence = conclusion(given.replace(label, (words) => words.replace(/\d/g, ' ')));
+  const take = (part: string, answer = part, index = sentence.indexOf(part)) => ({
+    ...{ answer, at: start + index, end: start + index + part.length },
+  });
   const formulas = [...sentence.matchAll(spans)].filter(([formula]) => /\d/.test(formula));
   const amount = hedge.test(lastClause(sentence)) ? undefined : counted.exec(sentence)?.[1];
-  if (amount !== undefined) return amount;
+  if (amount !== undefined) return take(amount);
   const last = formulas.at(-1);
-  if (last !== undefined && isStated(sentence, last, formulas.length === 1)) return lastSide(last[0]);
-  const several = severalValues.exec(sentence);
-  if (several !== null) return several[0];
+  if (last !== undefined && isStated(sentence, last, formulas.length === 1))
+    return take(last[0], lastSide(last[0]), last.index);
+  const several = severalValues.exec(sentence)?.[0];
+  if (several !== undefined) return take(several);
   const side = sentence.split(/=|\s(?:makes?|yields?|totals?|comes? to)\s/).at(-1)!;
-  const formula = side === sentence ? said.exec(side)?.[1] : undefined;
-  if (formula !== undefined && isFormula(formula)) return formula;
+  const isWhole = side === sentence;
+  const words = isWhole ? said.exec(sentence)?.[1] : side;
+  if (isWhole && words !== undefined && isFormula(words)) return take(words);
   const numbers = inexact.test(side) ? [] : [...side.matchAll(number)];
   const stated = numbers.at(-1);
-  if (stated !== undefined && isStated(side, stated, numbers.length === 1)) return withUnit(stated, side);
-  return side === sentence ? said.exec(sentence)?.[1] : side;
+  if (stated !== undefined && isStated(side, stated, numbers.length === 1))
+    return take(stated[0], withUnit(stated, side), sentence.length - side.length + stated.index);
+  return words === undefined ? undefined : take(words, words.trim());
 }
 
 /** Words that leave open which of several numbers is meant. */
@@ -134,16 +138,11 @@ const counted =
 const copula =
   /(?:\b(?:is|are|was|be|equals?|equal to|gives?|yields|leaves|leaving|makes|(?:total|answer|remainder|result|sum) of|we (?:get|have|find|obtain))|=)\s(?:(?:just|simply|exactly|only|then|therefore|thus)\s)?$/i;
 
-/** Whether a part of a sentence is what it says: the only one with digits, or the last one and said to be something. */
+/** Whether a part of a sentence is what it says: the only one with digits, or the last one and said to be something. Ordinals are words. */
 function isStated(sentence: string, { 0: part, index }: RegExpExecArray, isOnly: boolean): boolean {
-  if (isOnly && isWithoutDigits(sentence, part)) return true;
+  if (isOnly && !/\d/.test(sentence.replace(part, '').replace(/\d+(?:st|nd|rd|th)\b/g, ''))) return true;
   if (hedge.test(lastClause(sentence))) return false;
   return copula.test(sentence.slice(0, index).slice(-60)) && !/\d/.test(sentence.slice(index + part.length));
-}
-
-/** Whether a text has no digits beside a part of it. Ordinals are words. */
-function isWithoutDigits(text: string, part: string): boolean {
-  return !/\d/.test(text.replace(part, '').replaceAll(/\d+(?:st|nd|rd|th)\b/g, ''));
 }
 
 /** A number with the unit, number word or percent sign behind it. */
@@ -159,7 +158,7 @@ function withUnit({ 0: digits, index }: RegExpExecArray, text: string): string {
 const foreignLetter = /(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Common}])\p{L}/u;
 
 function isFormula(line: string): boolean {
-  if (foreignLetter.test(line)) return false;
+  if (foreignLetter.test(line) || !/[\p{L}\p{N}\\]/u.test(line)) return false;
   const words = line.replace(/\\[a-zA-Z]+(?:\{[a-zA-Z ]+\})?/g, ' ').match(/[a-zA-Z]{2,}/g) ?? [];
-  return line !== '' && words.every((word) => formulaWord.test(word) || isUnit(word));
+  return words.every((word) => formulaWord.test(word) || isUnit(word));
 }

@@ -2,10 +2,10 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { decimalDigit, shownText, trimmed } from '../text.ts';
 import { boxedAnswer } from './boxes.ts';
-import { closingAnswer, saidIn, withoutMarks } from './closing-answer.ts';
-import { denial, disowned, doubt, gaveUp, isDenied, undenied, withoutRetracted } from './denials.ts';
+import { closingAnswer, fewWords, saidIn, withoutMarks } from './closing-answer.ts';
 import { jsonAnswer } from './json-answer.ts';
 import { lastSide } from './last-side.ts';
+import { type Candidate, candidateIn, conclusion, gaveUp, stanceAt, withoutRetracted } from './stances.ts';
 
 const hashed = /#### (-?[0-9.,]+)/g;
 const numeric = /-?[0-9.,]+/g;
@@ -19,7 +19,7 @@ const adverb =
   'therefore|thus|hence|then|simply|just|exactly|clearly|actually|also|daher|somit|donc|alors|quindi|dunque|portanto|por (?:lo )?tanto|par conséquent|pues|dus';
 /** "The answer is", and the same of other languages. */
 const phrase = new RegExp(
-  `(?:${answerWord})${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:,?\\s?(?:${adverb})\\b[\\s,]|[*_\\s]|</[a-z]{1,8}>|(?:\\$\\$|\\\\\\[)\\s*\\n){0,8}`,
+  `(?:${answerWord})(?: (?:finale?|correct[ae]|corretta|exacte|esatta))?${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:,?\\s?(?:${adverb})\\b[\\s,]|[*_\\s]|</[a-z]{1,8}>|(?:\\$\\$|\\\\\\[)\\s*\\n){0,8}`,
   'giu',
 );
 const label = /answer\s{0,8}:\s{0,8}/gi;
@@ -58,26 +58,24 @@ export function lastNumber(text: string, digits: 'needed' | 'optional' = 'needed
  * asterisks and backticks around it (`'sentence'`, default); or what follows the last "answer:", up to the end of the line (`'line'`, as Minerva and DAPO read).
  */
 export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sentence'): string | undefined {
-  let start: number | undefined;
-  for (const match of text.matchAll(reading === 'line' ? label : phrase)) {
-    const before = text.slice(Math.max(0, match.index - 80), match.index);
-    const isSupposed = /would/i.test(match[0]) && /\bif\b[^.!?\n]*$/i.test(before);
-    const isDoubted = reading === 'sentence' && (isSupposed || doubt.test(before));
-    start = isDoubted ? undefined : match.index + match[0].length;
-  }
-  if (start === undefined) return;
-  const lineEnd = text.indexOf('\n', start);
-  const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd);
+  return phraseIn(text, reading)?.answer;
+}
+
+function phraseIn(text: string, reading: 'sentence' | 'line'): Candidate | undefined {
+  let at: number | undefined;
+  for (const match of text.matchAll(reading === 'line' ? label : phrase)) at = match.index + match[0].length;
+  if (at === undefined) return;
+  const lineEnd = text.indexOf('\n', at);
+  const line = text.slice(at, lineEnd < 0 ? undefined : lineEnd);
   const said = reading === 'line' ? line : firstSentence(line);
   const answer = trimmed(reading === 'line' ? line : withoutMarks(said));
-  const isTakenBack = reading === 'sentence' && denial.test(text.slice(start + said.length).slice(0, 80));
-  return answer === '' || isTakenBack ? undefined : answer;
+  return answer === '' ? undefined : { answer, at, end: at + said.length };
 }
 
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
   const end = line.search(
-    /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)|[。！？]|\s?(?:です|である|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S|,\s(?:provided|assuming|given|as)\b/,
+    /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)|[。！？।]|\s?(?:です|である|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S|\s\((?:that|this|it|which|since|because|the same|equivalently|i\.e)\b|,\s(?:provided|assuming|given|as)\b/,
   );
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
@@ -86,15 +84,11 @@ function firstSentence(line: string): string {
 const comments =
   /<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** An answer that is a sentence: "Janet makes $18 every day". */
-const sentenceStart = /^[A-Z][a-z]+\s[a-z]+\s\S/;
+const sentenceStart = /^[A-Z][a-z'’]+\s[a-z]+\s\S/;
 /** A formula with what it counts: "$4! = 24$ ways". */
 const countedFormula = /^\$[^$]+\$(?=\s[a-z\s]+$)/i;
 /** A formula with what it is: "the interval $(2, 3]$". */
 const namedFormula = /^(?:the|an?)\s[a-z ]{1,40}\$[^$]+\$$/;
-
-/** The first half of "not 6 but 7". */
-const notThisBut =
-  /^(?:not|nicht|pas|no|non|não|не)\s+(?!only|just|merely|simply|nur|seulement|sólo|solo|só|только)[^,;]{1,40}?,?\s+(?:but|sondern|mais|sino|bensì|ma|mas|а)\s+/i;
 
 const thoughtStart =
   /<(?:seed:)?think(?:ing)?>|<thought>|◁think▷|\[THINK\]|<\|(?:begin_of_thought|channel\|>analysis<\|message)\|>/i;
@@ -117,33 +111,37 @@ const readers = {
     const start = text.lastIndexOf('####');
     const line = /^#### ?(-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
     if (/#### [^\n]+$/.test(text.slice(Math.max(0, start - 40), Math.max(0, start)))) return null;
-    if (line === null) return hashAnswer(text, 'last');
-    const [, number, rest] = line;
-    if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!) || denial.test(rest!)) return null;
-    return /^\s*[/^*\\π√]|^[a-z]/i.test(rest!) ? number! + rest! : number!.replaceAll(',', '');
+    const [whole, number, rest] = line ?? ['', hashAnswer(text, 'last'), ''];
+    if (number === undefined) return;
+    if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!)) return null;
+    const isLonger = /^\s*[/^*\\π√]|^[a-z]/i.test(rest!);
+    const end = start + whole.length - (isLonger ? 0 : rest!.length);
+    return { answer: isLonger ? number + rest! : number.replaceAll(',', ''), at: start, end };
   },
   phrase(text: string) {
     const json = jsonAnswer(text);
-    if (json === null) return null;
-    const found = json ?? answerPhrase(text, 'sentence');
-    const said = found?.replace(notThisBut, '');
-    if (said === undefined || isDenied(said)) return undefined;
-    return sentenceStart.test(said) || namedFormula.test(said)
-      ? saidIn(said)
-      : lastSide(said.replace(countedFormula, lastSide));
+    if (json !== undefined) return json;
+    const found = phraseIn(text, 'sentence');
+    if (found === undefined) return;
+    if (found.answer.length > 1000) return found;
+    const said = conclusion(found.answer).trim();
+    if (sentenceStart.test(said) || namedFormula.test(said)) {
+      return saidIn(said, text.indexOf(said, found.at));
+    }
+    return candidateIn(text, said, lastSide(said.replace(countedFormula, lastSide)), found.at);
   },
   sentence: closingAnswer,
   number(text: string) {
     const found = lastNumber(text);
     if (found === undefined) return;
     const at = text.lastIndexOf(found);
-    if (disowned(text, at)) return;
     const scale = /^\s(?:dozen|hundred|thousand|million|billion|trillion)\b/.exec(
       text.slice(at + found.length),
     );
-    return undenied(text, found + (scale?.[0] ?? ''), at);
+    const answer = found + (scale?.[0] ?? '');
+    return { answer, at, end: at + answer.length };
   },
-};
+} satisfies Record<string, (text: string) => Candidate | null | undefined>;
 
 const schema = z.strictObject({
   /**
@@ -174,12 +172,24 @@ export function finalAnswer(options: FinalAnswerOptions): (text: string) => stri
     const visible = withoutRetracted(withoutThoughts(shown)).replace(/(?!\d)\p{Nd}/gu, decimalDigit);
     if (gaveUp.test(visible.slice(-200))) return;
     const read = within === undefined ? visible : visible.slice(-within);
-    for (const place of from) {
-      const found = readers[place](read);
-      if (found === null) return;
-      const answer = found?.trim();
-      if (answer !== undefined && answer !== '') return answer;
-    }
-    return;
+    const answer = answerIn(read, from);
+    if (answer !== undefined || !from.includes('sentence')) return answer ?? undefined;
+    const few = fewWords(read);
+    return few !== undefined && stanceAt(read, few) === 'asserts' ? few.answer : undefined;
   };
+}
+
+/** The first answer that the places say. What stands before a value that is not asserted, and that value, do not count. */
+function answerIn(text: string, from: readonly (keyof typeof readers)[]): string | null | undefined {
+  for (const place of from) {
+    const found = readers[place](text);
+    if (found === null) return null;
+    const answer = found?.answer.trim() ?? '';
+    if (answer === '') continue;
+    if (stanceAt(text, found!) === 'asserts') return answer;
+    if (!/\d/.test(answer)) continue;
+    const next = /[.!?]\s|[。！？\n]/.exec(text.slice(found!.end));
+    return next === null ? null : (answerIn(text.slice(found!.end + next.index + 1), from) ?? null);
+  }
+  return;
 }

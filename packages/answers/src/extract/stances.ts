@@ -1,0 +1,129 @@
+/** What a text does with a value in it. */
+export type Stance = 'asserts' | 'denies' | 'hedges' | 'attributes' | 'supposes' | 'asks';
+
+/** A value that a text may give as its answer: how it reads, and where it stands. */
+export interface Candidate {
+  readonly answer: string;
+  readonly at: number;
+  readonly end: number;
+}
+
+/** A part of a text as a candidate. A denial may be one of its words, so its place is the last one: `even` of "not even". */
+export function candidateIn(text: string, part: string, answer = part, from = 0): Candidate {
+  const at = text.indexOf(part, from);
+  const words = /^(?:(?!exist|not exist)[a-z'’]+ )*/i.exec(part)![0];
+  return { answer, at: at + words.length, end: at + part.length };
+}
+
+/**
+ * How texts take a stance to a value `•`, one form a line. `…` are words of its clause without a verb like "is", `~` are words of its
+ * sentence. Other languages stand beside English. The first form that fits decides.
+ */
+const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
+  denies: String.raw`
+    (?:\w*n't|not|never|cannot|neither|hardly|unlikely)(?! only| just| exist) … •
+    (?:\w*n't|not|never) (?:\w+ )?(?:think|believe|say|claim|sure|certain|true|clear|case|agree) ~ •
+    (?<!no )(?:doubt|deny|denies|impossible|no way|false that) ~ •
+    (?:withdraw|reject|retract|exclude|eliminate|rule out) … •
+    (?:no one|nobody) (?:should|would|could) ~ •
+    \w*thing (?:but|except|other than) … •
+    •(?: \w+)? (?:fails|cannot|(?:is|was|are|would be|does|can|could|should)(?: \w+ly)?(?:n't| not| never)(?! divisible))
+    •\W? (?:\w+ ){0,3}?(?:is|was|are|would be) (?:\w+ly )?(?:an? (?:\w+ )?)?(?:wrong|incorrect|false|mistaken?|impossible|lie|joke|trap)
+    •[^.\d]*\W(?:who|which|it|that|this) (?:is|was) (?:\w+ )?(?:wrong|incorrect|mistaken)
+    •,? (?:(?:but|and|which|that|it|I|we|now|must|have to) ){1,4}(?:not|reject|discard|withdraw|retract|rule out)
+    •[^.]*, (?:but|yet|although|though) (?:this|that|it|I|we)\b
+    •[.!)\] ]{0,3}\(?(?:[A-Z][a-z]+: ?)?(?:wrong|incorrect|false)[!.)]
+    •[^.\d]*[.!?] \W?(?:\w+, ?)?(?:this|that|it|which)(?: guess| answer| value| result)?(?:'s| is| was)? (?:\w+ )?(?:wrong|incorrect|false|lie|joke|mistake|error|fail(?:s|ed)?|not (?:right|correct|true))\b
+    •[^,.]* (?:falsch|faux|fals[oa]|errad[oa]|sbagliat[oa]|yanlış|salah|неверн|неправильн)
+    (?:не|non è|não é|nicht|keine?|n'est pas|no es|tidak|bukan|ليس) … •
+    •[^,.]*(?:ではな|ではあり|じゃな|아니|아닙|değil| nicht)|(?:不是|不为|并非) ?•`,
+  hedges: String.raw`
+    (?<!\S)\d+ or •|(?:might|may|could) also … •
+    or (?:possibly|perhaps|maybe|else|even) … •
+    •,? \(?or (?:\w+ ){0,2}not`,
+  attributes: String.raw`
+    (?:wrong|incorrect|mistaken|naive|false) (?:answer|guess|value|result|number|choice|option|solution|formula) ~ •
+    tempting ~ •|mistake(?: is| was| would be)? to ~ •
+    (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?: is| was|:)? •
+    • is what
+    my (?:first|initial|original) (?:guess|attempt|thought|answer) was ~ •
+    the (?:question|problem|task) (?:asks|gives|says|states) … •
+    ^\W*(?:(?:final|total) )?(?:score|reward|grade|rating|confidence|correctness|is_correct|verdict)\W{0,4}[:=] ?•
+    (?:grader|scorer|evaluator) (?:should|must|will|has to) … •`,
+  supposes: String.raw`
+    (?:suppose|supposing|assum(?:e|ing)|whether) ~ •
+    ^(?:(?:now|next),? )?(?:let|try|consider|check)(?: \w+ =)? … •
+    if ~ (?:(?:had|were) ~ would|answer would|wrong|forgets?|ignores?|overlooks?) ~ •
+    if (?!.* then )… •`,
+  asks: String.raw`•[^.!]*\?`,
+};
+
+const [near, far] = [
+  String.raw` (?:(?:(?!\b(?:is|are|was|equals?)\b)[^,.;:!?•=]|(?<=\d )=){0,80} )?`,
+  '[,: ](?:[^.;:!?•]{0,120} )?',
+];
+const compiled = Object.entries(forms).map(([stance, lines]) => {
+  const words = lines
+    .trim()
+    .replace(/\n\s*(?=[•^])/g, '|')
+    .replace(/\n\s*/g, '|(?<![a-zа-я])');
+  return [stance as Stance, new RegExp(words.replaceAll(' … ', near).replaceAll(' ~ ', far), 'iu')] as const;
+});
+
+/** Ends of sentences. A display may go on with one. */
+const ends = /(?<=[.!?])\s+|(?<=[。！？।])|\n(?!\s*(?:\$\$?|\\[[(])\s*$)/;
+
+/** What a text does with what stands between two places in it. */
+export function stanceAt(text: string, { at, end }: Pick<Candidate, 'at' | 'end'>): Stance {
+  const [before = ''] = text
+    .slice(Math.max(0, at - 300), at)
+    .split(ends)
+    .slice(-1);
+  const [rest = '', next = ''] = text.slice(end, end + 200).split(ends);
+  const clause = `${conclusion(`${before}•`)}${rest} ${next}`
+    .replace(/[$*_`\\\s]+/g, ' ')
+    .replaceAll('’', "'");
+  const isIn = clause.replace(/ ?\(• ?\)/, ' •').trim();
+  return compiled.find(([, form]) => form.test(isIn))?.[0] ?? 'asserts';
+}
+
+/** What stands before the conclusion of a sentence. */
+const premise =
+  /^.*(?:[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|but|then)\s|(?<!thing)\s(?:but|sondern|sino|mais|bensì)\s|\s[—–]\s)(?=.*[\d•])/s;
+
+/** A condition or a reason in a sentence, and a comparison behind its statement. */
+const comparison =
+  'which (?:is|are) (?:less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
+const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)[^,;:.!?\n•]){1,80}`;
+const subordinate = new RegExp(
+  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though)\b(?!.*\bwould\b)${side},\s|,\s[$\d.]+\s(?:more|less|fewer)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|when|${comparison})\b${side}(?=[.!]?$)`,
+  'gi',
+);
+
+/** A sentence with spaces for all that is not its conclusion: premises, conditions, reasons, comparisons. */
+export function conclusion(sentence: string): string {
+  const blank = (part: string) => ' '.repeat(part.length);
+  const concluded = sentence.replace(premise, blank);
+  const stated = concluded.trimStart().replace(subordinate, blank).padStart(concluded.length);
+  return /[\d•]/.test(stated) || !/[\d•]/.test(concluded) ? stated : concluded;
+}
+
+/** Words and signs of a bound, a range or an unfinished calculation. The number beside them is not the value. */
+export const inexact =
+  /[<>?~]|\b(?:twice|thrice|double|triple|half|negative|minus|root|times)(?: of)? \$?\d|\d (?:squared|cubed|and an? (?:half|third|quarter))\b|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|up to)\s\$?\d|\bbetween\b|\banswer\s(?:has|contains)\b/i;
+
+/** A writer who gives no answer, and one who ends with that. */
+export const refusal =
+  /\bI(?: am|['’]m)? (?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:determine|solve|answer|find|know|say|tell)\b/i;
+export const gaveUp = new RegExp(`${refusal.source}(?: (?:this|that|it|the \\w+))?[.!]?\\s*$`, 'i');
+
+/** A writer who takes an answer back: "Oops", "Scratch that", "On second thought", "Actually, that is wrong". */
+const retraction =
+  /\b(?:oops|just kidding|scratch that|hold on(?=[,.:;!])|(?:no longer (?:believe|trust|think)|(?:withdraw|retract|disregard)) (?:this|that|it|(?:the|my)(?: \w+)? (?:answer|result|solution|guess|claim)(?: of \S+)?)|(?:I )?(?:must |have to )?take (?:that|this|it) back|actually,? no(?=[,.:;!])|(?:correction|edit)(?=\s?:)|apologies|on second thoughts?|i (?:meant|was wrong|used (?:the|a) wrong|(?:made|see) (?:an?|my) (?:\w+ )?(?:mistake|error))|(?:the (?:above|previous)(?: \w+)?|my (?:previous|earlier|first) \w+) (?:is|was) (?:wrong|incorrect)|(?:this|that|it) can(?:no|['’])t be (?:right|correct)|(?:actually|wait|no|hmm),? (?:that|this|it)(?: is|['’]s| was| isn['’]t) (?:wrong|incorrect|false|not right|right|not correct))\b/gi;
+
+/** What follows the last words that take an answer back. */
+export function withoutRetracted(text: string): string {
+  let end = 0;
+  for (const match of text.matchAll(retraction)) end = match.index + match[0].length;
+  return end === 0 ? text : text.slice(end).replace(/^[\s,.:;!]+/, '');
+}
