@@ -1,5 +1,5 @@
 /**
- * Prints the tables of docs/answer-checking.md: how far our answer checks agree with published graders and labels, on the shared data
+ * Prints the tables of lab/notes/answers.md: how far our answer checks agree with published graders and labels, on the shared data
  * at `RLP_SHARED` (default `../shared`).
  */
 import { readFileSync } from 'node:fs';

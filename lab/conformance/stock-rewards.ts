@@ -71,7 +71,7 @@ function judge(
 
 /**
  * `math_answers.json` without the verdicts of PRM800K's grader, which are sympy's and advisory by the file's own word. Tests of
- * `mathAnswersAgree` and docs/answer-checking.md compare with them.
+ * `mathAnswersAgree` and lab/notes/answers.md compare with them.
  */
 export function withoutAdvisoryVerdicts(fixture: Fixture): Fixture {
   if (fixture.name !== 'math_answers') return fixture;

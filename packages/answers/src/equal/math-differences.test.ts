@@ -20,6 +20,8 @@ describe('mathAnswersAgree', () => {
     ['3 R 1', '3'],
     ['N(1,2)', 'M(1,2)'],
     ['12 cm', '12\\text{ cm}^2'],
+    ['12 years younger', '12'],
+    ['12 cm taller', '12'],
     ['3 \\text{ mW}', '3 \\text{ MW}'],
     ['0.5 M', '0.5 m'],
     ['5 squared', '5'],

@@ -38,9 +38,15 @@ function areCongruent(...sides: readonly Pick<Quantity, 'value' | 'unit'>[]): bo
   );
 }
 
+/** Words of a difference, which is not the value: `12 years younger` is not 12. */
+const difference =
+  /(?<![a-z])(?:young|old|tall|short|long|heavi|light|fast|slow|high|low|larg|small|great|bigg|wid|deep|cheap|earli|lat|narrow|warm|cold|hott)er(?![a-z])/;
+
 /** A unit of measurement, or a word of more than two letters behind a number: `H_2` is not `H_2O`, and `10v` not `10v down`. */
 const mayBeLeftOut = ({ value, unit }: Pick<Quantity, 'value' | 'unit'>) =>
-  !/~\w{1,2}(?![a-z])/.test(unit) && (!/~(?!unit|way)/.test(unit) || variablesOf(value).size === 0);
+  !difference.test(unit) &&
+  !/~\w{1,2}(?![a-z])/.test(unit) &&
+  (!/~(?!unit|way)/.test(unit) || variablesOf(value).size === 0);
 
 /** Whether two numbers below 1 are shares because one is a decimal: what 25 % is for 0.25, and 0.25 % is not. */
 function isShare(...values: readonly Expression[]): boolean {

@@ -117,9 +117,14 @@ export const refusal =
   /\bI(?: am|['’]m)? (?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:determine|solve|answer|find|know|say|tell)\b/i;
 export const gaveUp = new RegExp(`${refusal.source}(?: (?:this|that|it|the \\w+))?[.!]?\\s*$`, 'i');
 
-/** A writer who takes an answer back: "Oops", "Scratch that", "On second thought", "Actually, that is wrong". */
-const retraction =
-  /\b(?:oops|just kidding|scratch that|hold on(?=[,.:;!])|(?:no longer (?:believe|trust|think)|(?:withdraw|retract|disregard)) (?:this|that|it|(?:the|my)(?: \w+)? (?:answer|result|solution|guess|claim)(?: of \S+)?)|(?:I )?(?:must |have to )?take (?:that|this|it) back|actually,? no(?=[,.:;!])|(?:correction|edit)(?=\s?:)|apologies|on second thoughts?|i (?:meant|was wrong|used (?:the|a) wrong|(?:made|see) (?:an?|my) (?:\w+ )?(?:mistake|error))|(?:the (?:above|previous)(?: \w+)?|my (?:previous|earlier|first) \w+) (?:is|was) (?:wrong|incorrect)|(?:this|that|it) can(?:no|['’])t be (?:right|correct)|(?:actually|wait|no|hmm),? (?:that|this|it)(?: is|['’]s| was| isn['’]t) (?:wrong|incorrect|false|not right|right|not correct))\b/gi;
+/** How a writer takes back what stands before, one form a line. */
+const withdrawals = String.raw`
+  oops|just kidding|scratch that|apologies|on second thoughts?|hold on(?=[,.:;!])|actually,? no(?=[,.:;!])|(?:correction|edit)(?=\s?:)
+  (?:I )?(?:must |have to )?take (?:that|this|it) back|I (?:meant|was wrong|used (?:the|a) wrong|(?:made|see) (?:an?|my) (?:\w+ )?(?:mistake|error))
+  (?:no longer (?:believe|trust|think)|(?:withdraw|retract|disregard)) (?:this|that|it|(?:the|my)(?: \w+)? (?:answer|result|solution|guess|claim)(?: of \S+)?)
+  (?:the (?:above|previous)(?: \w+)?|my (?:previous|earlier|first) \w+) (?:is|was) (?:wrong|incorrect)|(?:this|that|it) can(?:no|['’])t be (?:right|correct)
+  (?:actually|wait|no|hmm),? (?:that|this|it)(?: is|['’]s| was| isn['’]t) (?:wrong|incorrect|false|not right|right|not correct)`;
+const retraction = new RegExp(String.raw`\b(?:${withdrawals.trim().replace(/\n\s*/g, '|')})\b`, 'gi');
 
 /** What follows the last words that take an answer back. */
 export function withoutRetracted(text: string): string {
