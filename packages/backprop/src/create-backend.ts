@@ -27,7 +27,7 @@ import type { ModelPlan, TrainingMethods } from './train.program.ts';
 import { type LoraPlan, mergePlan, planCorrection } from './weights/lora.ts';
 import { type MergePlan, trainedOf } from './weights/merge-plan.ts';
 import { savingWith } from './weights/model-files.ts';
-import { checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
+import { checkedWeights, checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
 import { initialHead, valueHeadSpec } from './weights/value-head.ts';
 
 /** Parts that differ between full training and a low-rank correction. */
@@ -61,8 +61,10 @@ interface Plan {
  * @throws ArgumentError if the model's weights do not fit its config, or if a store of that name exists.
  */
 export async function createOnnxBackend(options: OnnxBackendOptions): Promise<OnnxTrainingBackend> {
-  const resolved = resolveBackendOptions(options);
-  const { engine, model, lora, optimizer } = resolved;
+  const given = resolveBackendOptions(options);
+  const model = { ...given.model, weights: checkedWeights('createOnnxBackend', given.model.weights) };
+  const resolved = { ...given, model };
+  const { engine, lora, optimizer } = resolved;
   if (kindOf(optimizer) === 'adamw-8bit') requireHost(engine, "optimizer 'adamw-8bit'", "use 'adamw'");
   const parameters = parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape }));
   checkWeights('createOnnxBackend', parameters, model.weights);

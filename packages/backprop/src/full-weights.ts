@@ -3,6 +3,7 @@ import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import type { TrainingMethods } from './train.program.ts';
 import { ModelFiles, type SaveWeights } from './weights/model-files.ts';
 import {
+  checkedWeights,
   deleteStores,
   type PolicyWeights,
   type PublishedFiles,
@@ -47,7 +48,7 @@ export class FullWeights extends ModelFiles implements PolicyWeights {
 
   async load(weights: Weights): Promise<void> {
     this.check('loadWeights', weights);
-    await this.#program.call('writeParameters', toTensors(weights));
+    await this.#program.call('writeParameters', toTensors(checkedWeights('loadWeights', weights)));
   }
 
   async published(): Promise<PublishedFiles> {

@@ -7,6 +7,7 @@ import { factorsOf, type LoraPlan } from './weights/lora.ts';
 import { trainedOf } from './weights/merge-plan.ts';
 import type { SaveWeights } from './weights/model-files.ts';
 import {
+  checkedWeights,
   checkWeights,
   deleteStores,
   type PolicyWeights,
@@ -86,7 +87,10 @@ export class LoraWeights implements PolicyWeights {
     }
     checkWeights('loadWeights', this.#parts.parameters, weights);
     const zero = this.#parts.plan.targets.map(({ up }) => up.name);
-    await this.#parts.program.call('rebase', { tensors: toTensors(weights), zero });
+    await this.#parts.program.call('rebase', {
+      tensors: toTensors(checkedWeights('loadWeights', weights)),
+      zero,
+    });
   }
 
   check(owner: string, parameters: Weights): void {

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import type { ModelConfig } from '@rlp/models';
+import { type ModelConfig, staysInFile } from '@rlp/models';
 import {
   linearLayers,
   moduleParameters,
@@ -57,7 +57,10 @@ export interface MemoryQuestion extends z.input<typeof schema> {}
 
 /** Memory of a training run in bytes, by purpose. */
 export interface MemoryEstimate {
-  /** Weights of the loaded model in the caller's memory. Freed with the first step if nothing refers to the model. */
+  /**
+   * Weights of the loaded model in the caller's memory. Freed with the first step if nothing refers to the model. None if `loadModel`
+   * leaves them in their file, as those of more than 64 MiB.
+   */
   readonly model: number;
   /** Weights in the engine. */
   readonly weights: number;
@@ -73,6 +76,8 @@ export interface MemoryEstimate {
   readonly logits: number;
   /** Graph that computes the reference's logprobs. */
   readonly scoring: number;
+  /** What ONNX Runtime's memory pool takes beside activations and logits: once it exceeds 2 GiB it fills whole GiB. */
+  readonly pool: number;
   /** Node.js and ONNX Runtime. */
   readonly runtime: number;
   /** Sum of all purposes. */
@@ -85,8 +90,14 @@ export interface MemoryEstimate {
 
 const float = 4;
 const runtimeBytes = 200 * 2 ** 20;
-/** What lies unused between activations in ONNX Runtime's memory: measured, as a share of them. In full training there is less. */
-const loraHoles = 0.15;
+/**
+ * What lies unused between activations in ONNX Runtime's memory: measured, as a share of them. In full training there is less. Over
+ * 4 bits, activations lie where larger matrices were made from their codes.
+ */
+const loraHoles = { float32: 0.15, int8: 0.15, nf4: 0.3 } as const;
+/** Bytes counted as activations that are not in the pool: measured. */
+const outsidePool = 160 * 2 ** 20;
+const gib = 2 ** 30;
 
 /**
  * Estimates the peak memory of a training step before it runs.
@@ -97,7 +108,10 @@ const loraHoles = 0.15;
  * - Activations, in floats per token and layer: `2d + 2q + 2kv` around attention (`2d` more with layer norms), `2f` in the
  *   feed-forward block, and `heads · length` attention probabilities of rows up to 512 tokens. With recomputation, only `d`.
  * - Attention of longer rows holds the probabilities of one block of 256 columns, three times, in one layer.
- * - The backward pass of one layer takes about as much again. Corrections of low rank leave holes in the memory, 15 % of all this.
+ * - The backward pass of one layer takes about as much again. Corrections of low rank leave holes in the memory, 15 % of all this, and
+ *   30 % over 4 bits.
+ * - The memory pool of ONNX Runtime grows by 1, 2, 4, … MiB and then by a GiB at a time. Steps fill the parts of a GiB in another
+ *   order than the first step did, so that all of them are taken up.
  * - The head keeps one `[rows · trained, vocabulary]` array of probabilities. While softmax runs, it also holds the logits
  *   of up to 4096 tokens of the vocabulary. From 65,536 tokens on it holds the arrays of two such blocks. A critic's head has
  *   one number per token, which is ignored.
@@ -129,8 +143,8 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const critic = question.purpose === 'critic';
   const adapter = lora && adapterParameters(config, lora);
   const trained = adapter ? count(adapter) : parameters;
-  const parts = {
-    model: float * parameters,
+  const computed = {
+    model: staysInFile(parameters) ? 0 : float * parameters,
     weights: lora ? loraWeights(config, lora, parameters, trained) : float * parameters,
     reference: question.reference === 'none' ? 0 : float * trained,
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
@@ -139,7 +153,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
       float *
         tokens *
         activationsPerToken(config, length, question.activations ?? 'keep') *
-        (lora ? 1 + loraHoles : 1) +
+        (lora ? 1 + loraHoles[lora.base] : 1) +
       (lora?.variant === 'dora'
         ? float * tokens * outputsPerToken(config, question.activations ?? 'keep')
         : 0) +
@@ -151,11 +165,27 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
       critic || question.reference === 'none'
         ? 0
         : float * (scored * scoredLogits(config) + tokens * 2 * layerPerToken(config, length)),
+  };
+  const parts = {
+    ...computed,
+    pool: idlePool(computed.activations + computed.logits),
     runtime: runtimeBytes,
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
-  const loading = parts.model + parts.weights + parts.runtime;
+  const reading = staysInFile(parameters) ? readingBytes(config, lora?.base ?? 'float32') : 0;
+  const loading = parts.model + parts.weights + parts.runtime + reading;
   return { ...parts, total, loading, table: tableOf({ ...parts, total }) };
+}
+
+/** What lies idle in a pool for so many bytes. Its first parts make up 1023 MiB, and a single GiB beside them has no order to choose. */
+function idlePool(needed: number): number {
+  const rest = needed - outsidePool - (gib - 2 ** 20);
+  return rest <= gib ? 0 : Math.ceil(rest / gib) * gib - rest;
+}
+
+/** Bytes that reading a large model takes beside the weights: two buffers of 16 MiB, and what a layer is quantized from and to. */
+function readingBytes(config: ModelConfig, base: QuantizedForm | 'float32'): number {
+  return 2 ** 25 + (base === 'float32' ? 0 : 4 * float * largestLayer(config));
 }
 
 /** Number of parameters of a decoder: matrices, norms and biases. A tied output head counts once. */

@@ -116,7 +116,19 @@ export interface OptimStepResult {
 /** A named tensor in host memory. */
 export interface HostTensor {
   readonly shape: readonly number[];
+  /** Its numbers. Those of a large model stay in its file until they are asked for, and are kept from then on. */
   readonly data: Float32Array;
+  /** Fills `target` with the numbers from `first` on, and keeps nothing. Absent where they are in memory anyway. */
+  copyTo?(target: Float32Array, first: number): void;
+}
+
+/** Numbers of a tensor, to be read once: what is in a file is not kept. @param into - Long enough for them. Default: a new array. */
+export function numbersOf(tensor: HostTensor, into?: Float32Array): Float32Array {
+  if (tensor.copyTo === undefined) return tensor.data;
+  const length = tensor.shape.reduce((product, size) => product * size, 1);
+  const numbers = into?.subarray(0, length) ?? new Float32Array(length);
+  tensor.copyTo(numbers, 0);
+  return numbers;
 }
 
 /** Weights by their Hugging Face names. */

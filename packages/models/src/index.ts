@@ -49,7 +49,13 @@ export {
 } from './model/blobs.ts';
 export { type CreateModelOptions, createModel } from './model/create-model.ts';
 export type { LanguageModel } from './model/language-model.ts';
-export { type LoadModelOptions, loadModel, loadModelConfig, loadWeights } from './model/load-model.ts';
+export {
+  type LoadModelOptions,
+  loadModel,
+  loadModelConfig,
+  loadWeights,
+  staysInFile,
+} from './model/load-model.ts';
 export { type SavableModel, type SaveModelOptions, saveModel, writeModelFiles } from './model/save-model.ts';
 export { checkWeightShapes } from './model/weight-shapes.ts';
 export {

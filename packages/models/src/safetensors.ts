@@ -1,4 +1,5 @@
 /** Safetensors files: reading, writing, and the floats in them. */
+export { fileTensors } from './safetensors/file-tensors.ts';
 export { decodeFloats, encodeFloats, type FloatType, floatSize } from './safetensors/floats.ts';
 export {
   parseSafetensorsHeader,

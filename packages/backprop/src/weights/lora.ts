@@ -1,4 +1,4 @@
-import { ArgumentError, type HostTensor, RandomStream, type Weights } from '@rlp/core';
+import { ArgumentError, type HostTensor, numbersOf, RandomStream, type Weights } from '@rlp/core';
 import {
   adapterTensorNames,
   checkBaseModel,
@@ -28,6 +28,7 @@ import {
 } from '@rlp/onnx/ops';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { LoraOptions } from '../backend-options.ts';
+import { requireLowRank } from './low-rank.ts';
 import { type LoraTarget, type MergeGraphPlan, trainedOf } from './merge-plan.ts';
 
 /** A low-rank correction with everything decided: by options, or by the files of an adapter. */
@@ -100,15 +101,6 @@ export async function planCorrection(
     modules: modulesOf(config, read.modulesToSave, base),
     factors: factorsOf(read),
   };
-}
-
-/** @throws ArgumentError if no target is large enough for the rank: a smaller one can express every change. */
-function requireLowRank(rank: number, targets: readonly LoraTarget[]): void {
-  const highest = Math.max(...targets.map(({ layer }) => Math.min(layer.inputs, layer.outputs)));
-  if (targets.length === 0 || rank <= highest) return;
-  throw new ArgumentError(
-    `lora.rank is ${rank}, but the largest layer that it corrects has rank ${highest}; pass at most ${highest}`,
-  );
 }
 
 /** @throws ArgumentError if a name stands for no module, or for a quantized layer. */
@@ -224,7 +216,7 @@ function initialFactors(targets: readonly LoraTarget[], weights: Weights, seed: 
     factors.set(down.name, { shape: down.shape, data });
     factors.set(up.name, { shape: up.shape, data: new Float32Array(up.shape[0]! * rank) });
     if (magnitude !== undefined) {
-      const lengths = outputNorms(weights.get(layer.weight)!.data as Float32Array, layer);
+      const lengths = outputNorms(numbersOf(weights.get(layer.weight)!), layer);
       factors.set(magnitude.name, { shape: magnitude.shape, data: lengths });
     }
   }

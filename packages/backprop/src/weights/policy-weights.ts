@@ -1,4 +1,4 @@
-import { ArgumentError, type PublicationForm, type Weights } from '@rlp/core';
+import { ArgumentError, type HostTensor, numbersOf, type PublicationForm, type Weights } from '@rlp/core';
 import { checkWeightShapes } from '@rlp/models';
 import type { Engine, ParameterSpec } from '@rlp/onnx/runtime';
 import { firstNonFinite } from '../batch/not-finite.ts';
@@ -15,20 +15,49 @@ export function toTensors(weights: Weights): NamedTensor[] {
 }
 
 /**
- * Checks that weights have exactly these names, shapes and sizes, and finite values.
+ * Checks that weights have exactly these names, shapes and sizes, and finite values. Those in files are checked by
+ * {@link checkedWeights}.
  *
  * @param owner - Start of the error message.
  * @throws ArgumentError naming the problem.
  */
 export function checkWeights(owner: string, specs: readonly ParameterSpec[], weights: Weights): void {
   checkWeightShapes(owner, specs, weights);
-  for (const [name, { data }] of weights) {
-    const bad = firstNonFinite(data);
-    if (bad < 0) continue;
-    throw new ArgumentError(
-      `${owner}: "${name}" has the value ${data[bad]} at ${bad}, expected finite ones: the weights have diverged or are damaged`,
-    );
+  for (const [name, tensor] of weights) {
+    if (tensor.copyTo === undefined) requireFinite(owner, name, tensor.data);
   }
+}
+
+/** The same weights. Those in files are checked when they are read: values that are not finite throw an ArgumentError. */
+export function checkedWeights(owner: string, weights: Weights): Weights {
+  const checked = ([name, tensor]: readonly [string, HostTensor]): [string, HostTensor] => {
+    if (tensor.copyTo === undefined) return [name, tensor];
+    const copyTo = (target: Float32Array, first: number) => {
+      tensor.copyTo!(target, first);
+      requireFinite(owner, name, target, first);
+    };
+    const { shape } = tensor;
+    return [
+      name,
+      {
+        shape,
+        copyTo,
+        get data() {
+          return numbersOf({ shape, data: new Float32Array(0), copyTo });
+        },
+      },
+    ];
+  };
+  return new Map([...weights].map(checked));
+}
+
+/** @throws ArgumentError naming the first value that is not finite. @param first - Its place in the tensor. */
+function requireFinite(owner: string, name: string, data: Float32Array, first = 0): void {
+  const bad = firstNonFinite(data);
+  if (bad < 0) return;
+  throw new ArgumentError(
+    `${owner}: "${name}" has the value ${data[bad]} at ${first + bad}, expected finite ones: the weights have diverged or are damaged`,
+  );
 }
 
 /** Frees those of the stores that exist. */

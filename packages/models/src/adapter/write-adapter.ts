@@ -65,7 +65,7 @@ function adapterConfig({ layers, variant, rank, alpha, scaling, dropout, baseMod
  * learned, and the modules that were trained in full.
  */
 export function adaptedWeights(base: Weights, { scale, layers, modules }: LoraAdapter): Weights {
-  return new Map([
+  return new Map<string, HostTensor>([
     ...modules,
     ...layers.map(({ layer, down, up, magnitude }) => {
       const { shape, data } = base.get(layer.weight)!;

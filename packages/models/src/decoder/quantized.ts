@@ -1,4 +1,4 @@
-import type { HostTensor, Weights } from '@rlp/core';
+import { type HostTensor, numbersOf, type Weights } from '@rlp/core';
 import type { Value } from '@rlp/onnx';
 import { nf4Linear, quantizedBlock, quantizedLinear } from '@rlp/onnx/layers';
 import { blockCount, dequantizeInt8, type LayerShape, quantizeInt8 } from './int8.ts';
@@ -76,10 +76,14 @@ export function quantizeWeights(
   form: QuantizedForm,
 ): Weights {
   const quantized = new Map(layers.map((layer) => [layer.weight, layer]));
+  const largest = Math.max(0, ...layers.map(({ inputs, outputs }) => inputs * outputs));
+  let numbers: Float32Array | undefined;
   let last: (QuantizedMatrix & { readonly weight: string }) | undefined;
   const rounded = (layer: LinearLayer) => {
     const { weight } = layer;
-    if (last?.weight !== weight) last = { ...quantizeMatrix(weights.get(weight)!.data, layer, form), weight };
+    if (last?.weight === weight) return last;
+    numbers ??= new Float32Array(largest);
+    last = { ...quantizeMatrix(numbersOf(weights.get(weight)!, numbers), layer, form), weight };
     return last;
   };
   return new Map(

@@ -5,6 +5,7 @@ import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { modelFolder, modelFolderSchema } from '../hub/model-folder.ts';
 import { nodePath } from '../node-files.ts';
+import { fileTensors } from '../safetensors/file-tensors.ts';
 import { openSafetensors, type ReadOptions, readTensors } from '../safetensors/read.ts';
 import { loadTokenizer, loadTokenizerSchema } from '../tokenizer/load-tokenizer.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
@@ -33,7 +34,8 @@ const configSchema = modelFolderSchema.omit({ part: true });
  *     const model = await loadModel('Qwen/Qwen3-0.6B');
  *
  * {@link modelFolder} says where a model is looked for. It reads `config.json`, the weights, the tokenizer and, if present, `generation_config.json`. Weights are safetensors in
- * one file or shards. F32, F16 and BF16 become float32.
+ * one file or shards. F32, F16 and BF16 become float32. Those of more than 64 MiB stay in their files, which are kept open, and are
+ * read when they are asked for.
  *
  * @throws FormatError naming the file, the field and a remedy if anything is missing, malformed, damaged, unsupported or does
  *   not fit together.
@@ -58,6 +60,11 @@ export function withRoles(tokenizer: TextTokenizer, config: ModelConfig, origin:
   return complete;
 }
 
+/** Whether {@link loadWeights} leaves so many numbers in their files. */
+export function staysInFile(numbers: number): boolean {
+  return numbers > 2 ** 24;
+}
+
 /**
  * Reads the weights of a config from a safetensors file, an index or a folder; see {@link loadModel}.
  *
@@ -71,7 +78,12 @@ export async function loadWeights(
   await recoverDirectory(path);
   const checkpoint = await openSafetensors(path);
   const files = locateParameters(config, checkpoint.tensors, checkpoint.files[0] ?? path);
-  const stored = await readTensors([...files.values()], options);
+  const located = [...files.values()];
+  const numbers = located.reduce(
+    (sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1),
+    0,
+  );
+  const stored = staysInFile(numbers) ? fileTensors(located) : await readTensors(located, options);
   const weights = new Map([...files].map(([name, tensor]) => [name, stored.get(tensor.name)!] as const));
   return { weights, files };
 }

@@ -131,7 +131,8 @@ function floatsIn(tensor: StoredTensor): number {
   return tensor.length / floatSize(floatType(tensor));
 }
 
-function floatType({ type, name, file }: StoredTensor): FloatType {
+/** How a tensor is stored. @throws FormatError if it is not F32, F16 or BF16. */
+export function floatType({ type, name, file }: StoredTensor): FloatType {
   if (type === 'F32' || type === 'F16' || type === 'BF16') return type;
   const remedy = 'convert it to float32, float16 or bfloat16 first';
   throw safetensorsError(file, name, `weights must be F32, F16 or BF16, this one is ${type}`, remedy);

@@ -1,4 +1,4 @@
-import { ArgumentError, type HostTensor, parseOptions, type Weights } from '@rlp/core';
+import { ArgumentError, type HostTensor, numbersOf, parseOptions, type Weights } from '@rlp/core';
 import {
   type FilePlan,
   type FileSystem,
@@ -107,24 +107,29 @@ async function planSafetensors(
   return new Map([[path, (temporary) => writeTensors(files, temporary, sorted, settings)]]);
 }
 
-function checkTensor(name: string, { shape, data }: HostTensor): void {
+function checkTensor(name: string, tensor: HostTensor): void {
+  const { shape } = tensor;
   if (name === '__metadata__') {
     throw new ArgumentError(
       `writeSafetensors: the format keeps the name ${name} for itself; rename the tensor`,
     );
   }
   const sizes = shape.every((size) => Number.isSafeInteger(size) && size >= 0);
-  if (sizes && shape.reduce((product, size) => product * size, 1) === data.length) return;
+  if (sizes && (tensor.copyTo !== undefined || sizeOf(tensor) === tensor.data.length)) return;
   throw new ArgumentError(
-    `writeSafetensors: ${name} has shape [${shape}] but ${data.length} values; both must agree`,
+    `writeSafetensors: ${name} has shape [${shape}] but ${tensor.data.length} values; both must agree`,
   );
+}
+
+function sizeOf({ shape }: HostTensor): number {
+  return shape.reduce((product, size) => product * size, 1);
 }
 
 function intoShards(tensors: readonly NamedTensor[], { dtype, maxShardBytes }: Settings): NamedTensor[][] {
   const shards: NamedTensor[][] = [];
   let room = 0;
   for (const tensor of tensors) {
-    const bytes = tensor[1].data.length * floatSize(dtype);
+    const bytes = sizeOf(tensor[1]) * floatSize(dtype);
     if (shards.length === 0 || bytes > room) {
       shards.push([]);
       room = maxShardBytes;
@@ -148,13 +153,13 @@ async function planShards(
   const homes = new Map<string, string>();
   let total = 0;
   for (const [index, shard] of shards.entries()) {
-    const name = `${stem}-${five(index + 1)}-of-${five(shards.length)}.safetensors`;
-    plan.set(nodePath().join(nodePath().dirname(path), name), (temporary) =>
+    const file = `${stem}-${five(index + 1)}-of-${five(shards.length)}.safetensors`;
+    plan.set(nodePath().join(nodePath().dirname(path), file), (temporary) =>
       writeTensors(files, temporary, shard, settings),
     );
-    for (const [tensor, { data }] of shard) {
-      homes.set(tensor, name);
-      total += data.length * floatSize(settings.dtype);
+    for (const [name, tensor] of shard) {
+      homes.set(name, file);
+      total += sizeOf(tensor) * floatSize(settings.dtype);
     }
   }
   const index = { metadata: { total_size: total }, weight_map: Object.fromEntries(homes) };
@@ -201,9 +206,9 @@ function writeTensors(
 ): Promise<void> {
   return writeBytes(files, path, async (file) => {
     await writeFully(file, headerBytes(tensors, settings));
-    for (const [, { data }] of tensors) {
+    for (const [, tensor] of tensors) {
       settings.signal?.throwIfAborted();
-      await writeFully(file, encodeFloats(settings.dtype, data));
+      await writeFully(file, encodeFloats(settings.dtype, numbersOf(tensor)));
     }
   });
 }
@@ -233,7 +238,7 @@ export function safetensorsPieces(
   const settings = parseOptions('writeSafetensors', optionsSchema, options);
   for (const [name, tensor] of tensors) checkTensor(name, tensor);
   const sorted = [...tensors].sort(([a], [b]) => (a < b ? -1 : 1));
-  const bodies = sorted.map(([, { data }]) => encodeFloats(settings.dtype, data));
+  const bodies = sorted.map(([, tensor]) => encodeFloats(settings.dtype, numbersOf(tensor)));
   return [headerBytes(sorted, settings), ...bodies];
 }
 
@@ -241,8 +246,9 @@ export function safetensorsPieces(
 function headerBytes(tensors: readonly NamedTensor[], { dtype, metadata }: Settings): Uint8Array {
   const header = new Map<string, unknown>([['__metadata__', metadata]]);
   let position = 0;
-  for (const [name, { shape, data }] of tensors) {
-    const end = position + data.length * floatSize(dtype);
+  for (const [name, tensor] of tensors) {
+    const { shape } = tensor;
+    const end = position + sizeOf(tensor) * floatSize(dtype);
     header.set(name, { dtype, shape, data_offsets: [position, end] });
     position = end;
   }

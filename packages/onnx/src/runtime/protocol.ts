@@ -27,6 +27,8 @@ export interface StoreSpec {
 export interface StoreTensor {
   readonly shape: readonly number[];
   readonly data: Float32Array;
+  /** Fills `target` with the numbers from `first` on, and keeps nothing. Absent where they are in `data` anyway. */
+  copyTo?(target: Float32Array, first: number): void;
 }
 
 /** Tensors by parameter name. */

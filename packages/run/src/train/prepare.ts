@@ -1,3 +1,4 @@
+import { countParameters } from '@rlp/backprop';
 import { ArgumentError, type RewardComputer } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { RunAgentOptions } from '../config/agent-schema.ts';
@@ -54,7 +55,7 @@ export async function prepareRun(
   const rows = await rowsOf(config, stages, signal);
   let loaded: LanguageModel | undefined = await loadRunModel(config, signal);
   const model = withoutWeights(loaded);
-  const parameters = [...loaded.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
+  const parameters = countParameters(loaded.config);
   const all = [...rows.practised, ...rows.heldOut];
   const environment = await createEnvironment(config.environment, {
     hasChat: model.chat !== undefined,

@@ -1,13 +1,21 @@
 import type { StoreTensor, StoreTensors } from '../protocol.ts';
+import { elements } from '../stores/store-layout.ts';
 
-const valuesPerTensor = 64;
+/** Values of a stretch, and stretches of a sample. Few, because each is a reading of its own if the tensor is in a file. */
+const [valuesAtOnce, stretches] = [16, 4];
 
-/** Shape of a tensor and some of its values, evenly spaced. */
-function sampleOf({ shape, data }: StoreTensor): string {
-  const step = Math.max(1, Math.floor(data.length / valuesPerTensor));
-  const values: number[] = [];
-  for (let i = 0; i < data.length; i += step) values.push(data[i]!);
-  return `${shape.join('×')}:${values.join(' ')}`;
+/** Shape of a tensor and some of its values, from evenly spaced places. */
+function sampleOf(tensor: StoreTensor): string {
+  const { shape } = tensor;
+  const length = elements(shape);
+  const values = new Float32Array(Math.min(valuesAtOnce, length));
+  const samples = Array.from({ length: length > values.length ? stretches : 1 }, (_, at) => {
+    const first = Math.floor((at * (length - values.length)) / (stretches - 1));
+    if (tensor.copyTo) tensor.copyTo(values, first);
+    else values.set(tensor.data.subarray(first, first + values.length));
+    return values.join(' ');
+  });
+  return `${shape.join('×')}:${samples.join(' ')}`;
 }
 
 /** Remembers the initial contents of stores, as a sample of each tensor. Detects stores of another model. */

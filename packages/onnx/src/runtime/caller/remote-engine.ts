@@ -14,6 +14,7 @@ import type {
 } from '../protocol.ts';
 import { type Residency, residencyOf } from '../providers.ts';
 import { checkLength, checkShapes } from '../stores/store.ts';
+import { elements } from '../stores/store-layout.ts';
 import { CallerCopies } from './caller-copies.ts';
 import type { Client } from './client.ts';
 import { Origins } from './origins.ts';
@@ -27,11 +28,24 @@ const partLength = 4 * 2 ** 20;
  * Whole tensors in messages would leave as much garbage in the engine's thread as the weights take. Nothing
  * there would trigger a collection.
  */
-function* parts({ data }: Pick<StoreTensor, 'data'>, residency: Residency) {
-  const length = residency === 'device' ? data.length : partLength;
-  for (let first = 0; first < data.length; first += length) {
-    yield { first, data: data.subarray(first, first + length) };
+function* parts(total: number, residency: Residency) {
+  const length = residency === 'device' ? total : partLength;
+  for (let first = 0; first < total; first += length) {
+    yield { first, count: Math.min(length, total - first) };
   }
+}
+
+/** Fills arrays with parts of a tensor, and says how much memory of the caller it takes. @throws ArgumentError if numbers are missing. */
+function contentsOf(store: string, parameter: string, tensor: StoreTensor) {
+  if (tensor.copyTo !== undefined) {
+    return { held: 0, copy: (target: Float32Array, first: number) => tensor.copyTo!(target, first) };
+  }
+  const { shape, data } = tensor;
+  checkLength('createStore', store, parameter, { shape, data });
+  return {
+    held: data.byteLength,
+    copy: (target: Float32Array, first: number) => target.set(data.subarray(first, first + target.length)),
+  };
 }
 
 /** What the engine's opener does beside. */
@@ -150,15 +164,15 @@ export class RemoteEngine implements Engine {
 
   async #fill(name: string, contents: StoreTensors): Promise<void> {
     let buffer = new ArrayBuffer(0);
-    for (const [parameter, { shape, data: whole }] of contents) {
-      checkLength('createStore', name, parameter, { shape, data: whole });
-      for (const { first, data } of parts({ data: whole }, this.residency)) {
-        if (buffer.byteLength < data.byteLength) buffer = new ArrayBuffer(data.byteLength);
-        new Float32Array(buffer).set(data);
-        const part = { name, parameter, first, count: data.length, buffer };
+    for (const [parameter, tensor] of contents) {
+      const { copy, held } = contentsOf(name, parameter, tensor);
+      for (const { first, count } of parts(elements(tensor.shape), this.residency)) {
+        if (buffer.byteLength < 4 * count) buffer = new ArrayBuffer(4 * count);
+        copy(new Float32Array(buffer, 0, count), first);
+        const part = { name, parameter, first, count, buffer };
         buffer = await this.#client.request('writePart', part, this.#timeouts.requestMs, [buffer]);
       }
-      this.#copies.copied(whole.byteLength);
+      this.#copies.copied(held);
     }
   }
 
