@@ -1,3 +1,6 @@
+import { mkdtemp, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Loss, TrainingSequence } from '@rlp/core';
 import * as tf from '@tensorflow/tfjs';
 import { describe, expect, it } from 'vitest';
@@ -90,6 +93,42 @@ describe('a decoder on TensorFlow.js', () => {
     await expect(backend.loadWeights(new Map())).rejects.toThrow(
       /^loadWeights: weights do not match the model/,
     );
+    await backend.close();
+  });
+
+  it('has metrics of 0 where nothing is trained, and saves no reference policy that it does not keep', async () => {
+    const backend = createTfjsBackend({ tf, learningRate: 0.01, model: tinyModel(), reference: 'none' });
+    const metered: Loss = {
+      key: 'metered',
+      columns: [],
+      compute: (ops, { logprobs }) => ({
+        tokenLosses: ops.neg(logprobs),
+        metrics: { surprise: ops.neg(logprobs) },
+      }),
+    };
+    const { metrics, tokens } = await backend.forwardBackward({ sequences: [row([1, 2], [0, 0])] }, metered);
+    expect([metrics, tokens]).toEqual([{ surprise: 0 }, { trained: 0, total: 2 }]);
+    const directory = join(await mkdtemp(join(tmpdir(), 'rlp-tfjs-')), 'inner');
+    await backend.saveCheckpoint(directory);
+    expect(await readdir(directory)).not.toContain('reference.safetensors');
+    await backend.close();
+  });
+
+  it('names the first tensor whose gradient is not finite, and keeps its weights', async () => {
+    const backend = createTfjsBackend({ tf, learningRate: 0.01, model: tinyModel() });
+    const before = await backend.getWeights();
+    const exploding: Loss = {
+      key: 'exploding',
+      columns: [],
+      compute: (ops, { logprobs }) => ({
+        tokenLosses: ops.mul(ops.sub(logprobs, ops.stopGradient(logprobs)), ops.constant(3e38)),
+      }),
+    };
+    await expect(
+      backend.forwardBackward({ sequences: [row([1, 2, 3], [0, 1, 1])] }, exploding),
+    ).rejects.toThrow(/the gradient of "model\.\S+" is not finite/);
+    expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0 });
+    expect(new Map(await backend.getWeights())).toEqual(new Map(before));
     await backend.close();
   });
 
