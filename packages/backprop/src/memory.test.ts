@@ -1,6 +1,6 @@
 import { parseModelConfig } from '@rlp/models';
 import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { countParameters, estimateMemory, type MemoryQuestion } from './memory.ts';
 import { memoryForecast } from './memory-forecast.ts';
 import type { OptimizerOptions } from './optimizer/options.ts';
@@ -328,7 +328,12 @@ describe('memoryForecast', () => {
     expect(activations('dora') - activations('lora')).toBe(4 * (10 * outputs + 64 * 128));
   });
 
-  it('is unknown on other devices', () => {
+  it('is unknown on other devices, and in a page', () => {
     expect(forecastOn('cuda')({ sequences: 1, tokens: 1 })).toBeUndefined();
+    const forecast = forecastOn('cpu');
+    vi.stubGlobal('process', undefined);
+    const inPage = forecast({ sequences: 1, tokens: 1 });
+    vi.unstubAllGlobals();
+    expect(inPage).toBeUndefined();
   });
 });

@@ -5,6 +5,7 @@ import { ArgumentError, type Loss, TrainingError } from '@rlp/core';
 import { describeCriticBackend, describeFullBackend } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import { TabularBackend } from './backend.ts';
+import { LogitsTable } from './table.ts';
 
 const shape = { vocabularySize: 4, contextTokens: 2, initialScale: 1 } as const;
 const checkpointDirectory = async () => join(await mkdtemp(join(tmpdir(), 'rlp-tabular-')), 'checkpoint');
@@ -136,6 +137,9 @@ describe('a table', () => {
   const row = { tokens: [0, 1], mask: [0, 1], weights: [0, 1], columns: { a: [0, 1] } };
 
   it('has at most 2^24 cells', () => {
+    expect(() => new LogitsTable({ vocabularySize: 1 })).toThrow(
+      /^tabular policy: invalid options[\s\S]*vocabularySize/,
+    );
     const sizes = (vocabularySize: number, contextTokens: number) => () =>
       new TabularBackend({ vocabularySize, contextTokens });
     expect(sizes(4096, 1)).toThrow(
@@ -170,6 +174,11 @@ describe('a table', () => {
       backend.forwardBackward({ sequences: [row, { ...row, temperature: 2 }] }, nll),
     ).rejects.toThrow('forwardBackward: all sequences of a batch must have the same temperature');
     await backend.forwardBackward({ sequences: [row, { ...row, temperature: 1 }] }, nll);
+    const empty = { tokens: [], mask: [], weights: [], columns: { a: [] } };
+    expect((await backend.forwardBackward({ sequences: [row, empty] }, nll)).tokens).toEqual({
+      trained: 1,
+      total: 2,
+    });
     const critic: Loss = { ...nll, key: 'critic', values: 'needed' };
     await expect(backend.forwardBackward({ sequences: [row] }, critic)).rejects.toThrow(
       'forwardBackward: the loss "critic" reads the values of a critic, and this backend has none',

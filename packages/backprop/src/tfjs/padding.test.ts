@@ -132,6 +132,32 @@ describe('a decoder on TensorFlow.js', () => {
     await backend.close();
   });
 
+  it('takes the reference policy of a checkpoint over, if it keeps one', async () => {
+    const nll: Loss = {
+      key: 'nll',
+      columns: [],
+      compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
+    };
+    const trained = async (updates: number) => {
+      const backend = createTfjsBackend({ tf, learningRate: 0.1, model: tinyModel() });
+      for (let update = 0; update < updates; update++) {
+        await backend.forwardBackward({ sequences: [row([1, 2, 3], [0, 1, 1])] }, nll);
+        await backend.optimStep();
+      }
+      return backend;
+    };
+    const scores = async (backend: Awaited<ReturnType<typeof trained>>) =>
+      (await backend.logprobs([[1, 2, 3]], { policy: 'reference' }))[0]!.logprobs;
+    const [first, other] = [await trained(1), await trained(2)];
+    await other.updateReference({ method: 'copy' });
+    expect(await scores(other)).not.toEqual(await scores(first));
+    const directory = join(await mkdtemp(join(tmpdir(), 'rlp-tfjs-')), 'inner');
+    await first.saveCheckpoint(directory);
+    await other.loadCheckpoint(directory);
+    expect(await scores(other)).toEqual(await scores(first));
+    await Promise.all([first.close(), other.close()]);
+  });
+
   it('says which parameter it lacks', () => {
     const layers = new Layers(tf as unknown as TensorFlow, new Map());
     expect(() => layers.parameter('lm_head.weight')).toThrow(

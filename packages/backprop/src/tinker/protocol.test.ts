@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { StubTinker, stubVocabulary } from '../testing/stub-tinker.ts';
 import { createTinkerBackend, createTinkerSampler, type TinkerBackendOptions } from '../tinker.ts';
 import { chunksOf } from './chunks.ts';
-import { gradientInput, scoringInput } from './gradients.ts';
+import { gradientInput, plainLoss, scoringInput } from './gradients.ts';
 import { normIn } from './probe.ts';
 
 const tokenizer = characterTokenizer('abcd', { begin: '<s>', end: '</s>' });
@@ -125,6 +125,20 @@ describe('requests of a Tinker backend', () => {
         `${name}: the Tinker backend was closed; create another one`,
       );
     }
+  });
+
+  it('make no other model where losses of the server are off', async () => {
+    const server = new StubTinker('sum');
+    const backend = await create(server, { nativeLosses: 'off' });
+    await backend.forwardBackward(batch, weighted);
+    expect(asked(server, '/create_model')).toHaveLength(1);
+    expect(asked(server, '/forward_backward')).toMatchObject([
+      { forward_backward_input: { loss_fn: 'cross_entropy' } },
+    ]);
+    expect([plainLoss('sum').name, plainLoss('means').name]).toEqual([
+      'cross_entropy',
+      'importance_sampling',
+    ]);
   });
 
   it('send no update without a gradient', async () => {
@@ -486,6 +500,15 @@ describe('a sampler on a Tinker server', () => {
     }
     expect(() => createTinkerSampler({ backend: {} as never, tokenizer })).toThrow(
       /^createTinkerSampler: invalid options[\s\S]*backend: must be a backend of createTinkerBackend/,
+    );
+  });
+
+  it('takes no files, wherever they come from', async () => {
+    const { backend, sampler } = await start();
+    const { version } = await backend.publish({ as: 'shared' });
+    const files = { kind: 'checkpoint', version, path: '/weights/1', engine: backend.session } as const;
+    await expect(sampler.updateWeights(files)).rejects.toThrow(
+      `updateWeights: expected version 1 of the backend's session, got version 1 as checkpoint`,
     );
   });
 
