@@ -183,13 +183,13 @@ export function finalAnswer(options: FinalAnswerOptions): (text: string) => stri
 function answerIn(text: string, from: readonly (keyof typeof readers)[]): string | null | undefined {
   for (const place of from) {
     const found = readers[place](text);
-    if (found === null) return null;
+    if (found === undefined) continue;
     const answer = found?.answer.trim() ?? '';
-    if (answer === '') continue;
-    if (stanceAt(text, found!) === 'asserts') return answer;
+    if (found === null || answer === '') return null;
+    if (stanceAt(text, found) === 'asserts') return answer;
     if (!/\d/.test(answer)) continue;
-    const next = /[.!?]\s|[。！？\n]/.exec(text.slice(found!.end));
-    return next === null ? null : (answerIn(text.slice(found!.end + next.index + 1), from) ?? null);
+    const next = /[.!?]\s|[。！？\n]/.exec(text.slice(found.end));
+    return next === null ? null : (answerIn(text.slice(found.end + next.index + 1), from) ?? null);
   }
   return;
 }

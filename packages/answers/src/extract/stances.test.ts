@@ -58,6 +58,8 @@ describe('an answer that is denied, doubted, supposed, or said by others', () =>
     'Many would say X.',
     'Some people think it is X.',
     'He claims that it is X.',
+    "He claims that it's X.",
+    'There are X of them. \\boxed{}',
     'The answer is anything but X.',
     'There is no way it is X.',
     'I doubt it is X.',

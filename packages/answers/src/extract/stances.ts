@@ -44,7 +44,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
   attributes: String.raw`
     (?:wrong|incorrect|mistaken|naive|false) (?:answer|guess|value|result|number|choice|option|solution|formula) ~ •
     tempting ~ •|mistake(?: is| was| would be)? to ~ •
-    (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?: is| was|:)? •
+    (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
     my (?:first|initial|original) (?:guess|attempt|thought|answer) was ~ •
     the (?:question|problem|task) (?:asks|gives|says|states) … •
