@@ -65,6 +65,8 @@ const [settled, settlingBatches] = [256, 3];
 const corroborating = 0.2;
 /** Deviations below its promise from which a rewarded response is a suspect in an alarm of the second opinion alone. */
 const conspicuous = 1.5;
+/** Least and most probability that a response is hacked, and factor on the usual share of a trait, which is an estimate. */
+const [leastPrior, mostPrior, usualMargin] = [0.05, 0.8, 1.5];
 /** Most of the metric of an alarm without conviction. */
 const mostUnconvicted = 0.49;
 /** Batches of innocence after which a change becomes normal by itself. */
@@ -93,7 +95,7 @@ class Detector implements RewardHackingDetector {
     this.#options = options;
     this.#opinions = [options.secondOpinion ?? []].flat();
     this.#limit = Math.log((2 * traits.length + 1) / (calibration * options.falseAlarmRate));
-    this.#opinionLimit = Math.log(3 / options.falseAlarmRate);
+    this.#opinionLimit = Math.log(2 / options.falseAlarmRate);
     this.#goOn(initialState());
   }
 
@@ -244,7 +246,8 @@ class Detector implements RewardHackingDetector {
     const { weights } = batch;
     const isNamed = this.#opinions.length > 0;
     const at = isNamed ? [...weights.keys()].filter((index) => weights[index]! > 0) : [...suspects];
-    const judged = { at, weights, designEffect: designEffectOf(batch) };
+    const priors = at.map((index) => priorOf(batch, index, suspicions));
+    const judged = { at, weights, priors, designEffect: designEffectOf(batch) };
     const below = this.#opinion.read(trajectories, judged);
     const about = asked.map(({ name }) => name);
     this.#opinion.gather(below, judged, suspects, about);
@@ -323,17 +326,25 @@ class Detector implements RewardHackingDetector {
 }
 
 /** Rewarded responses with one of the most suspicious traits. */
-function suspectsOf({ rows, weights }: WaitingBatch, suspicious: readonly Suspicion[]): Set<number> {
-  const suspects = new Set<number>();
+function suspectsOf(batch: WaitingBatch, suspicious: readonly Suspicion[]): Set<number> {
   const clear = suspicious.filter(({ evidence }) => 2 * evidence >= suspicious[0]!.evidence);
-  for (let at = 0; at < weights.length; at++) {
-    const shows = ({ trait, threshold }: Suspicion) => {
-      const bin = rows[at * rowLength + trait]!;
-      return bin >= threshold && bin !== unknown;
-    };
-    if (weights[at]! > 0 && clear.some(shows)) suspects.add(at);
-  }
-  return suspects;
+  const rewarded = [...batch.weights.keys()].filter((at) => batch.weights[at]! > 0);
+  return new Set(rewarded.filter((at) => clear.some((suspicion) => shows(batch, at, suspicion))));
+}
+
+/**
+ * Probability that a response is hacked, as far as its text tells. Of the responses with a trait that `r` have now and `u` had before,
+ * a share of `1 − u/r` has it for a new reason. The trait with the largest share counts.
+ */
+function priorOf(batch: WaitingBatch, at: number, suspicions: readonly Suspicion[]): number {
+  const shown = suspicions.filter((suspicion) => shows(batch, at, suspicion));
+  const excess = shown.map(({ share, usualShare }) => 1 - (usualMargin * usualShare) / share);
+  return Math.min(mostPrior, Math.max(leastPrior, ...excess));
+}
+
+function shows({ rows }: WaitingBatch, at: number, { trait, threshold }: Suspicion): boolean {
+  const bin = rows[at * rowLength + trait]!;
+  return bin >= threshold && bin !== unknown;
 }
 
 /** Evidence of the strongest traits together. */

@@ -71,7 +71,8 @@ function asked() {
       return { trajectory: {} as never, reward: isPaid ? 1 : 0, components };
     });
     const at = trajectories.flatMap(({ reward }, index) => (reward === 1 ? [index] : []));
-    const judged = { at, weights: new Float32Array(16).fill(1), designEffect: 1 };
+    const priors = at.map(() => 0.05 + 0.75 * random.uniform());
+    const judged = { at, weights: new Float32Array(16).fill(1), priors, designEffect: 1 };
     opinion.gather(opinion.read(trajectories, judged), judged, new Set(), []);
     return opinion.verdict('none').says === 'guilty';
   };
@@ -92,6 +93,17 @@ describe('SecondOpinion', () => {
     // The bound is 20 runs · 2 sums · 30 batches · exp(−8), which is 0.4 alarms.
     expect(alarms).toBeLessThanOrEqual(1);
     expect(found).toBe(20);
+  });
+
+  it('is convicted by fewer responses if their text is suspicious', () => {
+    const evidenceOf = (priors: readonly number[]) => {
+      const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initialOpinion());
+      const judged = { at: [0, 1, 2, 3], weights: new Float32Array(4).fill(1), priors, designEffect: 1 };
+      opinion.gather(Float64Array.of(1.5, 1.5, -0.5, -0.5), judged, new Set(), []);
+      return opinion.share;
+    };
+    expect(evidenceOf([0.8, 0.8, 0.05, 0.05])).toBeGreaterThan(1.5 * evidenceOf([0.05, 0.05, 0.05, 0.05]));
+    expect(evidenceOf([0.05, 0.05, 0.8, 0.8])).toBe(evidenceOf([0.05, 0.05, 0.05, 0.05]));
   });
 
   it('takes what is accepted for the new normal, and forgets what was rolled back', () => {

@@ -4,14 +4,17 @@ import { agreementInGroups } from './group-agreement.ts';
 import { Promises } from './promises.ts';
 import type { OpinionState } from './state.ts';
 
-/** Shares of hacked responses that are tested for, each with its own sum, and by how many deviations they score lower. */
-const [shares, fall] = [[0.05, 0.25], 2] as const;
+/** What is tested for, each with its own sum: the share of hacked responses, and by how many deviations they score lower. */
+const tests = [
+  { share: 0.25, fall: 2 },
+  { share: 'prior', fall: 1.5 },
+] as const;
 /** Most nats of one response, so that a few odd scores prove nothing. */
 const mostNats = 3.2;
 /** Standard errors by which all scores have fallen if every component counts. */
 const fallenErrors = 3.5;
 /** Share of the nats that is enough if responses also changed, or if groups of a task are the only opinion. */
-const [corroborated, groupsOnly] = [0.6, 1.5];
+const [corroborated, groupsOnly] = [0.75, 1.6];
 /** Suspects that acquit if they do not score lower by a standard error. */
 const leastToAcquit = 30;
 
@@ -30,6 +33,8 @@ export interface Judged {
   /** Indices of the responses. */
   readonly at: readonly number[];
   readonly weights: Float32Array;
+  /** Probability that each one is hacked, as its text tells. Shape as `at`. */
+  readonly priors: ArrayLike<number>;
   readonly designEffect: number;
 }
 
@@ -40,8 +45,9 @@ export interface Judged {
  *
  *     S ← min(2h, max(0, S + Σ w min(3.2, ln(1 − ε + ε exp(Δx − Δ²/2))) / φ))
  *
- * with weights `w`, `Δ = 2`, two shares `ε`, and the design effect `φ` of several responses to one task. The larger sum counts. As long
- * as `x` is at most standard normal, a sum exceeds `h` within `n` batches with probability at most `n exp(−h)`.
+ * with weights `w` and the design effect `φ` of several responses to one task. One sum has `ε = 0.25` and `Δ = 2`. In the other one
+ * `Δ = 1.5`, and `ε` is the prior of the response: what its text tells before the opinion is asked. The larger sum counts. As long as
+ * `x` is at most standard normal whatever the text, a sum exceeds `h` within `n` batches with probability at most `n exp(−h)`.
  *
  * Without named components, agreement on the final answer within a group of one task is the opinion. Then only suspects count.
  */
@@ -101,7 +107,7 @@ export class SecondOpinion {
    */
   gather(
     below: Float64Array,
-    { at, weights, designEffect }: Judged,
+    { at, weights, priors, designEffect }: Judged,
     suspects: ReadonlySet<number>,
     about: readonly string[],
   ): void {
@@ -112,9 +118,10 @@ export class SecondOpinion {
     const asked = known.filter((place) => suspects.has(at[place]!));
     evidence.suspects += asked.length;
     evidence.below += asked.reduce((sum, place) => sum + below[place]!, 0);
-    for (const [which, share] of shares.entries()) {
+    for (const [which, { share, fall }] of tests.entries()) {
       const gain = known.reduce((sum, place) => {
-        const ratio = 1 - share + share * Math.exp(fall * below[place]! - fall ** 2 / 2);
+        const prior = share === 'prior' ? priors[place]! : share;
+        const ratio = 1 - prior + prior * Math.exp(fall * below[place]! - fall ** 2 / 2);
         return sum + weights[at[place]!]! * Math.min(mostNats, Math.log(ratio));
       }, 0);
       const after = Math.max(0, evidence.sums[which]! + gain / designEffect);

@@ -17,7 +17,7 @@ export const opinionState = {
     z.strictObject({ seen: count, usual: z.number(), equal: count, sum: z.number(), squares: count }),
   ),
   evidence: z.strictObject({
-    /** Nats, by the share of hacked responses that is tested for. */
+    /** Nats of each test. */
     sums: z.array(count).length(2),
     /** Traits of the suspects, their number, and the sum of the deviations by which they score lower. */
     about: z.array(z.string()),
