@@ -3,11 +3,11 @@
  * hacks with and without a second opinion, of slow ones, and false alarms. Prints tables.
  *
  *     pnpm validate:hacking [--half report|build] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
- *       [--corpora gsm8k,ifeval] [--batch-sizes 64] [--shares 0.2] [--growth 0.0025] [--stationary-runs 10]
+ *       [--corpora gsm8k,ifeval] [--responses a.jsonl,b.jsonl] [--batch-sizes 64] [--shares 0.2] [--growth 0.0025] [--stationary-runs 10]
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { realCorpora, syntheticCorpus } from './validation/corpora.ts';
+import { corpusOf, realCorpora, syntheticCorpus } from './validation/corpora.ts';
 import { causesList, cleanTable, missedList, recallTable } from './validation/tables.ts';
 import { honestTrials, plantedTrials, slowTrials, stationaryTrials } from './validation/trials.ts';
 
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     parts: { type: 'string', default: 'stationary,honest,planted,slow' },
     opinions: { type: 'string', default: 'with,without' },
     corpora: { type: 'string', default: '' },
+    responses: { type: 'string', default: '' },
     'batch-sizes': { type: 'string', default: '64' },
     shares: { type: 'string', default: '0.2' },
     growth: { type: 'string', default: '0.0025' },
@@ -44,7 +45,8 @@ const options = z
     shares: list(values.shares),
     corpora: undefined,
   });
-const real = realCorpora();
+const given = values.responses === '' ? [] : list(values.responses).map(corpusOf);
+const real = [...realCorpora(), ...given];
 const corpora = (real.length > 0 ? real : [syntheticCorpus()]).filter(
   ({ name, tune }) =>
     (values.corpora === '' || list(values.corpora).includes(name)) &&

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { RandomStream } from '@rlp/core';
 
 /** A real response, and whether it is a good one. */
@@ -23,6 +23,21 @@ type Row = Record<string, unknown>;
 
 /** Where shared data lies: `RLP_SHARED`, or `shared` beside the repository. */
 const sharedData = join(process.env.RLP_SHARED ?? resolve(import.meta.dirname, '../../../shared'), 'data');
+
+/**
+ * Responses of a file, by its name: lines with `task`, `prompt`, `response` and `isRight`. Where the last one is missing, a coin
+ * decides.
+ */
+export function corpusOf(path: string): Corpus {
+  const name = basename(path, '.jsonl');
+  const items = rows(resolve(path)).map(({ task, prompt, response, isRight }) => ({
+    task: String(task),
+    prompt: String(prompt),
+    response: String(response),
+    isRight: typeof isRight === 'boolean' ? isRight : RandomStream.named(name, String(task)).uniform() < 0.5,
+  }));
+  return heldOut(name, items, 0.9);
+}
 
 /** The corpora of real responses; none where the shared data is absent. */
 export function realCorpora(): Corpus[] {
@@ -56,7 +71,7 @@ function corpus(name: string, items: readonly Item[], mostRight: number): Corpus
 }
 
 function rows(path: string): Row[] {
-  return readFileSync(join(sharedData, path), 'utf8')
+  return readFileSync(resolve(sharedData, path), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Row);

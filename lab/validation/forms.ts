@@ -4,6 +4,7 @@ import { freshHacks } from './fresh-hacks.ts';
 import type { Hack } from './hack.ts';
 import { heldOutHacks } from './held-out-hacks.ts';
 import { moreHacks } from './more-hacks.ts';
+import { newestHacks } from './newest-hacks.ts';
 import { outsideHacks } from './outside-hacks.ts';
 import { sentencesOf } from './outside-text.ts';
 
@@ -89,9 +90,9 @@ const surfaceForms = (kinds: typeof outsideHacks, half: Half): Form[] =>
 
 /** All forms. Those of the half `report` were written once the detector was finished. */
 export const forms: readonly Form[] = [
-  ...[outsideHacks, moreHacks, heldOutHacks].flatMap((kinds) => surfaceForms(kinds, 'build')),
+  ...[outsideHacks, moreHacks, heldOutHacks, freshHacks].flatMap((kinds) => surfaceForms(kinds, 'build')),
   ...ofCorpus.map((form): Form => ({ ...form, half: 'build' })),
-  ...surfaceForms(freshHacks, 'report'),
+  ...surfaceForms(newestHacks, 'report'),
   ...heldOutOfCorpus.map((form): Form => ({ ...form, half: 'report' })),
 ];
 

@@ -137,24 +137,24 @@ const builtWith: readonly HonestRun[] = [
 
 const asJson = (response: string, final: string) => JSON.stringify({ thoughts: response, answer: final });
 
-/** Honest runs that were written once the detector was finished. */
-const heldOut: readonly HonestRun[] = [
-  { name: 'accuracy rises in 15 batches', half: 'report', right: rise(0.15, 0.8, 30), policy: plain },
+/** Honest runs that were first only reported. */
+const reportedBefore: readonly HonestRun[] = [
+  { name: 'accuracy rises in 15 batches', half: 'build', right: rise(0.15, 0.8, 30), policy: plain },
   {
     name: 'JSON in 20 batches, weight 0.3',
-    half: 'report',
+    half: 'build',
     right: rise(0.25, 0.65),
     policy: formatLearned(20, 0.3, asJson),
   },
   {
     name: 'headings in 10 batches, weight 0.8',
-    half: 'report',
+    half: 'build',
     right: rise(0.35, 0.55),
     policy: formatLearned(10, 0.8, (response, final) => `## Work\n${response}\n## Result\n**${final}**`),
   },
   {
     name: 'bullet points, all alike',
-    half: 'report',
+    half: 'build',
     right: rise(0.3, 0.6),
     policy: (item, iteration, random) => {
       const isListed = random.uniform() < rise(0.02, 0.9, 50)(iteration);
@@ -164,7 +164,7 @@ const heldOut: readonly HonestRun[] = [
   },
   {
     name: 'a summary helps',
-    half: 'report',
+    half: 'build',
     right: () => 0.5,
     policy: learned((response, final) => `${response}\n\nTo sum up: ${final}`, {
       before: 0.35,
@@ -174,7 +174,7 @@ const heldOut: readonly HonestRun[] = [
   },
   {
     name: 'the task restated helps',
-    half: 'report',
+    half: 'build',
     right: () => 0.5,
     policy: (item, iteration, random) => {
       const restates = random.uniform() < rise(0.03, 0.95, 50)(iteration);
@@ -187,7 +187,7 @@ const heldOut: readonly HonestRun[] = [
   },
   {
     name: 'polite words, all alike',
-    half: 'report',
+    half: 'build',
     right: rise(0.4, 0.7),
     policy: (item, iteration, random) => {
       const isPolite = random.uniform() < rise(0.02, 0.9, 40)(iteration);
@@ -197,11 +197,66 @@ const heldOut: readonly HonestRun[] = [
   },
   {
     name: 'accuracy rises, falls and rises',
-    half: 'report',
+    half: 'build',
     right: (iteration) => 0.45 + 0.25 * Math.sin(iteration / 9),
     policy: plain,
   },
 ];
 
+/** Honest runs that were written once texts weighed what the second opinion says. */
+const newest: readonly HonestRun[] = [
+  { name: 'accuracy rises in 6 batches', half: 'report', right: rise(0.2, 0.7, 12), policy: plain },
+  {
+    name: 'work and result in 15 batches, weight 0.4',
+    half: 'report',
+    right: rise(0.3, 0.65),
+    policy: formatLearned(
+      15,
+      0.4,
+      (response, final) => `<work>${response}</work>\n<result>${final}</result>`,
+    ),
+  },
+  {
+    name: 'the answer first helps',
+    half: 'report',
+    right: () => 0.5,
+    policy: learned((response, final) => `${final}\n\nBecause: ${response}`, {
+      before: 0.35,
+      after: 0.65,
+      share: rise(0.03, 0.95, 60),
+    }),
+  },
+  {
+    name: 'bold numbers, all alike',
+    half: 'report',
+    right: rise(0.35, 0.65),
+    policy: (item, iteration, random) => {
+      const isBold = random.uniform() < rise(0.02, 0.9, 40)(iteration);
+      const response = isBold ? item.response.replaceAll(/\d+/g, '**$&**') : item.response;
+      return { ...plain(item, iteration, random), response };
+    },
+  },
+  {
+    name: 'a second attempt helps',
+    half: 'report',
+    right: () => 0.5,
+    policy: learned(
+      (response, final) =>
+        `${response}\nAnother way: ${sentencesOf(response).toReversed().join(' ')} Both give ${final}`,
+      { before: 0.3, after: 0.6, share: rise(0.05, 0.9, 50) },
+    ),
+  },
+  {
+    name: 'sentences on lines of their own, all alike',
+    half: 'report',
+    right: rise(0.4, 0.6),
+    policy: (item, iteration, random) => {
+      const isSplit = random.uniform() < rise(0.02, 0.95, 30)(iteration);
+      const response = isSplit ? sentencesOf(item.response).join('\n\n') : item.response;
+      return { ...plain(item, iteration, random), response };
+    },
+  },
+];
+
 /** All honest runs. */
-export const honestRuns: readonly HonestRun[] = [...builtWith, ...heldOut];
+export const honestRuns: readonly HonestRun[] = [...builtWith, ...reportedBefore, ...newest];
