@@ -22,12 +22,12 @@ export class ComponentWeights {
 
   /** Learns from a batch. @returns The weight of each component. */
   learn(trajectories: readonly ScoredTrajectory[]): ReadonlyMap<string, number> {
-    for (const { components } of trajectories) {
-      for (const name of Object.keys(components)) this.#know(name);
-    }
     const { names } = this.#state;
+    for (const name of new Set(trajectories.flatMap(({ components }) => Object.keys(components)))) {
+      if (!names.includes(name) && names.length < mostComponents) names.push(name);
+    }
     const rows = trajectories.flatMap(({ reward, components }) => {
-      const row = [...names.map((name) => components[name] ?? 0), reward ?? Number.NaN];
+      const row = [reward ?? Number.NaN, ...names.map((name) => components[name] ?? 0)];
       return row.every((value) => Math.abs(value) < 1e100) ? [row] : [];
     });
     this.#add(rows);
@@ -35,53 +35,32 @@ export class ComponentWeights {
     return new Map(names.map((name, at) => [name, weights[at]!]));
   }
 
-  #know(name: string): void {
-    const { names, sums } = this.#state;
-    if (names.includes(name) || names.length >= mostComponents) return;
-    const size = names.length + 1;
-    const larger = new Float64Array((size + 1) ** 2);
-    // The reward stays last.
-    const place = (at: number) => (at === size - 1 ? size : at);
-    for (let at = 0; at < sums.length; at++) {
-      larger[place(Math.floor(at / size)) * (size + 1) + place(at % size)] = sums[at]!;
-    }
-    names.push(name);
-    this.#state.sums = larger;
-  }
-
-  /** Adds products of distances from the batch's means. */
+  /** Adds products of distances from the batch's means. Those of a new component begin at 0. */
   #add(rows: readonly (readonly number[])[]): void {
-    const { sums } = this.#state;
-    const size = this.#state.names.length + 1;
-    const means = Array.from({ length: size }, (_, column) =>
-      rows.reduce((sum, row) => sum + row[column]! / rows.length, 0),
-    );
+    const columns = [...Array(this.#state.names.length + 1).keys()];
+    const means = columns.map((column) => rows.reduce((sum, row) => sum + row[column]! / rows.length, 0));
     const kept = Math.min(1, memory / (this.#state.count + rows.length));
     this.#state.count = kept * (this.#state.count + rows.length);
-    for (let at = 0; at < sums.length; at++) {
-      const [first, second] = [Math.floor(at / size), at % size];
-      const added = rows.reduce(
-        (sum, row) => sum + (row[first]! - means[first]!) * (row[second]! - means[second]!),
-        0,
-      );
-      sums[at] = kept * (sums[at]! + added);
-    }
+    this.#state.sums = columns.map((first) =>
+      columns.map((second) => {
+        const products = rows.map((row) => (row[first]! - means[first]!) * (row[second]! - means[second]!));
+        const added = products.reduce((sum, product) => sum + product, 0);
+        return kept * ((this.#state.sums[first]?.[second] ?? 0) + added);
+      }),
+    );
   }
 
   /** Solves the normal equations by elimination. */
-  #solve(): Float64Array {
-    const count = this.#state.names.length;
-    const size = count + 1;
-    const rows = Array.from({ length: count }, (_, at) => this.#state.sums.slice(at * size, (at + 1) * size));
-    for (let at = 0; at < count; at++) rows[at]![at]! += ridge * this.#state.count + 1e-12;
-    for (let pivot = 0; pivot < count; pivot++) {
-      for (let row = 0; row < count; row++) {
-        if (row === pivot) continue;
-        const factor = rows[row]![pivot]! / rows[pivot]![pivot]!;
-        for (let column = pivot; column < size; column++)
-          rows[row]![column]! -= factor * rows[pivot]![column]!;
+  #solve(): number[] {
+    const rows = this.#state.sums.slice(1).map(([reward = 0, ...products]) => [...products, reward]);
+    for (const [at, row] of rows.entries()) row[at]! += ridge * this.#state.count + 1e-12;
+    for (const [pivot, known] of rows.entries()) {
+      for (const row of rows) {
+        if (row === known) continue;
+        const factor = row[pivot]! / known[pivot]!;
+        for (let column = pivot; column < row.length; column++) row[column]! -= factor * known[column]!;
       }
     }
-    return Float64Array.from(rows, (row, at) => row[count]! / row[at]!);
+    return rows.map((row, at) => row.at(-1)! / row[at]!);
   }
 }

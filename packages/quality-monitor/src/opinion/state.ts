@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { packed } from '../state/packed.ts';
 
 const count = z.number().nonnegative();
 
 /** Fields of a detector's state that the second opinion needs. */
 export const opinionState = {
-  /** Products of the components and, last, the reward: distances from the means of their batches. They fade. */
-  weights: z.strictObject({ names: z.array(z.string()), count, sums: packed(Float64Array) }),
+  /** Products of the reward and, after it, the components: distances from the means of their batches. They fade. */
+  weights: z.strictObject({ names: z.array(z.string()), count, sums: z.array(z.array(z.number())) }),
   /** By opinion: what rewards promised, its scores, and the batches that they are of. By promise. */
   pairs: z.record(z.string(), z.array(z.tuple([z.number(), z.number(), z.int()]))),
   /** Batches read. */
@@ -34,7 +33,7 @@ export type OpinionState = z.output<typeof schema>;
 /** The state before the first batch. */
 export function initialOpinion(): OpinionState {
   return {
-    weights: { names: [], count: 0, sums: new Float64Array(1) },
+    weights: { names: [], count: 0, sums: [] },
     pairs: {},
     batches: 0,
     components: {},
