@@ -154,6 +154,7 @@ async function train(folder: string): Promise<object> {
   });
   const ready = performance.now();
   const loadPeak = peakMiB();
+  const loadProcessor = process.cpuUsage();
   // A sampler is given the model again, so that the caller holds it all the time.
   const held = values['keep-model'] || Number(values.generate) > 0 ? model : undefined;
   model = undefined;
@@ -187,6 +188,7 @@ async function train(folder: string): Promise<object> {
     },
     readSeconds: Number(((loaded - begun) / 1000).toFixed(2)),
     loadSeconds: Number(((ready - begun) / 1000).toFixed(2)),
+    loadProcessorSeconds: Number(((loadProcessor.user + loadProcessor.system) / 1e6).toFixed(2)),
     ...{
       trainPeak,
       estimatedMiB: Math.round(estimated / 2 ** 20),

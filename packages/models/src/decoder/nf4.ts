@@ -20,13 +20,13 @@ export function quantizeNf4(data: Float32Array, layer: LayerShape) {
   const scales = new Float32Array(blocks);
   for (let block = 0; block < blocks; block++) {
     const start = block * quantizedBlock;
-    const count = Math.min(quantizedBlock, rows.length - start);
-    const scale = largestSize(rows, start, count);
+    const end = Math.min(start + quantizedBlock, rows.length);
+    const scale = largestSize(rows, start, end - start);
     scales[block] = scale;
     const inverse = scale > 0 ? 1 / scale : 0;
-    for (let at = start; at < start + count; at++) {
-      const code = nearestCode(rows[at]! * inverse);
-      bytes[at >> 1]! |= at % 2 === 0 ? code << 4 : code;
+    for (let at = start; at < end; at += 2) {
+      const lower = at + 1 < end ? nearestCode(rows[at + 1]! * inverse) : 0;
+      bytes[at >> 1] = (nearestCode(rows[at]! * inverse) << 4) | lower;
     }
   }
   return { bytes, scales };
@@ -58,10 +58,13 @@ const lowestCodes = Uint8Array.from({ length: cells + 1 }, (_, cell) => {
   return limits.filter((limit) => limit < value).length;
 });
 
+/** The limit in each cell, or the next one. Infinite beyond the last. */
+const nextLimits = Float64Array.from(lowestCodes, (code) => limits[code] ?? Number.POSITIVE_INFINITY);
+
 /** The code whose value is nearest. Without branches that a processor would guess wrong. */
 function nearestCode(value: number): number {
-  const code = lowestCodes[((value + 1) * (cells / 2)) | 0]!;
-  return code + Number(value > limits[code]!);
+  const cell = ((value + 1) * (cells / 2)) | 0;
+  return lowestCodes[cell]! + Number(value > nextLimits[cell]!);
 }
 
 function transposed(data: Float32Array, rows: number, columns: number): Float32Array {
