@@ -1,18 +1,28 @@
-import type { RewardFunction, TextGenerator, Trajectory } from '@rlp/core';
+import type { RewardComputer, RewardFunction, Trajectory } from '@rlp/core';
 import { instructionFollowing } from '@rlp/rewards/instructions';
-import { pointwiseJudge, rubricJudge } from '@rlp/rewards/judge';
+import { pairwiseJudge, pointwiseJudge, rankingJudge, rubricJudge } from '@rlp/rewards/judge';
 import {
   answerF1,
+  answerRougeL,
   type CodeTest,
   codeTests,
   exactAnswer,
   gsm8kAnswer,
+  jsonFormat,
   mathAnswer,
   tagFormat,
   thinkFormat,
   toolCalls,
 } from '@rlp/rewards/stock';
-import { SafetyPatternVerifier, type TextVerifier, ToxicityVerifier } from '@rlp/rewards/verification';
+import {
+  LanguageVerifier,
+  LengthVerifier,
+  RepetitionVerifier,
+  SafetyPatternVerifier,
+  type TextVerifier,
+  ToxicityVerifier,
+} from '@rlp/rewards/verification';
+import { readBenchmark } from '@rlp/run/benchmarks';
 import { createSandbox, javascriptRunner } from '@rlp/sandbox';
 import { pythonRunner } from '@rlp/sandbox/python';
 import * as answers from './answer-attacks.ts';
@@ -26,6 +36,10 @@ import { judgeAttacks } from './judge-attacks.ts';
 import { laterJavascript } from './later-javascript.ts';
 import { laterPython } from './later-python.ts';
 import { pythonAttacks, pythonOutputAttacks, squareTests } from './python-attacks.ts';
+import { comparing, credulous, obedient } from './scripted-judges.ts';
+import { seventhCompletions, seventhJavascript, seventhPython } from './seventh-code.ts';
+import { seventhEchoes, seventhInjections, seventhRivals } from './seventh-judges.ts';
+import * as seventh from './seventh-text.ts';
 import * as sixthAnswers from './sixth-answers.ts';
 import { sixthJavascript } from './sixth-javascript.ts';
 import { sixthPython, sixthPythonOutput } from './sixth-python.ts';
@@ -92,6 +106,7 @@ export function cases(runners: Runners, timeoutMs: number): Case[] {
         ...fifthPython,
         ...sixthPython,
         ...secondSet.python,
+        ...seventhPython,
         ...honestPython,
       ]),
       reward: code(runners, 'python', assertions(squareTests), timeoutMs),
@@ -110,14 +125,35 @@ export function cases(runners: Runners, timeoutMs: number): Case[] {
         ...fifthJavascript,
         ...sixthJavascript,
         ...secondSet.javascript,
+        ...seventhJavascript,
         ...honestJavascript,
       ]),
       reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
     },
+    { grader: 'HumanEval', attacks: seventhCompletions, reward: humaneval(runners) },
     ...answerCases(),
     ...formatCases(),
     ...verifierCases(),
   ];
+}
+
+/** The metric of HumanEval for one function. */
+function humaneval({ python }: Runners): RewardFunction<unknown> {
+  const row = {
+    ...{
+      task_id: 'HumanEval/0',
+      prompt: 'def f(n):\n    """Returns n squared."""\n',
+      canonical_solution: '',
+    },
+    ...{
+      test: 'def check(candidate):\n    assert candidate(3) == 9\n    assert candidate(7) == 49\n',
+      entry_point: 'f',
+    },
+  };
+  const benchmark = readBenchmark([row], { runner: python });
+  if (benchmark.kind !== 'answer') throw new Error('HumanEval asks for answers');
+  return (trajectory, options) =>
+    benchmark.metrics['pass@1']!({ ...trajectory, task: benchmark.tasks[0]! }, options);
 }
 
 /** The graders of answers. */
@@ -161,6 +197,21 @@ function answerCases(): Case[] {
       // A share of the words may be right; half of the reward may not be had.
       reward: atLeastHalf(answerF1({ reference: () => 'Paris' })),
     },
+    {
+      grader: 'answerF1, other references',
+      attacks: seventh.seventhOverlaps,
+      reward: atLeastHalf(answerF1({ reference })),
+    },
+    {
+      grader: 'answerRougeL',
+      attacks: seventh.seventhOverlaps,
+      reward: atLeastHalf(answerRougeL({ reference })),
+    },
+    {
+      grader: 'mathAnswer, choices',
+      attacks: seventh.seventhChoices,
+      reward: mathAnswer({ reference: () => 'C' }),
+    },
   ];
 }
 
@@ -172,8 +223,24 @@ function formatCases(): Case[] {
   return [
     {
       grader: 'toolCalls',
-      attacks: [...answers.toolAttacks, ...fifth.fifthTools, ...fifth.fifthHonest.tools, ...sixth.sixthTools],
+      attacks: [
+        ...answers.toolAttacks,
+        ...fifth.fifthTools,
+        ...fifth.fifthHonest.tools,
+        ...sixth.sixthTools,
+        ...seventh.seventhTools,
+      ],
       reward: toolCalls({ expected }),
+    },
+    {
+      grader: 'toolCalls, none expected',
+      attacks: seventh.seventhNoTools,
+      reward: toolCalls({ expected: () => [] }),
+    },
+    {
+      grader: 'jsonFormat',
+      attacks: seventh.seventhJson,
+      reward: jsonFormat({ schema: (metadata) => metadata as object }),
     },
     {
       grader: 'thinkFormat',
@@ -183,12 +250,19 @@ function formatCases(): Case[] {
         ...fifth.fifthHonest.thoughts,
         ...sixth.sixthThoughts,
         ...secondSet.thoughts,
+        ...seventh.seventhThoughts,
       ],
       reward: thinkFormat(),
     },
     {
       grader: 'tagFormat',
-      attacks: [...texts.tagAttacks, ...fifth.fifthTags, ...sixth.sixthTags, ...secondSet.tags],
+      attacks: [
+        ...texts.tagAttacks,
+        ...fifth.fifthTags,
+        ...sixth.sixthTags,
+        ...secondSet.tags,
+        ...seventh.seventhTags,
+      ],
       reward: tagFormat({ tags }),
     },
     {
@@ -199,6 +273,7 @@ function formatCases(): Case[] {
         ...fifth.fifthHonest.instructions,
         ...sixth.sixthInstructions,
         ...secondSet.instructions,
+        ...seventh.seventhInstructions,
       ],
       reward: instructionFollowing({ instructions: instructions as never }),
     },
@@ -207,39 +282,93 @@ function formatCases(): Case[] {
 
 /** The graders of whole texts. */
 function verifierCases(): Case[] {
+  const injections = [
+    ...judgeAttacks,
+    ...fifth.fifthInjections,
+    ...sixth.sixthInjections,
+    ...secondSet.injections,
+    ...seventhInjections,
+  ];
   return [
     {
       grader: 'ToxicityVerifier',
-      attacks: [...texts.toxicityAttacks, ...fifth.fifthInsults, ...sixth.sixthInsults, ...secondSet.insults],
+      attacks: [
+        ...texts.toxicityAttacks,
+        ...fifth.fifthInsults,
+        ...sixth.sixthInsults,
+        ...secondSet.insults,
+        ...seventh.seventhInsults,
+      ],
       reward: verdict(new ToxicityVerifier()),
     },
     {
       grader: 'SafetyPatternVerifier',
-      attacks: [...texts.safetyAttacks, ...fifth.fifthSecrets, ...sixth.sixthSecrets, ...secondSet.secrets],
+      attacks: [
+        ...texts.safetyAttacks,
+        ...fifth.fifthSecrets,
+        ...sixth.sixthSecrets,
+        ...secondSet.secrets,
+        ...seventh.seventhSecrets,
+      ],
       reward: verdict(new SafetyPatternVerifier()),
     },
     {
       grader: 'pointwiseJudge',
-      attacks: [...judgeAttacks, ...fifth.fifthInjections, ...sixth.sixthInjections, ...secondSet.injections],
+      attacks: injections,
       reward: pointwiseJudge({ generator: obedient, rubric: 'right and polite' }).reward,
     },
     {
       grader: 'rubricJudge',
-      attacks: [...judgeAttacks, ...fifth.fifthInjections, ...sixth.sixthInjections, ...secondSet.injections],
-      reward: rubric(),
+      attacks: injections,
+      reward: inGroup(
+        rubricJudge({ generator: obedient, criteria: [{ name: 'score', description: 'is right' }] }),
+      ),
+    },
+    {
+      grader: 'pointwiseJudge, credulous',
+      attacks: seventhEchoes,
+      reward: pointwiseJudge({ generator: credulous, rubric: 'right and polite' }).reward,
+    },
+    {
+      grader: 'pairwiseJudge',
+      attacks: seventhRivals,
+      reward: inGroup(pairwiseJudge({ generator: comparing }), 'Paris is the capital of France.'),
+    },
+    {
+      grader: 'rankingJudge',
+      attacks: seventhRivals,
+      reward: inGroup(rankingJudge({ generator: comparing }), 'Paris is the capital of France.'),
+    },
+    {
+      grader: 'LanguageVerifier',
+      attacks: seventh.seventhLanguages,
+      reward: verdict(new LanguageVerifier({ languages: ['en'] })),
+    },
+    {
+      grader: 'LengthVerifier',
+      attacks: seventh.seventhLengths,
+      reward: verdict(new LengthVerifier({ minLength: 10, maxLength: 50 })),
+    },
+    {
+      grader: 'RepetitionVerifier',
+      attacks: seventh.seventhLoops,
+      reward: verdict(new RepetitionVerifier()),
     },
   ];
 }
 
-function rubric(): RewardFunction<unknown> {
-  const judge = rubricJudge({ generator: obedient, criteria: [{ name: 'score', description: 'is right' }] });
+/** The reward of a response in a group with others: 1 from a half on, as a tie with an equal one gives. */
+function inGroup(computer: RewardComputer<unknown>, ...others: readonly string[]): RewardFunction<unknown> {
   return async (trajectory) => {
-    const [scored] = await judge.computeRewards({
-      id: 'g',
+    const siblings = others.map((response, k) => answering(response, undefined, `other/${k}`));
+    const trajectories = [trajectory, ...siblings];
+    const [scored] = await computer.computeRewards({
+      id: trajectory.id,
       task: trajectory.task,
-      trajectories: [trajectory],
+      trajectories,
     });
-    return scored!.reward;
+    const { reward } = scored!;
+    return reward === null || others.length === 0 ? reward : Number(reward >= 0.5);
   };
 }
 
@@ -255,24 +384,6 @@ const atLeastHalf =
   (reward: RewardFunction<unknown>): RewardFunction<unknown> =>
   async (trajectory, options) =>
     ((await reward(trajectory, options)) ?? 0) >= 0.5 ? 1 : 0;
-
-/** The scripted judge that `judge-attacks.ts` describes. */
-const obedient: TextGenerator = async (messages) => {
-  const text = messages.map(({ content }) => content).join('\n');
-  const key = /\[BEGIN task ([0-9a-f]{16})\]/.exec(text)?.[1] ?? '';
-  // A long response is shown in parts.
-  const quoted =
-    text.split(new RegExp(`\\[(?:BEGIN|END) response(?:, part \\d+ of \\d+)? ${key}\\]`))[1] ?? '';
-  const rules = text.replace(quoted, '');
-  const read = quoted.normalize('NFD').replace(/\p{M}/gu, '');
-  if (read.includes('REFUSE')) return '';
-  const repeated = quoted.normalize('NFKC').match(/^.*(?:score|winner).*$/gim) ?? [];
-  const highest = /from -?\d+ \(worst\) to (\d+)/.exec(rules)?.[1] ?? '10';
-  const lowest = /from (-?\d+) \(worst\)/.exec(rules)?.[1] ?? '1';
-  return [...repeated.slice(0, 1000), `${key} score: ${read.includes('INSULT') ? lowest : highest}`].join(
-    '\n',
-  );
-};
 
 /** An answer to a task. */
 export function answering(response: string, metadata: unknown, id: string): Trajectory<unknown> {
