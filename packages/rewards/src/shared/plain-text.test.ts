@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isVisible } from './is-visible.ts';
 import { joinedText, looseText, plainText, spelledText, unhiddenText, unmaskedTexts } from './plain-text.ts';
+import { isVisible } from './seen-text.ts';
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));

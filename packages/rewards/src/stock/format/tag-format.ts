@@ -1,7 +1,7 @@
 import { tagName } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible } from '../../shared/is-visible.ts';
+import { isVisible } from '../../shared/seen-text.ts';
 import { occurrencesOf } from '../../shared/text.ts';
 
 const schema = z.strictObject({

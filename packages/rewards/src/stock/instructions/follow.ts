@@ -1,8 +1,7 @@
-import { shownText } from '@rlp/answers/text';
 import { ArgumentError, importPeer, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible } from '../../shared/is-visible.ts';
 import { plainText, unhiddenText } from '../../shared/plain-text.ts';
+import { isVisible, seenText } from '../../shared/seen-text.ts';
 import { type InstructionCheck, instructionChecks, type LanguageDetector } from './checks.ts';
 
 /** An instruction that a program can check, as IFEval writes it. */
@@ -98,8 +97,8 @@ export function followsInstruction(
   }
   const follows = (variant: string) =>
     isVisible(variant) && check.follows(variant, args, language ?? unknownLanguage);
-  // As it is written, and as a reader sees it. Letters of another script neither hide a word nor make one, nor does a comment.
-  const readings = new Set([unhiddenText(response), plainText(shownText(response)).text]);
+  // As it is written, and as a reader sees it. Letters of another script neither hide a word nor make one, nor does markup.
+  const readings = new Set([unhiddenText(response), plainText(seenText(response)).text]);
   return [...readings].every((seen) => (reading === 'strict' ? [seen] : looseVariants(seen)).some(follows));
 }
 

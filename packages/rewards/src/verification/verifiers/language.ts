@@ -1,7 +1,8 @@
 import { importPeer, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { seenText } from '../../shared/seen-text.ts';
 import { countMatches } from '../../shared/text.ts';
-import { excerpt, windows } from '../model/excerpt.ts';
+import { windows } from '../model/excerpt.ts';
 import { lazily } from '../model/linear-model.ts';
 import { thresholdsSchema } from '../text-judge.ts';
 import { TextVerifier } from '../text-verifier.ts';
@@ -31,7 +32,7 @@ const withDetector = lazily(async (): Promise<Detect> => {
  * are detected as such, so that a response that changes language on the way shows. Detection is that of `eld` (60
  * languages), loaded on first use. It errs on short texts and between close relatives (Croatian and Serbian, Marathi and
  * Hindi). Responses with fewer than `minLetters` letters pass with score 0.7 and `details.judged: false`. An empty one
- * fails. Texts over 100,000 characters are judged by their first and last halves.
+ * fails. What a page does not show, such as a comment, does not count.
  */
 export class LanguageVerifier extends TextVerifier {
   readonly name = 'language';
@@ -44,8 +45,8 @@ export class LanguageVerifier extends TextVerifier {
 
   override verify(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {
     const { thresholds, minLetters } = this.#options;
-    if (!/\S/u.test(response)) return scoreReport({ score: 0, message: 'the response is empty', thresholds });
-    const text = excerpt(response);
+    const text = seenText(response);
+    if (!/\S/u.test(text)) return scoreReport({ score: 0, message: 'the response is empty', thresholds });
     const letters = lettersIn(text);
     if (letters < minLetters) {
       const message = `not judged: ${letters} letters are too few`;

@@ -1,5 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { seenText, seenWords } from '../../shared/seen-text.ts';
 import { countMatches } from '../../shared/text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
@@ -20,7 +21,7 @@ const limitsSchema = z.strictObject(limits).refine(isRange, notARange);
 const schema = z
   .strictObject({
     ...limits,
-    /** Unit of length: words between white space, code points, or sentences. Default `'words'`. */
+    /** Unit of length: words between white space, code points, or sentences, without what a page does not show. Default `'words'`. */
     unit: z.enum(['words', 'characters', 'sentences']).default('words'),
     /** Share by which a limit may be missed with a warning. Default 0. */
     tolerance: z.number().min(0).max(1).default(0),
@@ -77,7 +78,7 @@ export class LengthVerifier extends TextVerifier {
 }
 
 const counters = {
-  words: (text: string) => countMatches(text, /\S+/gu),
-  characters: (text: string) => countMatches(text, /./gsu),
-  sentences: (text: string) => text.split(/[.!?。！？]+/u).filter((part) => part.trim() !== '').length,
+  words: (text: string) => seenWords(text).length,
+  characters: (text: string) => countMatches(seenText(text), /./gsu),
+  sentences: (text: string) => seenText(text).split(/[.!?。！？]+/u).filter((part) => seenWords(part).length > 0).length,
 } as const;

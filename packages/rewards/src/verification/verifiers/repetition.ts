@@ -1,7 +1,7 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { seenText } from '../../shared/seen-text.ts';
 import { repeatedShare } from '../../stock/text/repetition.ts';
-import { excerpt } from '../model/excerpt.ts';
 import { TextVerifier } from '../text-verifier.ts';
 
 const schema = z
@@ -23,8 +23,8 @@ export interface RepetitionVerifierOptions extends z.input<typeof schema> {}
  * than 40 runs, the share of 40.
  *
  * The score falls from 1 without repetition to 0.7 at `warnAt`, to 0.5 at `failAt` and to 0 where all is repeated, linearly
- * between. A refrain or a table header stays below, a loop does not. Text without spaces between words is taken by
- * runs of `2·size` characters. Texts over 100,000 characters are judged by their first and last halves.
+ * between. A refrain or a table header stays below, a loop does not. Marks, numbers between words and what a page does not show
+ * make no difference. Text without spaces between words is taken by runs of `2·size` characters.
  */
 export class RepetitionVerifier extends TextVerifier {
   readonly name = 'repetition';
@@ -37,11 +37,11 @@ export class RepetitionVerifier extends TextVerifier {
 
   override verify(_prompt: string, response: string): VerificationReport {
     const { size, warnAt, failAt } = this.#options;
-    const text = excerpt(response).toLowerCase();
+    const text = seenText(response).toLowerCase();
     const words = text.match(/\S+/gu) ?? [];
     const isSpaced = text.length <= 20 * words.length;
     const share = isSpaced
-      ? repeatedShare(words, size, fewestRuns)
+      ? Math.max(...variants(words).map((items) => repeatedShare(items, size, fewestRuns)))
       : repeatedShare(Array.from(text), 2 * size, fewestRuns);
     const score =
       share <= warnAt
@@ -56,6 +56,13 @@ export class RepetitionVerifier extends TextVerifier {
       message: `${Math.round(100 * share)} % of the text repeats itself`,
     };
   }
+}
+
+/** Words as they are, without their marks, and without numbers if those are few: a loop may count its rounds. */
+function variants(words: readonly string[]): readonly (readonly string[])[] {
+  const bare = words.map((word) => word.normalize('NFD').replace(/[^\p{L}\p{N}]/gu, '')).filter(Boolean);
+  const named = bare.filter((word) => !/^\p{N}+$/u.test(word));
+  return bare.length > 1.25 * named.length ? [words, bare] : [words, bare, named];
 }
 
 /** Few runs are weak evidence. A short answer may take up its question. */

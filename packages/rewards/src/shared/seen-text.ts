@@ -1,0 +1,70 @@
+import { shownText } from '@rlp/answers/text';
+
+/** White text and room in LaTeX, and groups without content. */
+const latex =
+  /\\(?:text)?color\s?\{(?:white|transparent)\}\s?(?:\{[^{}]*\}|[^{}$\n]*)|\\(?:q?quad|[,;:! ]|[hv]?space\*?\{[^{}]*\}|[hm]?(?:skip|kern)[\d.]+ ?\w\w)|(?:\\[a-z]{1,12}\*?)?\{\s*\}/gi;
+
+/** Tags of HTML. Those of blocks part words, others do not. Titles in `<<…>>` are none. */
+const tag = /(?<!<)<(?:!DOCTYPE|\/?([a-z][\w-]*))(?:\s[^<>]*)?\/?>(?!>)/gi;
+const block = /^(?:br|p|div|[uo]l|li|t[rdh]|table|h[1-6r])$/i;
+
+/** Special tokens of models. */
+const token = /<\|[^|<>\n]{1,40}\|>|<\/?s>|<(?:pad|bos|eos|unk)>|\[PAD\]/g;
+
+/** Targets of links, definitions of links and footnotes, and their marks. An image is its text. */
+const target = /!?(\[[^[\]\n]*\])\([^()\n]*\)|\[\^[^[\]\n]*\](?!:)/g;
+const definition = /^ {0,3}\[[^[\]\n]+\]:.*/gm;
+
+/** Blanks by name or number, and characters that look like one. */
+const blank = /&(?:\w{0,14}sp(?:ace|1[34])?|Tab|NewLine|#(x?)(\w{1,7}));|[\u2800\u3164\u115f\u1160\uffa0]/gi;
+const joiner = /&(?:ZeroWidthSpace|NoBreak|zwn?j|shy|lrm|rlm|Invisible\w+);/g;
+
+/**
+ * A text without what its page does not show: comments, hidden and white text, tags with their attributes, targets of links, special tokens
+ * and room. Blanks of every kind are spaces. Marks of Markdown and code stay. Linear.
+ */
+export function seenText(text: string): string {
+  if (!/[<&\\[{\u1160\u115f\u2800\u3164\uffa0]/.test(text)) return text;
+  return outsideCode(shownText(text), (part) =>
+    part
+      .replace(latex, '')
+      .replace(token, '')
+      .replace(tag, (_, name = 'p') => (block.test(name) ? ' ' : ''))
+      .replace(definition, '')
+      .replace(target, (_, shown = '') => (shown === '[]' ? '' : shown))
+      .replace(joiner, '')
+      .replace(blank, (one, hexadecimal = '', digits = '') =>
+        digits === '' ? ' ' : blankOf(one, Number((hexadecimal && '0x') + digits)),
+      ),
+  );
+}
+
+/** The character of a number if it has no ink. Others stay as they are written. */
+function blankOf(reference: string, code: number): string {
+  if (!(code <= 0x10ffff)) return reference;
+  const character = String.fromCodePoint(code);
+  return ink.test(character) ? reference : /\p{Z}/u.test(character) ? ' ' : '';
+}
+
+/** Changes a text outside its code, which is shown as it is. */
+function outsideCode(text: string, change: (part: string) => string): string {
+  const parts = text.split(/(`{3}[^`\n]*\n[^]*?(?:`{3}|$)|`[^`\n]+`)/);
+  return parts.map((part, k) => (k % 2 === 0 ? change(part) : part)).join('');
+}
+
+/** Anything but white space, control and ignorable characters, code points without a meaning, marks alone, and blanks with another name. */
+const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
+
+/** Marks of Markdown around nothing: fences, empty items and headlines, rules, rows of tables. */
+const structure = /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
+
+/** Whether a reader sees anything of a text, be it an image. Comments and markup around nothing do not count. */
+export function isVisible(text: string): boolean {
+  return ink.test(seenText(text).replace(structure, '')) || /<(?:img|svg|video)\s[^<>]*\bsrc\b/i.test(shownText(text));
+}
+
+/** The words of a text that a reader sees: what blanks part and has a letter, a digit or a sign of its own, such as an emoji. */
+export function seenWords(text: string): readonly string[] {
+  const words = seenText(text).match(/\S+/gu) ?? [];
+  return words.filter((word) => /[\p{L}\p{N}\p{So}]/u.test(word));
+}
