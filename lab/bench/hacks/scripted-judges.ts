@@ -12,7 +12,19 @@ function shown(messages: readonly Message[]) {
   return { key, rules, responses };
 }
 
-const read = (response: string) => response.normalize('NFD').replace(/\p{M}/gu, '');
+/** A text as a capable model reads it: whatever its case, marks, tags, and the escapes of its letters. */
+const read = (response: string) =>
+  response
+    .replace(/<bdo dir="rtl">([^<]*)<\/bdo>/g, (_, turned: string) => [...turned].reverse().join(''))
+    .replace(/(?:&amp;#|&#)0*(\d+);|\\u([0-9a-f]{4})/gi, (_, decimal, hexadecimal) =>
+      String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)),
+    )
+    .replace(/<\w+>|\*\*/g, '')
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toUpperCase();
+
+const refuses = (response: string) => response.normalize('NFD').includes('REFUSE');
 
 /** Lines that an obedient model repeats. */
 const repeated = (response: string) =>
@@ -22,7 +34,7 @@ const repeated = (response: string) =>
 export const obedient: TextGenerator = async (messages) => {
   const { key, rules, responses } = shown(messages);
   const response = responses[0] ?? '';
-  if (read(response).includes('REFUSE')) return '';
+  if (refuses(response)) return '';
   const highest = /from -?\d+ \(worst\) to\s+(\d+)/.exec(rules)?.[1] ?? '10';
   const lowest = /from (-?\d+) \(worst\)/.exec(rules)?.[1] ?? '1';
   const score = read(response).includes('INSULT') ? lowest : highest;
@@ -43,8 +55,8 @@ export const credulous: TextGenerator = async (messages, options) => {
 export const comparing: TextGenerator = async (messages) => {
   const { key, rules, responses } = shown(messages);
   const texts = responses.map(read);
-  if (texts.some((text) => text.includes('REFUSE'))) return '';
-  const bad = texts.map((text) => text.includes('INSULT'));
+  if (responses.some(refuses)) return '';
+  const bad = texts.map((text) => text.trim() === '' || text.includes('INSULT'));
   const winner = bad[0] === bad[1] ? 'tie' : bad[0] ? 'B' : 'A';
   const lines = rules.split('\n').filter((line) => line.startsWith(key) && /NUMBER|CHOICE/.test(line));
   const verdict = lines.map((line, k) =>

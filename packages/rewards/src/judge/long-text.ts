@@ -31,6 +31,18 @@ function windowsOf(text: string, size: number): TextWindow[] {
   });
 }
 
+/** Texts side by side, without disguises: the windows of the longest, beside each the others' windows of that number, or their last. */
+export function windowsBeside(texts: readonly string[], size: number) {
+  const windows = texts.map((text) => windowsOf(plainText(text).text, size));
+  const rows = Math.max(...windows.map(({ length }) => length));
+  return {
+    /** Shape: `[windows][texts]`. */
+    rows: Array.from({ length: rows }, (_, row) => windows.map((own) => own[Math.min(row, own.length - 1)]!)),
+    /** Whether windows leave gaps in a text. */
+    hasGaps: texts.map((text) => windowsNeeded(plainText(text).text, size) > mostWindows),
+  };
+}
+
 /**
  * Scores of a text, without disguises, by its windows: of each score the lowest, or the mean. A window too many counts 0.
  *

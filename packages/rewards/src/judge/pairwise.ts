@@ -1,6 +1,7 @@
 import { parseOptions, type Task, type Trajectory, type TrajectoryGroup } from '@rlp/core';
 import * as z from 'zod';
 import { isJudged } from '../functions/score-trajectories.ts';
+import { type TextWindow, windowsBeside } from './long-text.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
 import { JudgeSession, type JudgeStatistics, type JudgeSubject, judgeSchema, unjudged } from './session.ts';
@@ -90,19 +91,23 @@ export function pairwiseJudge<Metadata = unknown>({
   const { rubric, disagreement, opponents, ...settings } = parsed;
   const session = new JudgeSession('pairwiseJudge', settings);
   const counts = { compared: 0, consistent: 0, favouredFirst: 0, favouredSecond: 0 };
-  const compare: PairwiseJudge<Metadata>['compare'] = async (
-    task,
-    responses,
-    { name = task.id, signal } = {},
-  ) => {
+  const compareWindows = async (
+    task: Task,
+    windows: readonly TextWindow[],
+    {
+      name,
+      signal,
+    }: { readonly name: readonly (string | number)[]; readonly signal: AbortSignal | undefined },
+  ): Promise<PairWinner> => {
     const asking = [[0, 1] as const, [1, 0] as const].map(([first, second], round) =>
       session.ask<Choice | 'neither'>({
-        ...{ name: ['pairwise', name, round], signal, worst: 'neither' },
-        fill: (quote) => ({
+        ...{ name: ['pairwise', ...name, round], signal, worst: 'neither' },
+        shown: [windows[first]!, windows[second]!],
+        fill: (shown) => (quote) => ({
           rubric,
           task: quote('task', taskText(task)),
-          first: quote('response A', responses[first]),
-          second: quote('response B', responses[second]),
+          first: quote(`response A${shown[0]!.label}`, shown[0]!.text),
+          second: quote(`response B${shown[1]!.label}`, shown[1]!.text),
         }),
         read: (lines) => choices.get(lines.get('winner')?.toLowerCase() ?? ''),
       }),
@@ -116,6 +121,25 @@ export function pairwiseJudge<Metadata = unknown>({
     if (winner !== winnerBy[swapped[back]]) return disagreement === 'tie' ? 'tie' : null;
     counts.consistent += 1;
     return winner;
+  };
+  const compare: PairwiseJudge<Metadata>['compare'] = async (
+    task,
+    responses,
+    { name = task.id, signal } = {},
+  ) => {
+    const { rows, hasGaps } = windowsBeside(responses, settings.maximumCharacters);
+    const comparing = rows.map((windows, row) =>
+      compareWindows(task, windows, { name: row === 0 ? [name] : [name, row], signal }),
+    );
+    await Promise.allSettled(comparing);
+    const winners = await Promise.all(comparing);
+    if (winners.length === 1) return winners[0]!;
+    if (winners.includes('neither')) return 'neither';
+    // The worst window of each counts: who loses in one has not won.
+    const [first, second] = (['second', 'first'] as const).map(
+      (other, k) => hasGaps[k] || winners.includes(other),
+    );
+    return first === second ? 'tie' : first ? 'second' : 'first';
   };
   return {
     compare,

@@ -1,6 +1,7 @@
 import { parseOptions, RandomStream, type TrajectoryGroup } from '@rlp/core';
 import * as z from 'zod';
 import { isJudged } from '../functions/score-trajectories.ts';
+import { windowsBeside } from './long-text.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
 import { JudgeSession, type JudgeSubject, judgeSchema, unjudged } from './session.ts';
@@ -43,7 +44,7 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
  * without a reference answer or a rubric per task. The order is drawn anew for each round.
  *
- * A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s with a failure that
+ * The worst window of a long response counts. A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s with a failure that
  * says why, or zeros with `worstScoreFor`.
  *
  * @throws OptionsError for bad options and a template without a needed placeholder.
@@ -63,20 +64,32 @@ export function rankingJudge<Metadata = unknown>({
   ): Promise<readonly number[]> => {
     const name = ['ranking', id, round] as const;
     const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
-    const shown = order.map((index) => judged[index]!);
-    const labels = shown.map((_, k) => String(k + 1));
-    const scores = await session.ask<readonly number[]>({
-      ...{ name, signal, worst: shown.map(() => 0) },
-      fill: (quote, key) => ({
-        rubric,
-        task: quote('task', taskText(task)),
-        responses: shown.map((text, k) => quote(`response ${labels[k]}`, text)).join('\n\n'),
-        lines: labels.map((label) => `${key} ${label}: NUMBER`).join('\n'),
+    const labels = order.map((_, k) => String(k + 1));
+    const { rows, hasGaps } = windowsBeside(
+      order.map((index) => judged[index]!),
+      settings.maximumCharacters,
+    );
+    const asking = rows.map((windows, row) =>
+      session.ask<readonly number[]>({
+        ...{ name: row === 0 ? name : [...name, row], signal, worst: labels.map(() => 0), shown: windows },
+        fill: (shown) => (quote, key) => ({
+          rubric,
+          task: quote('task', taskText(task)),
+          responses: shown
+            .map(({ text, label }, k) => quote(`response ${labels[k]}${label}`, text))
+            .join('\n\n'),
+          lines: labels.map((label) => `${key} ${label}: NUMBER`).join('\n'),
+        }),
+        // One score for each of the responses shown, and nothing else.
+        read: (lines) => (lines.size === labels.length ? readScores(lines, labels, [0, 1]) : undefined),
       }),
-      // One score for each of the responses shown, and nothing else.
-      read: (lines) => (lines.size === shown.length ? readScores(lines, labels, [0, 1]) : undefined),
+    );
+    await Promise.allSettled(asking);
+    const scores = await Promise.all(asking);
+    return judged.map((_, index) => {
+      const place = order.indexOf(index);
+      return hasGaps[place] ? 0 : Math.min(...scores.map((row) => row[place]!));
     });
-    return judged.map((_, index) => scores[order.indexOf(index)]!);
   };
   return {
     async computeRewards(group, { signal } = {}) {

@@ -31,16 +31,15 @@ export const judgeSchema = z.strictObject({
   concurrency: z.int().positive().default(8),
   /**
    * Most characters of each quoted text. A longer response is judged in at most 32 windows of that many,
-   * and what they do not show counts as the worst. Where responses are compared, and in tasks
-   * and references, a longer text loses its middle. Default 20 000.
+   * and what they do not show counts as the worst. In tasks and references, a longer text loses its middle. Default 20 000.
    */
   maximumCharacters: z.int().positive().default(20_000),
   /** Whether the worst window of a long response counts, or the mean of all. Default `'worst'`. */
   longText: z.enum(['worst', 'mean']).default('worst'),
   /**
-   * Failures that give the worst score instead of none. Such verdicts still count as failures. Default: an answer that cannot be read, if
-   * the judge can judge an empty response to the same task. So a response gains nothing by spoiling its verdict, and a judge that does not
-   * work gives none. Judges that compare responses give none by default.
+   * Failures that give the worst score instead of none. Such verdicts still count as failures. Default: an answer that cannot be read and
+   * an error of the model, if the judge can judge an empty response to the same task. So a response gains nothing by spoiling its verdict,
+   * and a judge that does not work gives none. Judges that compare responses show such a response as an empty one.
    */
   worstScoreFor: z
     .array(z.enum(['unparsable', 'threw', 'timed-out']))
@@ -157,12 +156,12 @@ interface Asked {
 
 /** One question to the judge. */
 interface Question<Verdict> extends Asked {
-  readonly fill: FillTemplate;
+  /** The responses. */
+  readonly shown: readonly TextWindow[];
+  readonly fill: (shown: readonly TextWindow[]) => FillTemplate;
   /** The verdict in the lines of an output, by their labels. `undefined` if it cannot be read. */
   readonly read: (lines: ReadonlyMap<string, string>) => Verdict | undefined;
   readonly worst: Verdict;
-  /** Asks the same about an empty response. Of judges of one response. */
-  readonly fillEmpty?: FillTemplate;
 }
 
 /** A question about one response. */
@@ -211,7 +210,7 @@ export class JudgeSession {
     return overWindows(text, this.#options, async (window) => {
       const scores = await this.ask<readonly number[]>({
         ...{ name: [...name, ...window.part], signal },
-        ...{ fill: fill(window), fillEmpty: fill({ ...window, text: '' }) },
+        ...{ shown: [window], fill: ([only]) => fill(only!) },
         read: (lines) => readScores(lines, labels, scale),
         worst: labels.map(() => worst),
       });
@@ -224,35 +223,64 @@ export class JudgeSession {
   }
 
   async #askNow<Verdict>(question: Question<Verdict>): Promise<Verdict> {
-    const { worst, fill, fillEmpty, signal } = question;
-    const { retries, worstScoreFor } = this.#options;
-    const answers: Answer<Verdict>[] = [];
+    const { worst, signal } = question;
+    let cause: JudgeFailureCause = 'unparsable';
+    let message = '';
+    let error: unknown;
     try {
-      for (let attempt = 0; attempt <= retries; attempt++) {
-        const answer = await this.#attempt(question, fill, attempt);
-        if (answer.verdict !== undefined) return answer.verdict;
-        answers.push(answer);
+      for (let attempt = 0; attempt <= this.#options.retries; attempt++) {
+        const { output, verdict } = await this.#attempt(question, attempt);
+        if (verdict !== undefined) return verdict;
+        message = `expected a verdict of the model, got ${JSON.stringify(output.slice(-200))}`;
       }
-      if (worstScoreFor === undefined && fillEmpty !== undefined) {
-        answers.push(await this.#attempt(question, fillEmpty, 'empty'));
-      }
-    } catch (error) {
-      return this.#tally.failBy(error, signal, worst);
+    } catch (thrown) {
+      signal?.throwIfAborted();
+      cause = thrown instanceof TimeoutError ? 'timed-out' : 'threw';
+      [message, error] = [messageOf(thrown), thrown];
     }
-    const message = `expected a verdict of the model, got ${JSON.stringify(answers[retries]!.output.slice(-200))}`;
-    const fault = answers.at(-1)!.verdict === undefined ? 'unknown' : 'response';
-    return this.#tally.fail('unparsable', message, worst, { fault });
+    const spared = cause === 'timed-out' ? undefined : await this.#withoutSpoilers(question, cause);
+    return this.#tally.fail(cause, message, spared ?? worst, {
+      error,
+      fault: spared === undefined ? 'unknown' : 'response',
+    });
+  }
+
+  /**
+   * The verdict with every response left empty that the judge cannot judge alone. `undefined` if none of them is at fault, as
+   * with a judge that cannot judge empty ones either.
+   */
+  async #withoutSpoilers<Verdict>(
+    question: Question<Verdict>,
+    cause: JudgeFailureCause,
+  ): Promise<Verdict | undefined> {
+    const { shown, worst, signal } = question;
+    if (this.#options.worstScoreFor !== undefined) return undefined;
+    const verdictOn = async (isShown: (place: number) => boolean, attempt: string) => {
+      const left = shown.map((window, place) => (isShown(place) ? window : { ...window, text: '' }));
+      const answer = await this.#attempt({ ...question, shown: left }, attempt).catch(() => undefined);
+      signal?.throwIfAborted();
+      return answer?.verdict;
+    };
+    if ((await verdictOn(() => false, 'empty')) === undefined) return undefined;
+    // What could not be read has been asked for again already.
+    const isKnown = shown.length === 1 && cause === 'unparsable';
+    const spoils = await Promise.all(
+      shown.map(
+        async (_, k) => isKnown || (await verdictOn((place) => place === k, `alone ${k}`)) === undefined,
+      ),
+    );
+    if (!spoils.includes(true)) return undefined;
+    return shown.length === 1 ? worst : verdictOn((place) => !spoils[place], 'spared');
   }
 
   async #attempt<Verdict>(
-    { name, read, signal }: Question<Verdict>,
-    fill: FillTemplate,
-    attempt: number | 'empty',
+    { name, shown, fill, read, signal }: Question<Verdict>,
+    attempt: number | string,
   ): Promise<Answer<Verdict>> {
     signal?.throwIfAborted();
     const { template, maximumCharacters } = this.#options;
     const path = [this.seed, ...name, attempt];
-    const { key, messages } = quotingMessages(template, fill, { path, maximumCharacters });
+    const { key, messages } = quotingMessages(template, fill(shown), { path, maximumCharacters });
     const output = await this.#generate(messages, { seed: JSON.stringify(path), signal });
     const lines = readVerdictLines(output, key);
     return { output, verdict: lines && read(lines) };

@@ -60,7 +60,10 @@ export function plainText(given: string): PlainText {
     /[A-Za-z]/.test(one) ? latinized(one, lookAlikesAmongLatin) : one,
   );
   const [latin, others] = [/[A-Za-z]/g, /[^\p{Script=Latin}\P{L}]/gu].map((kind) => countMatches(text, kind));
-  if (latin! > others!) text = replaced('look-alike', text, word, (one) => latinized(one, lookAlikes));
+  if (latin! >= others!)
+    text = replaced('look-alike', text, word, (one) =>
+      latinized(one, isMixed(one) ? lookAlikesAmongLatin : lookAlikes),
+    );
   return { text, disguises: counts };
 }
 
@@ -111,6 +114,9 @@ const overlaid = /\p{Script=Latin}[\p{Mn}\p{Me}]+/gu;
 const marks = /[\p{Mn}\p{Me}]+/gu;
 /** What is shown from right to left though it is not written so. */
 const reversed = /\u202e[^\u202c\n]+/gu;
+
+/** Whether a word has letters of two scripts that have no words in common. */
+const isMixed = (one: string) => /\p{Script=Greek}/u.test(one) && /\p{Script=Cyrillic}/u.test(one);
 
 const word = /[\p{L}\p{M}\p{N}]+/gu;
 const suspicious = new RegExp(`[${[...lookAlikesAmongLatin.keys()].join('')}]`, 'u');
@@ -174,16 +180,15 @@ const letterOf: Readonly<Record<string, string>> = {
 const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|+€!])[\p{L}\d@$|+€!']+/gu;
 
 const doubledWord = /(?<!\p{L})(?:([A-Za-z])\1){3,}(?!\p{L})/gu;
-/** Signs, tags and line breaks that part a word. */
-const parting =
-  /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|\.{2,4}|-\n[^\S\n]*|<\/?[a-z]{1,10}>|\[\]\([^()\n]{0,99}\)|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
+/** Signs and line breaks that part a word. */
+const parting = /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|\.{2,4}|-\n[^\S\n]*|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
 
 /** {@link looseText} with parted words put together: `stu+pid`, `st**up**id`, a word over two lines. */
 export function joinedText(text: string): string {
   return looseText(withoutParting(text));
 }
 
-/** The text without signs, tags and line breaks that part its words. */
+/** The text without signs and line breaks that part its words. */
 export function withoutParting(text: string): string {
   return text.replace(parting, '');
 }
@@ -215,6 +220,7 @@ export function looseText(text: string): string {
   const bare = text
     .normalize('NFD')
     .replace(marks, '')
+    .replace(/[đøłŧħ]/g, (letter) => 'dolth'['đøłŧħ'.indexOf(letter)]!)
     .replace(/[\u{1f1e6}-\u{1f1ff}]/gu, (flag) => String.fromCharCode(flag.codePointAt(0)! - 0x1f1e6 + 97))
     .replace(/([A-Za-z])\1{2,}/g, '$1')
     .replace(doubledWord, (one) => one.replace(/(.)\1/g, '$1'));

@@ -8,6 +8,9 @@ const latex =
 const tag = /(?<!<)<(?:!DOCTYPE|\/?([a-z][\w-]*))(?:\s[^<>]*)?\/?>(?!>)/gi;
 const block = /^(?:br|p|div|[uo]l|li|t[rdh]|table|h[1-6r])$/i;
 
+/** Text that is shown from right to left. */
+const turned = /<bdo\s[^<>]*\brtl\b[^<>]*>([^<>]*)<\/bdo>/gi;
+
 /** Special tokens of models. */
 const token = /<\|[^|<>\n]{1,40}\|>|<\/?s>|<(?:pad|bos|eos|unk)>|\[PAD\]/g;
 
@@ -27,6 +30,7 @@ export function seenText(text: string): string {
   if (!/[<&\\[{\u1160\u115f\u2800\u3164\uffa0]/.test(text)) return text;
   return outsideCode(shownText(text), (part) =>
     part
+      .replace(turned, (_, shown: string) => Array.from(shown).reverse().join(''))
       .replace(latex, '')
       .replace(token, '')
       .replace(tag, (_, name = 'p') => (block.test(name) ? ' ' : ''))
@@ -48,7 +52,7 @@ function blankOf(reference: string, code: number): string {
 
 /** Changes a text outside its code, which is shown as it is. */
 function outsideCode(text: string, change: (part: string) => string): string {
-  const parts = text.split(/(`{3}[^`\n]*\n[^]*?(?:`{3}|$)|`[^`\n]+`)/);
+  const parts = text.split(/(`{3}[^`\n]*\n[\s\S]*?(?:`{3}|$)|`[^`\n]+`)/);
   return parts.map((part, k) => (k % 2 === 0 ? change(part) : part)).join('');
 }
 
@@ -56,11 +60,15 @@ function outsideCode(text: string, change: (part: string) => string): string {
 const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 
 /** Marks of Markdown around nothing: fences, empty items and headlines, rules, rows of tables. */
-const structure = /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
+const structure =
+  /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
 /** Whether a reader sees anything of a text, be it an image. Comments and markup around nothing do not count. */
 export function isVisible(text: string): boolean {
-  return ink.test(seenText(text).replace(structure, '')) || /<(?:img|svg|video)\s[^<>]*\bsrc\b/i.test(shownText(text));
+  return (
+    ink.test(seenText(text).replace(structure, '')) ||
+    /<(?:img|svg|video)\s[^<>]*\bsrc\b/i.test(shownText(text))
+  );
 }
 
 /** The words of a text that a reader sees: what blanks part and has a letter, a digit or a sign of its own, such as an emoji. */

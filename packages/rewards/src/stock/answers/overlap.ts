@@ -1,6 +1,7 @@
 import { isDenied, normalizedAnswer, type OverlapScore, rougeL, wordOverlap } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
+import { seenText } from '../../shared/seen-text.ts';
 import { referenceError, requireReference } from './reference.ts';
 
 const schema = z.strictObject({
@@ -16,8 +17,18 @@ export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
   readonly extract?: ((response: string) => string | undefined) | undefined;
 }
 
-/** What is crossed out is not said. */
-const struck = /~~[^~\n]+~~/g;
+/** What is crossed out, commented out or set aside ("not Rome but") is not said. */
+const unsaid = /~~[^~\n]+~~|^%.*|(?<![\p{L}\p{N}])not (?:[^.;\n]{1,60}?)[, ]but (?=\p{L})/gimu;
+/** Other ways to say "not" before what is denied, and "wrong" behind it. */
+const not =
+  /(?<![\p{L}\p{N}])(?:(?:it is )?(?:a lie|untrue)(?: that)?|no(?:body|[ -]one) \p{L}{3,9}(?: that)?|non|não|niet|geen|ikke|inte|nem|nie|не)(?= )/giu;
+const wrong =
+  /👎|(?:では|じゃ)(?:ない|ありません)|değil|(?:(?:is|was) )?ruled out|[:,(]? ?\b(?:0 ?%|no chance|a lie)(?![\p{L}\p{N}])/giu;
+
+function denies(given: string, expected: string): boolean {
+  if (given.trim().toLowerCase() === expected.trim().toLowerCase()) return false;
+  return isDenied(given, expected) || isDenied(given.replace(not, 'not').replace(wrong, ' wrong'), expected);
+}
 
 function overlapReward<Metadata>(
   owner: string,
@@ -28,9 +39,10 @@ function overlapReward<Metadata>(
   return ({ task, response }) => {
     const expected = [reference(task.metadata)].flat().map((text) => requireReference(owner, task.id, text));
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
-    const given = extract(response)?.replace(struck, ' ');
-    if (given === undefined) return 0;
-    return Math.max(...expected.map((text) => (isDenied(given, text) ? 0 : overlap(given, text)[measure])));
+    const answer = extract(response);
+    if (answer === undefined) return 0;
+    const given = seenText(answer).replace(unsaid, ' ');
+    return Math.max(...expected.map((text) => (denies(given, text) ? 0 : overlap(given, text)[measure])));
   };
 }
 

@@ -1,5 +1,5 @@
 import type { RewardFunction } from '@rlp/core';
-import { jsonSchemaCheck } from '../../shared/json-schema.ts';
+import { jsonSchemaCheck, parsedJson } from '../../shared/json-schema.ts';
 import { withoutFence } from '../../shared/text.ts';
 
 /** Options of {@link jsonFormat}. */
@@ -30,7 +30,7 @@ export function jsonFormat<Metadata = unknown>({
     if (text === undefined) return 0;
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = parsedJson(text);
     } catch {
       return 0;
     }

@@ -123,7 +123,7 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   }),
   'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) => {
     const lower = text.toLowerCase();
-    const readings = [lower, spelledText(lower).text, withoutParting(lower)];
+    const readings = [lower, spelledText(lower.replaceAll('|', ' ')).text, withoutParting(lower)];
     return args.forbidden_words.every((given) => {
       const word = given.toLowerCase();
       const letters = Array.from(word).join(' ');
@@ -163,8 +163,11 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   'length_constraints:number_sentences': check({ relation, num_sentences: count }, (text, args) =>
     compare(args.relation, countSentences(text), args.num_sentences),
   ),
+  // The reference checker takes a low line for a letter.
   'length_constraints:number_words': check({ relation, num_words: count }, (text, args) =>
-    compare(args.relation, textLength(text, 'alphanumeric'), args.num_words),
+    [text, text.replaceAll('_', ' ')].every((one) =>
+      compare(args.relation, textLength(one, 'alphanumeric'), args.num_words),
+    ),
   ),
   'punctuation:no_comma': check({}, (text) => !comma.test(text)),
   'startend:end_checker': check({ end_phrase: word }, (text, args) =>

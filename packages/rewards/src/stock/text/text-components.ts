@@ -1,7 +1,7 @@
 import { visitWords } from '@rlp/answers/text';
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { phraseLook, scanText, type TextScan } from './text-scan.ts';
+import { scanText, type TextScan } from './text-scan.ts';
 
 const lengthSchema = z.strictObject({
   /** Words that a response should have. Default 50. */
@@ -174,11 +174,11 @@ export function accuracyReward(response: string, options: AccuracyRewardOptions 
     : agreementScore(response, wordSet(reference, agreement.punctuation), agreement);
 }
 
-const lookForHedges = phraseLook(uncertainPhrases);
+const hedges = new RegExp(uncertainPhrases.join('|'), 'i');
 
 /** {@link accuracyReward} without a reference. */
 export function confidenceScore(response: string): number {
-  if (lookForHedges(response) === 'absent') return 1;
+  if (!hedges.test(response)) return 1;
   const lower = response.toLowerCase();
   return Math.max(0.3, 1 - uncertainPhrases.filter((phrase) => lower.includes(phrase)).length * 0.2);
 }

@@ -20,7 +20,7 @@ export interface ReadToolCall {
 
 /**
  * All tool calls of the assistant's turns, in order: `tool_calls`, else the older `function_call`, else those in the text
- * outside thoughts, by `parseToolCalls` of `@rlp/core`: what a policy sampled is text.
+ * outside thoughts, by `parseToolCalls` of `@rlp/core`: what a policy sampled is text. A broken call there is one without a name.
  */
 export function readToolCalls(messages: readonly Message[]): ReadToolCall[] {
   return messages.flatMap((message) =>
@@ -38,9 +38,17 @@ function callsOf({
   if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
   if (function_call !== undefined) return [function_call];
   // No call in a thought was made.
-  const said = passagesOf(content).filter(({ kind }) => kind === 'said');
-  return parseToolCalls(said.map(({ text }) => text).join('')).calls.map((call) => call.function);
+  const passages = passagesOf(content.replace(otherThought, '')).filter(({ kind }) => kind === 'said');
+  const { text, calls } = parseToolCalls(passages.map((passage) => passage.text).join(''));
+  const broken = text.match(brokenCall) ?? [];
+  return [...calls.map((call) => call.function), ...broken.map(() => ({ name: '', arguments: '?' }))];
 }
+
+/** Thoughts of models that do not write `<think>`. One that does not end reaches to the end of the text. */
+const otherThought =
+  /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)/gi;
+/** What begins as a call and is none. It counts as a call that nobody expects. */
+const brokenCall = /<tool_call>\s*[{[]|<function=\w|\[TOOL_CALLS\]\s*[[{]/g;
 
 /** JSON text's value. Tools without parameters may be called with nothing. */
 function readJson(text: string): unknown {

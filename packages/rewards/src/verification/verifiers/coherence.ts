@@ -1,7 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { coherenceEvidence } from '../model/coherence-features.ts';
-import { excerpt } from '../model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, lazily, probability } from '../model/linear-model.ts';
 import type { LetterOrder, WordOrder } from '../model/word-order.ts';
 import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
@@ -41,7 +40,7 @@ const withModel = lazily(async (): Promise<Parts> => {
  *
  * It does not follow an argument. True sentences in the wrong order pass. Fenced code is left out. What is not judged passes
  * with score 0.7 and `details.judged: false`: fewer than `minWords` words, mostly symbols, another language. An empty
- * response fails. Texts over 100,000 characters are judged by their first and last halves. Measured in
+ * response fails. Measured in
  * `docs/verification.md`.
  */
 export class CoherenceVerifier extends JudgedVerifier<z.output<typeof schema>> {
@@ -67,7 +66,7 @@ export class CoherenceVerifier extends JudgedVerifier<z.output<typeof schema>> {
 
   #judge(response: string, { order, letters, model }: Parts): VerificationReport {
     const { minWords, expectedFailures, thresholds } = this.options;
-    const prose = withoutCode(excerpt(response));
+    const prose = withoutCode(response);
     const { features, words, commonWords } = coherenceEvidence(prose, order, letters);
     const reason = unjudged(prose, { words, commonWords }, minWords);
     if (reason !== undefined) {

@@ -2,7 +2,6 @@ import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { answerFeatures } from '../model/answer-features.ts';
 import { answerWeights } from '../model/answer-weights.ts';
-import { excerpt } from '../model/excerpt.ts';
 import { probability } from '../model/linear-model.ts';
 import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
 import { scoreReport } from '../verdict.ts';
@@ -25,8 +24,7 @@ export interface FactualVerifierOptions extends z.input<typeof schema> {}
  *   absolute, denying or repeating the question): the score is the smaller of the above and the probability that people would
  *   call the answer truthful. It is calibrated for such questions alone, and fails plain true answers too.
  *
- * Neither knows facts. For those pass a `judge` with a source. Texts over 100,000 characters are judged by their first and
- * last halves. Measured in `docs/verification.md`.
+ * Neither knows facts. For those pass a `judge` with a source. Measured in `docs/verification.md`.
  */
 export class FactualVerifier extends JudgedVerifier<z.output<typeof schema>> {
   readonly name = 'factual';
@@ -35,9 +33,8 @@ export class FactualVerifier extends JudgedVerifier<z.output<typeof schema>> {
     super(parseOptions('FactualVerifier', schema, options));
   }
 
-  protected byModel(prompt: string, response: string): VerificationReport {
+  protected byModel(prompt: string, text: string): VerificationReport {
     const { scope, thresholds } = this.options;
-    const text = excerpt(response);
     const statements = arithmeticStatements(text);
     const wrong = [...statements.filter(({ holds }) => !holds).map(corrected), ...impossibleDates(text)];
     const checked = Math.max(statements.length, wrong.length);

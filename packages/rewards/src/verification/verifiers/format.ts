@@ -1,6 +1,6 @@
 import { messageOf, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { type JsonCheck, jsonSchemaCheck } from '../../shared/json-schema.ts';
+import { type JsonCheck, jsonSchemaCheck, parsedJson } from '../../shared/json-schema.ts';
 import { withoutFence } from '../../shared/text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
@@ -53,7 +53,7 @@ export class FormatVerifier extends TextVerifier {
     }
     let value: unknown;
     try {
-      value = JSON.parse(envelope === 'fence' ? withoutFence(response) : response);
+      value = parsedJson(envelope === 'fence' ? withoutFence(response) : response);
     } catch (error) {
       const problem = messageOf(error);
       return scoreReport({ score: 0, details: { errors: [problem] }, message: `no JSON: ${problem}` });

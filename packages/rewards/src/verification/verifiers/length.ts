@@ -80,5 +80,8 @@ export class LengthVerifier extends TextVerifier {
 const counters = {
   words: (text: string) => seenWords(text).length,
   characters: (text: string) => countMatches(seenText(text), /./gsu),
-  sentences: (text: string) => seenText(text).split(/[.!?。！？]+/u).filter((part) => seenWords(part).length > 0).length,
+  sentences: (text: string) =>
+    seenText(text)
+      .split(/[.!?。！？]+/u)
+      .filter((part) => seenWords(part).length > 0).length,
 } as const;

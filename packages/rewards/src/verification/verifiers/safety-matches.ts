@@ -21,14 +21,15 @@ interface Finder {
 const finders: Readonly<Record<SafetyKind, Finder>> = {
   secret: {
     pattern:
-      /-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY-----|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
   },
   'payment-card': {
-    pattern: /(?<![\d.-])(?:\d(?:[ -]?\d){12,18}|\d{4}([._/])\d{4}\1\d{4}\1\d{4})(?![\d-]|\.\d)/gu,
+    pattern:
+      /(?<![\d.-])(?:\d(?:[ -]?\d){12,18}|\d{4}([^\p{L}\p{N}]{1,3})\d{4}\1\d{4}\1\d{4})(?![\d-]|\.\d)/gu,
     accepts: isCardNumber,
   },
   'bank-account': {
-    pattern: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b/gu,
+    pattern: /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b/giu,
     accepts: isBankAccount,
   },
   'social-security': { pattern: /(?<![\d-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/gu },
@@ -50,8 +51,8 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
   },
   'destructive-command': {
     pattern:
-      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bfind \/ [^\n;|&]{0,80}-delete\b|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
-    accepts: (match) => !/^r\\?m/u.test(match) || isRemovalOfAll(match),
+      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bfind \/ [^\n;|&]{0,80}-(?:delete|exec rm)\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\brmtree\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+    accepts: (match) => !/^r\\?m /u.test(match) || isRemovalOfAll(match),
   },
   script: {
     pattern: /<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
@@ -61,15 +62,39 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
 /** All kinds there are. */
 export const safetyKinds = Object.keys(finders) as readonly SafetyKind[];
 
-/** How often each kind occurs. Any run of blanks and of continued lines is one space, and any dash a hyphen. */
+/** A digit of any script as its ASCII one. Those of a script stand in order. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0)!;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value);
+}
+
+/** Signs by their numbers, and parts of texts that programs put together. */
+const sign = /&#(?:x([0-9a-f]{2})|0*(\d{2,3}));/giu;
+const joint = /\$\{["'`]|["'`]\}|(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+? ?["']|(?<=\w)(?:\*\*|`)(?=\w)/gu;
+/** A variable of the shell that stands for the root or a home folder. */
+const rootName = /\b([A-Za-z]\w{0,30})=["']?([/~])["']?(?=[\s;&])/gu;
+
+/**
+ * How often each kind occurs. Any run of blanks and of continued lines is one space, any dash a hyphen, and any digit one of ASCII.
+ */
 export function safetyMatches(
   given: string,
   kinds: readonly SafetyKind[],
 ): Partial<Record<SafetyKind, number>> {
+  const roots = new Map(Array.from(given.matchAll(rootName), ([, name, root]) => [name!, root!]));
   const text = given
+    .replace(sign, (_, hexadecimal, decimal) =>
+      String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)),
+    )
+    .replace(/[\ufe0f\u20e3]/gu, '')
+    .replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
+    .replace(/< ?[|｜] ?(\w{1,20}) ?[|｜] ?>/gu, '<|$1|>')
+    .replace(/\$\{?(\w{1,31})\}?/gu, (one, name) => roots.get(name) ?? one)
     .replace(/(?:[^\S\n]|\\\n|\$(?:IFS\b|\{IFS\}))+/gu, ' ')
-    .replace(/(?<=["'][A-Z0-9])["'], ?["'](?=[A-Z0-9]["'])/gu, '')
-    .replace(/(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+? ?["']|(?<=\w)(?:\*\*|`)(?=\w)/gu, '')
+    .replace(/(?<=["']\w)["'], ?["'](?=\w["'])/gu, '')
+    .replace(joint, '')
     .replace(/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/gu, '-');
   return Object.fromEntries(
     kinds.map((kind) => {
@@ -95,7 +120,7 @@ function isRemovalOfAll(match: string): boolean {
 /** Luhn's check, a plausible issuer, and not one digit throughout. */
 function isCardNumber(match: string): boolean {
   const digits = Array.from(match.replaceAll(/\D/gu, ''), Number);
-  if (![3, 4, 5, 6].includes(digits[0]!) || new Set(digits).size < 2) return false;
+  if (!/^(?:4|5[1-5]|2[2-7]|3[0-8]|6)/u.test(digits.join('')) || new Set(digits).size < 2) return false;
   const sum = digits.reverse().reduce((total, digit, place) => {
     const doubled = place % 2 === 1 ? digit * 2 : digit;
     return total + (doubled > 9 ? doubled - 9 : doubled);
@@ -105,7 +130,7 @@ function isCardNumber(match: string): boolean {
 
 /** ISO 13616: the first four characters moved to the end, letters as 10 to 35, the rest of division by 97 is 1. */
 function isBankAccount(match: string): boolean {
-  const text = match.replaceAll(' ', '');
+  const text = match.replaceAll(/[ -]/gu, '');
   if (text.length < 15 || text.length > 34) return false;
   let rest = 0;
   for (const character of text.slice(4) + text.slice(0, 4)) {

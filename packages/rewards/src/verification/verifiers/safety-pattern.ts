@@ -1,6 +1,7 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { disguisedDetail, spelledText } from '../../shared/plain-text.ts';
+import { seenText } from '../../shared/seen-text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { type SafetyKind, safetyKinds, safetyMatches } from './safety-matches.ts';
 
@@ -42,9 +43,9 @@ export class SafetyPatternVerifier extends TextVerifier {
     const { fail, warn } = this.#options;
     const { text, disguises } = spelledText(original);
     const kinds = [...fail, ...warn];
-    const asRead = safetyMatches(response, kinds);
-    const spelled = text === response ? asRead : safetyMatches(text, kinds);
-    const most = kinds.map((kind) => [kind, Math.max(asRead[kind] ?? 0, spelled[kind] ?? 0)] as const);
+    const readings = new Set([response, text, spelledText(seenText(original)).text]);
+    const counts = Array.from(readings, (reading) => safetyMatches(reading, kinds));
+    const most = kinds.map((kind) => [kind, Math.max(...counts.map((count) => count[kind] ?? 0))] as const);
     const found = Object.fromEntries(most.filter(([, count]) => count > 0));
     const names = Object.keys(found) as SafetyKind[];
     const result = names.some((name) => fail.includes(name)) ? 'fail' : names.length > 0 ? 'warning' : 'pass';

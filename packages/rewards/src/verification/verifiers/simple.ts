@@ -1,13 +1,14 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { phrase } from '../../shared/schemas.ts';
+import { isVisible, seenText } from '../../shared/seen-text.ts';
 import { foldedWords } from '../../shared/text.ts';
 import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
 const emptySchema = z.strictObject({});
 
-/** Fails a response that is empty or only white space. */
+/** Fails a response in which a reader sees nothing. */
 export class NonEmptyVerifier extends TextVerifier {
   readonly name = 'no-empty-response';
 
@@ -17,7 +18,7 @@ export class NonEmptyVerifier extends TextVerifier {
   }
 
   override verify(_prompt: string, response: string): VerificationReport {
-    const isEmpty = !/\S/u.test(response);
+    const isEmpty = !isVisible(response);
     return scoreReport({
       score: isEmpty ? 0 : 1,
       message: isEmpty ? 'the response is empty' : 'the response has content',
@@ -76,7 +77,7 @@ const keywordSchema = z
 /** Options of {@link KeywordVerifier}. */
 export interface KeywordVerifierOptions extends z.input<typeof keywordSchema> {}
 
-/** Whether a response contains the keywords, whatever the case. The score is the share found. Without keywords it is 1. */
+/** Whether a response shows the keywords, whatever the case. The score is the share found. Without keywords it is 1. */
 export class KeywordVerifier extends TextVerifier {
   readonly name = 'contains-keywords';
   readonly #options: z.output<typeof keywordSchema>;
@@ -88,7 +89,8 @@ export class KeywordVerifier extends TextVerifier {
 
   override verify(_prompt: string, response: string): VerificationReport {
     const { keywords, matching, require } = this.#options;
-    const text = matching === 'words' ? ` ${foldedWords(response)} ` : response.toLowerCase();
+    const seen = seenText(response);
+    const text = matching === 'words' ? ` ${foldedWords(seen)} ` : seen.toLowerCase();
     const isMissing = (keyword: string) =>
       !text.includes(matching === 'words' ? ` ${foldedWords(keyword)} ` : keyword.toLowerCase());
     const missing = keywords.filter(isMissing);

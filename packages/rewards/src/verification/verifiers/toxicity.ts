@@ -2,8 +2,8 @@ import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { disguisedDetail, readings, spelledText } from '../../shared/plain-text.ts';
 import { phrase } from '../../shared/schemas.ts';
+import { seenText } from '../../shared/seen-text.ts';
 import { foldedWords } from '../../shared/text.ts';
-import { excerpt } from '../model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, lazily, probability } from '../model/linear-model.ts';
 import {
   type Profanity,
@@ -15,6 +15,9 @@ import {
 import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
 import type { VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
+
+/** Longer responses fail, so that nothing in them goes unread. */
+const judgedCharacters = 1_000_000;
 
 const phrasesSchema = z.array(phrase);
 
@@ -58,8 +61,8 @@ const withModel = lazily(async (): Promise<Parts> => {
  * signs inside words left out or read as vowels. `details.disguised` counts them.
  *
  * It learnt English social media from a few hundred comments. Irony, slurs it has not met, other languages and toxicity without toxic
- * words escape it, and heated but fair criticism may not. For a gate that matters, pass a `judge`. Texts over 100,000 characters are
- * judged by their first and last halves. Measured in `docs/verification.md`.
+ * words escape it, and heated but fair criticism may not. For a gate that matters, pass a `judge`. Texts over a million characters
+ * fail. Measured in `docs/verification.md`.
  */
 export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
   readonly name = 'toxicity';
@@ -88,11 +91,16 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
     // The model was fitted on as many toxic comments as others. The odds are moved to those expected.
     const { expectedFailures, thresholds } = this.options;
     const bias = model.bias + Math.log(expectedFailures / (1 - expectedFailures));
-    const { text, disguises } = spelledText(excerpt(response));
+    if (response.length > judgedCharacters) {
+      const message = `longer than the ${judgedCharacters} characters that are judged`;
+      return scoreReport({ score: 0, message, thresholds });
+    }
+    const { text, disguises } = spelledText(response);
+    const seen = spelledText(seenText(response)).text;
     const calibrated = { ...model, bias };
     let worst = 0;
     let profanities = 0;
-    for (const reading of readings(text)) {
+    for (const reading of new Set([...readings(text), ...readings(seen)])) {
       profanities = Math.max(profanities, profanity.count(reading));
       for (const piece of toxicityPieces(reading, commonWords, profanity)) {
         const features = toxicityFeatures(piece, profanity.count(piece));
