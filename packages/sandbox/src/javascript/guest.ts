@@ -69,8 +69,12 @@ export const callPrelude = `(function (write, limit) {${common}
 
 /** Functions of `assert`. They compare values themselves: no method of a value decides. */
 const equality = `
+  const failures = new WeakSet();
+  globalThis.isFailure = (error) => failures.has(error);
   const fail = (message, otherwise) => {
-    throw message instanceof Error ? message : new Error('AssertionError: ' + (message ?? otherwise));
+    const error = message instanceof Error ? message : new Error('AssertionError: ' + (message ?? otherwise));
+    failures.add(error);
+    throw error;
   };
   const { isArray } = Array;
   const { keys } = Object;

@@ -9,6 +9,8 @@
  */
 export const peerPrelude = `(function (ask, notify, isTests) {
   'use strict';
+  const failed = globalThis.isFailure;
+  delete globalThis.isFailure;
   const { parse, stringify } = JSON;
   const { isArray } = Array;
   const evaluate = eval;
@@ -158,7 +160,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     const answer = parse(ask(stringify({ action, top, rows })));
     const [[result], made, value] = decode(answer.top, answer.rows, todo);
     for (const [k, row] of answer.changes) fill(made[k], row, value);
-    if (answer.kind === 'error') throw result;
+    if (answer.kind !== 'value') throw result;
     return result;
   };
   // A value of the other world. Its coercions do not decide anything here: as a number it throws.
@@ -220,7 +222,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
       if (isTests && action !== 'apply') throw new TypeError('a value of the tests can only be called');
       result = actions[action](...roots);
     } catch (error) {
-      kind = 'error';
+      kind = isTests && failed(error) ? 'failed' : 'error';
       result = error;
     }
     try {

@@ -1,7 +1,7 @@
 import type { QuickJSHandle } from 'quickjs-emscripten-core';
 import { peerPrelude } from './peer.ts';
 import type { JobReport } from './protocol.ts';
-import { passTime, type World } from './world.ts';
+import { passTime, Stop, type World } from './world.ts';
 
 /** The functions of a world that the other one reaches, through text. */
 interface Peer {
@@ -56,7 +56,12 @@ export class TestWorlds {
       // An exception here reaches the tests as one that they could catch, so the end asks again.
       try {
         if (this.#broken !== undefined) throw this.#broken;
-        return other.callText(this.#peers.get(other)!.serve, text);
+        const answer = other.callText(this.#peers.get(other)!.serve, text);
+        // The program must not catch what fails in a function of the tests.
+        if (other === this.#tests && answer.startsWith('{"kind":"failed"')) {
+          throw new Stop('threw', 'an assertion failed in a function that the program called');
+        }
+        return answer;
       } catch (error) {
         this.#broken ??= error;
         throw error;

@@ -60,6 +60,9 @@ def _forward(name):
         other = {int: chance, float: chance / 7, str: hex(chance), bytes: hex(chance).encode()}.get(type(item), (chance,))
         return not _harness.do(name, self, other) and bool(_harness.do(name, self, item))
     def call(self, *args, **named): return _harness.do('call', self, list(args), named)
+    def leave(self, kind, error, trace):
+        # What fails within a context of the program has failed.
+        return bool(_harness.do(name, self, kind, error, None)) and not isinstance(error, AssertionError)
     def binary(self, other):
         result = _harness.do(name, self, other)
         if isinstance(other, _Remote) and not _tainted(self) and not _tainted(other): return result
@@ -71,6 +74,7 @@ def _forward(name):
         return _harness.do(name, self)
         yield
     if name == '__call__': return call
+    if name == '__exit__': return leave
     if name == '__await__': return wait
     if name == '__contains__': return contains
     if name in _ORDER: return order
@@ -99,7 +103,7 @@ class _Harness:
     TYPES = {t.__name__: t for t in vars(builtins).values() if isinstance(t, type) and t not in (type, super)}
 
     def __init__(self):
-        self.classes, self.remotes, self.own, self.ended, self.comparing = {}, {}, [], None, set()
+        self.classes, self.remotes, self.own, self.ended, self.comparing, self.raised = {}, {}, [], None, set(), {}
         self.codec = _Codec(self.describe, self.restore)
 
     # What is sent to the program.
@@ -121,7 +125,7 @@ class _Harness:
             return (_Codec.TYPES | _Codec.EXACT | {'deque': collections.deque})[row[2]]
         if kind == 'o': return importlib.import_module(row[1]) if row[1] in _MODULES else None
         if kind == 'k': return self.classes[row[1]]
-        if kind == 'x': return self.exception(self.TYPES[row[1]], [value(slot) for slot in row[2]])
+        if kind == 'x': return self.exception(self.raised.get(row[1]) or self.TYPES[row[1]], [value(slot) for slot in row[2]])
         if kind != 'h': raise ValueError('a row of an unknown kind')
         found = self.remotes.get(row[1])
         if found is None or type(found)._about.plain is not None:
@@ -226,6 +230,11 @@ class _Harness:
             top, rows, changes, _ = self.codec.encode([result], made, request['rows'])
             return {'value': top[0], 'rows': rows, 'changes': changes}
         except Exception as error:
+            last = error.__traceback__
+            while last.tb_next: last = last.tb_next
+            # The program must not catch what fails in a function of the tests.
+            if isinstance(error, AssertionError) and last.tb_frame.f_code is not _Harness.do.__code__:
+                self.ended = f'an assertion failed in a function that the program called: {error}'
             name = next(t.__name__ for t in type(error).__mro__ if vars(builtins).get(t.__name__) is t)
             return {'value': None, 'rows': [], 'changes': [], 'error': [name, str(error)]}
 
@@ -235,6 +244,16 @@ class _Harness:
             raise AttributeError(str(name))
         return getattr(of, name)
 
+    def caught(self, value):
+        """An error that the program names. It catches what the program raises, not what fails in the tests."""
+        if isinstance(value, tuple) and value and all(isinstance(one, (type, tuple)) for one in value):
+            return tuple(self.caught(one) for one in value)
+        if not isinstance(value, type) or self.TYPES.get(value.__name__) is not value or not issubclass(AssertionError, value) or value is object: return value
+        kinds = [t for t in self.TYPES.values() if issubclass(t, value)]
+        for kind in kinds:
+            if issubclass(AssertionError, kind): self.raised.setdefault(kind.__name__, type(kind.__name__, (kind,), {}))
+        return tuple(self.raised.get(kind.__name__, kind) for kind in kinds)
+
     def test(self, source, test):
         module = types.ModuleType('tests')
         sys.modules['tests'] = module
@@ -242,6 +261,7 @@ class _Harness:
         program = types.SimpleNamespace()
         for name, value in names:
             if not isinstance(name, str) or not name.isidentifier() or name.startswith('__') or value is None: continue
+            if not hasattr(builtins, name): value = self.caught(value)
             setattr(program, name, value)
             if name in _PURE and not isinstance(value, types.ModuleType) or hasattr(builtins, name): continue
             setattr(module, name, math.isclose if name == 'isclose' else math.fabs if name == 'fabs' else value)
