@@ -39,6 +39,7 @@ import { pythonAttacks, pythonOutputAttacks, squareTests } from './python-attack
 import { comparing, credulous, obedient } from './scripted-judges.ts';
 import { seventhCompletions, seventhJavascript, seventhPython } from './seventh-code.ts';
 import { seventhEchoes, seventhInjections, seventhRivals } from './seventh-judges.ts';
+import { seventhSecond } from './seventh-second.ts';
 import * as seventh from './seventh-text.ts';
 import * as sixthAnswers from './sixth-answers.ts';
 import { sixthJavascript } from './sixth-javascript.ts';
@@ -107,6 +108,7 @@ export function cases(runners: Runners, timeoutMs: number): Case[] {
         ...sixthPython,
         ...secondSet.python,
         ...seventhPython,
+        ...seventhSecond.python,
         ...honestPython,
       ]),
       reward: code(runners, 'python', assertions(squareTests), timeoutMs),
@@ -126,6 +128,7 @@ export function cases(runners: Runners, timeoutMs: number): Case[] {
         ...sixthJavascript,
         ...secondSet.javascript,
         ...seventhJavascript,
+        ...seventhSecond.javascript,
         ...honestJavascript,
       ]),
       reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
@@ -199,12 +202,12 @@ function answerCases(): Case[] {
     },
     {
       grader: 'answerF1, other references',
-      attacks: seventh.seventhOverlaps,
+      attacks: [...seventh.seventhOverlaps, ...seventhSecond.overlaps],
       reward: atLeastHalf(answerF1({ reference })),
     },
     {
       grader: 'answerRougeL',
-      attacks: seventh.seventhOverlaps,
+      attacks: [...seventh.seventhOverlaps, ...seventhSecond.overlaps],
       reward: atLeastHalf(answerRougeL({ reference })),
     },
     {
@@ -229,6 +232,7 @@ function formatCases(): Case[] {
         ...fifth.fifthHonest.tools,
         ...sixth.sixthTools,
         ...seventh.seventhTools,
+        ...seventhSecond.tools,
       ],
       reward: toolCalls({ expected }),
     },
@@ -239,7 +243,7 @@ function formatCases(): Case[] {
     },
     {
       grader: 'jsonFormat',
-      attacks: seventh.seventhJson,
+      attacks: [...seventh.seventhJson, ...seventhSecond.json],
       reward: jsonFormat({ schema: (metadata) => metadata as object }),
     },
     {
@@ -251,6 +255,7 @@ function formatCases(): Case[] {
         ...sixth.sixthThoughts,
         ...secondSet.thoughts,
         ...seventh.seventhThoughts,
+        ...seventhSecond.thoughts,
       ],
       reward: thinkFormat(),
     },
@@ -262,6 +267,7 @@ function formatCases(): Case[] {
         ...sixth.sixthTags,
         ...secondSet.tags,
         ...seventh.seventhTags,
+        ...seventhSecond.tags,
       ],
       reward: tagFormat({ tags }),
     },
@@ -274,6 +280,7 @@ function formatCases(): Case[] {
         ...sixth.sixthInstructions,
         ...secondSet.instructions,
         ...seventh.seventhInstructions,
+        ...seventhSecond.instructions,
       ],
       reward: instructionFollowing({ instructions: instructions as never }),
     },
@@ -288,6 +295,7 @@ function verifierCases(): Case[] {
     ...sixth.sixthInjections,
     ...secondSet.injections,
     ...seventhInjections,
+    ...seventhSecond.injections,
   ];
   return [
     {
@@ -298,6 +306,7 @@ function verifierCases(): Case[] {
         ...sixth.sixthInsults,
         ...secondSet.insults,
         ...seventh.seventhInsults,
+        ...seventhSecond.insults,
       ],
       reward: verdict(new ToxicityVerifier()),
     },
@@ -309,6 +318,7 @@ function verifierCases(): Case[] {
         ...sixth.sixthSecrets,
         ...secondSet.secrets,
         ...seventh.seventhSecrets,
+        ...seventhSecond.secrets,
       ],
       reward: verdict(new SafetyPatternVerifier()),
     },
@@ -331,27 +341,27 @@ function verifierCases(): Case[] {
     },
     {
       grader: 'pairwiseJudge',
-      attacks: seventhRivals,
+      attacks: [...seventhRivals, ...seventhSecond.rivals],
       reward: inGroup(pairwiseJudge({ generator: comparing }), 'Paris is the capital of France.'),
     },
     {
       grader: 'rankingJudge',
-      attacks: seventhRivals,
+      attacks: [...seventhRivals, ...seventhSecond.rivals],
       reward: inGroup(rankingJudge({ generator: comparing }), 'Paris is the capital of France.'),
     },
     {
       grader: 'LanguageVerifier',
-      attacks: seventh.seventhLanguages,
+      attacks: [...seventh.seventhLanguages, ...seventhSecond.languages],
       reward: verdict(new LanguageVerifier({ languages: ['en'] })),
     },
     {
       grader: 'LengthVerifier',
-      attacks: seventh.seventhLengths,
+      attacks: [...seventh.seventhLengths, ...seventhSecond.lengths],
       reward: verdict(new LengthVerifier({ minLength: 10, maxLength: 50 })),
     },
     {
       grader: 'RepetitionVerifier',
-      attacks: seventh.seventhLoops,
+      attacks: [...seventh.seventhLoops, ...seventhSecond.loops],
       reward: verdict(new RepetitionVerifier()),
     },
   ];

@@ -41,7 +41,7 @@ export class RepetitionVerifier extends TextVerifier {
     const words = text.match(/\S+/gu) ?? [];
     const isSpaced = text.length <= 20 * words.length;
     const share = isSpaced
-      ? Math.max(...variants(words).map((items) => repeatedShare(items, size, fewestRuns)))
+      ? repeatedWords(words, size)
       : repeatedShare(Array.from(text), 2 * size, fewestRuns);
     const score =
       share <= warnAt
@@ -58,11 +58,11 @@ export class RepetitionVerifier extends TextVerifier {
   }
 }
 
-/** Words as they are, without their marks, and without numbers if those are few: a loop may count its rounds. */
-function variants(words: readonly string[]): readonly (readonly string[])[] {
-  const bare = words.map((word) => word.normalize('NFD').replace(/[^\p{L}\p{N}]/gu, '')).filter(Boolean);
-  const named = bare.filter((word) => !/^\p{N}+$/u.test(word));
-  return bare.length > 1.25 * named.length ? [words, bare] : [words, bare, named];
+/** The share of words, or of words without marks and numbers where most repeats: a loop may count its rounds. */
+function repeatedWords(words: readonly string[], size: number): number {
+  const named = words.map((word) => word.normalize('NFD').replace(/\P{L}/gu, '')).filter(Boolean);
+  const [asTheyAre, bare] = [words, named].map((items) => repeatedShare(items, size, fewestRuns));
+  return bare! > 0.5 && words.length < 1.5 * named.length ? Math.max(asTheyAre!, bare!) : asTheyAre!;
 }
 
 /** Few runs are weak evidence. A short answer may take up its question. */
