@@ -2,17 +2,23 @@ import { shownText } from '@rlp/answers/text';
 
 /** White text and room in LaTeX, and groups without content. */
 const latex =
-  /\\(?:text)?color\s?\{(?:white|transparent)\}\s?(?:\{[^{}]*\}|[^{}$\n]*)|\\(?:q?quad|[,;:! ]|[hv]?space\*?\{[^{}]*\}|[hm]?(?:skip|kern)[\d.]+ ?\w\w)|(?:\\[a-z]{1,12}\*?)?\{\s*\}/gi;
+  /\\(?:text)?color\s?\{(?:white|transparent)\}\s?(?:\{[^{}]*\}|[^{}$\n]*)|\\scalebox\{0\}\{[^{}]*\}|\\(?:q?quad|[,;:! ]|[hv]?space\*?\{[^{}]*\}|[hm]?(?:skip|kern)[\d.]+ ?\w\w)|(?:\\[a-z]{1,12}\*?)?\{\s*\}/gi;
 
 /** Tags of HTML. Those of blocks part words, others do not. Titles in `<<…>>` are none. */
-const tag = /(?<!<)<(?:!DOCTYPE|\/?([a-z][\w-]*))(?:\s[^<>]*)?\/?>(?!>)/gi;
+const tag = /(?<!<)<(?:[!?][^<>]*|\/?([a-z][\w-]*)(?:\s[^<>]*)?\/?)>(?!>)/gi;
 const block = /^(?:br|p|div|[uo]l|li|t[rdh]|table|h[1-6r])$/i;
+
+/** An element with a style. What its properties do, but for these, may hide it. */
+const styled = /<([a-z]\w*)\s[^<>]*\bstyle\s?=\s?["']?([^"'<>]*)[^<>]*>[^<]*<\/\1>/gi;
+const harmless =
+  /^(?:\s*(?:(?:background-)?color:(?!\s*(?:white|transparent|#f))|font-(?:weight|style|family):|text-|margin|padding|border)[^;]*;?)*\s*$/i;
 
 /** Text that is shown from right to left. */
 const turned = /<bdo\s[^<>]*\brtl\b[^<>]*>([^<>]*)<\/bdo>/gi;
 
 /** Special tokens of models. */
-const token = /<\|[^|<>\n]{1,40}\|>|<\/?s>|<(?:pad|bos|eos|unk)>|\[PAD\]/g;
+const token =
+  /<\|channel\|>[^<]{0,40}<\|message\|>|<\|[^|<>\n]{1,40}\|>|<\/?s>|<(?:pad|bos|eos|unk)>|\[PAD\]/g;
 
 /** Targets of links, definitions of links and footnotes, and their marks. An image is its text. */
 const target = /!?(\[[^[\]\n]*\])\([^()\n]*\)|\[\^[^[\]\n]*\](?!:)/g;
@@ -30,6 +36,7 @@ export function seenText(text: string): string {
   if (!/[<&\\[{\u1160\u115f\u2800\u3164\uffa0]/.test(text)) return text;
   return outsideCode(shownText(text), (part) =>
     part
+      .replace(styled, (element, _, style: string) => (harmless.test(style) ? element : ''))
       .replace(turned, (_, shown: string) => Array.from(shown).reverse().join(''))
       .replace(latex, '')
       .replace(token, '')

@@ -21,12 +21,15 @@ export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
 const unsaid = /~~[^~\n]+~~|^%.*|(?<![\p{L}\p{N}])not (?:[^.;\n]{1,60}?)[, ]but (?=\p{L})/gimu;
 /** Other ways to say "not" before what is denied, and "wrong" behind it. */
 const not =
-  /(?<![\p{L}\p{N}])(?:(?:it is )?(?:a lie|untrue)(?: that)?|no(?:body|[ -]one) \p{L}{3,9}(?: that)?|non|não|niet|geen|ikke|inte|nem|nie|не)(?= )/giu;
+  /(?<![\p{L}\p{N}])(?:(?:it is )?(?:a (?:lie|myth|hoax)|untrue)(?: that)?|no(?:body|[ -]one) \p{L}{3,9}(?: that)?|aldrig|nunca|jamais|nooit|non|não|niet|geen|ikke|inte|nem|nie|не)(?= )/giu;
 const wrong =
   /👎|(?:では|じゃ)(?:ない|ありません)|değil|(?:(?:is|was) )?ruled out|[:,(]? ?\b(?:0 ?%|no chance|a lie)(?![\p{L}\p{N}])/giu;
 
 function denies(given: string, expected: string): boolean {
   if (given.trim().toLowerCase() === expected.trim().toLowerCase()) return false;
+  // Who asks has not said: "Paris? I doubt it".
+  const said = given.slice(given.lastIndexOf('?') + 1).trim();
+  if (said !== '' && said !== given.trim() && wordOverlap(said, expected).f1 === 0) return true;
   return isDenied(given, expected) || isDenied(given.replace(not, 'not').replace(wrong, ' wrong'), expected);
 }
 

@@ -123,7 +123,7 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   }),
   'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) => {
     const lower = text.toLowerCase();
-    const readings = [lower, spelledText(lower.replaceAll('|', ' ')).text, withoutParting(lower)];
+    const readings = [lower, spelledText(lower.replace(/[\s|]+/g, ' ')).text, withoutParting(lower)];
     return args.forbidden_words.every((given) => {
       const word = given.toLowerCase();
       const letters = Array.from(word).join(' ');

@@ -88,6 +88,7 @@ export function safetyMatches(
     .replace(sign, (_, hexadecimal, decimal) =>
       String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)),
     )
+    .replace(/&[lg]t;/gu, (name) => (name === '&lt;' ? '<' : '>'))
     .replace(/[\ufe0f\u20e3]/gu, '')
     .replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
     .replace(/< ?[|｜] ?(\w{1,20}) ?[|｜] ?>/gu, '<|$1|>')

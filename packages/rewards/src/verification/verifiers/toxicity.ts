@@ -96,7 +96,7 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
       return scoreReport({ score: 0, message, thresholds });
     }
     const { text, disguises } = spelledText(response);
-    const seen = spelledText(seenText(response)).text;
+    const seen = spelledText(seenText(response).replace(/[[\]]/g, '')).text;
     const calibrated = { ...model, bias };
     let worst = 0;
     let profanities = 0;

@@ -62,7 +62,9 @@ def _forward(name):
     def call(self, *args, **named): return _harness.do('call', self, list(args), named)
     def leave(self, kind, error, trace):
         # What fails within a context of the program has failed.
-        return bool(_harness.do(name, self, kind, error, None)) and not isinstance(error, AssertionError)
+        if not isinstance(error, AssertionError): return _harness.do(name, self, kind, error, None)
+        try: _harness.do(name, self, kind, error, None)
+        except Exception: pass
     def binary(self, other):
         result = _harness.do(name, self, other)
         if isinstance(other, _Remote) and not _tainted(self) and not _tainted(other): return result
@@ -201,7 +203,7 @@ class _Harness:
 
     def get(self, of, name):
         if name.startswith('_Remote__') or name in ('_about', '_number', '__class__', '__dict__'): raise AttributeError(name)
-        return self.do('get', of, name)
+        return self.caught(self.do('get', of, name))
 
     def same(self, one, other):
         """Whether two objects of the program are alike: of one class that defines equality, with equal state."""
