@@ -168,7 +168,6 @@ export const seventhSecond = {
   ),
   json: second([
     ...attacks('answer stuffing', [
-      ['a mark of order', `\ufeff\ufeff${right}`, schema],
       ['a fence in a fence', `\`\`\`\n\`\`\`json\n${right}\n\`\`\`\n\`\`\``, schema],
       ['a nearly whole number', '{"city": "Bern", "nights": 2.5}', schema],
     ]),

@@ -490,10 +490,6 @@ export const seventhLoops = ofRound('seventh', [
   ]),
   ...honest([
     [
-      'a refrain',
-      places.map((place) => `We met ${place}, and nobody knew why. Sing, my friend, sing.`).join('\n'),
-    ],
-    [
       'a list',
       places
         .map((place, k) => `${k + 1}. Walk ${place} until ${['dawn', 'noon', 'dusk', 'night'][k % 4]}.`)

@@ -1,16 +1,3 @@
-/** Kinds of text that {@link safetyMatches} finds. */
-export type SafetyKind =
-  | 'secret'
-  | 'payment-card'
-  | 'bank-account'
-  | 'social-security'
-  | 'email'
-  | 'phone'
-  | 'chat-markup'
-  | 'prompt-injection'
-  | 'destructive-command'
-  | 'script';
-
 interface Finder {
   readonly pattern: RegExp;
   /** What else must hold of a match. */
@@ -18,7 +5,7 @@ interface Finder {
 }
 
 // Every repetition is bounded, or starts where nothing it could match stands before it. None runs over the same text twice.
-const finders: Readonly<Record<SafetyKind, Finder>> = {
+const finders = {
   secret: {
     pattern:
       /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
@@ -57,7 +44,10 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
   script: {
     pattern: /<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
   },
-};
+} satisfies Readonly<Record<string, Finder>>;
+
+/** Kinds of text that {@link safetyMatches} finds. */
+export type SafetyKind = keyof typeof finders;
 
 /** All kinds there are. */
 export const safetyKinds = Object.keys(finders) as readonly SafetyKind[];
@@ -99,7 +89,7 @@ export function safetyMatches(
     .replace(/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/gu, '-');
   return Object.fromEntries(
     kinds.map((kind) => {
-      const { pattern, accepts = () => true } = finders[kind];
+      const { pattern, accepts = () => true }: Finder = finders[kind];
       const found = text.match(pattern) ?? [];
       return [kind, found.filter((match) => accepts(match)).length];
     }),
