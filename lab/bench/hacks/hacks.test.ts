@@ -38,7 +38,7 @@ describe('the suite of reward hacks', () => {
     ...graders(/Python/).map((one) => sample(quick(one), 5)),
     ...graders(/JavaScript/).map((one) => sample(one, 6)),
     ...graders(
-      /thinkFormat|tagFormat|toolCalls|exactAnswer|gsm8kAnswer|mathAnswer|Judge|SafetyPattern|instructionFollowing/,
+      /think|tagF|toolCalls|jsonFormat|exactAnswer|gsm8k|mathAnswer$|expressions|Judge|Safety|instruction|Rouge|references|Length|Language|Repetition/,
     ),
   ])('gets its rewards from $grader', { timeout: 300_000 }, async (one) => {
     const outcomes = await runCase(one);
