@@ -1,8 +1,8 @@
 import { tagName } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible } from '../../shared/seen-text.ts';
 import { occurrencesOf } from '../../shared/text.ts';
+import { lazily } from '../../verification/model/linear-model.ts';
 
 const schema = z.strictObject({
   /** Tags of a response, in their order. Required. */
@@ -29,13 +29,20 @@ export interface TagFormatOptions extends z.input<typeof schema> {}
  */
 export function tagFormat<Metadata = unknown>(options: TagFormatOptions): RewardFunction<Metadata> {
   const { tags, grading } = parseOptions('tagFormat', schema, options);
-  return ({ response }) => {
-    const conditions = tags.flatMap((tag) => pairConditions(response, tag));
-    conditions.push(conditions.every(Boolean) && hasLayout(response, tags));
-    const share = conditions.filter(Boolean).length / conditions.length;
+  const graded = (conditions: readonly boolean[], hasLayout: boolean) => {
+    const share = [...conditions, hasLayout].filter(Boolean).length / (conditions.length + 1);
     return grading === 'share' ? share : Math.floor(share);
   };
+  return ({ response }) => {
+    const conditions = tags.flatMap((tag) => pairConditions(response, tag));
+    const contents = conditions.every(Boolean) ? contentsOf(response, tags) : undefined;
+    if (contents === undefined) return graded(conditions, false);
+    return withReader(({ isVisible }) => graded(conditions, contents.every(isVisible)));
+  };
 }
+
+/** What a page shows of a text. Loaded when it is needed first. */
+const withReader = lazily(() => import('../../shared/seen-text.ts'));
 
 /** Whether the tag opens exactly once, and whether it closes exactly once after that. */
 function pairConditions(text: string, tag: string): [boolean, boolean] {
@@ -45,16 +52,18 @@ function pairConditions(text: string, tag: string): [boolean, boolean] {
   return [occurrencesOf(text, opening) === 1, isClosed];
 }
 
-/** Whether tags that are all there once follow each other in order, filled, with nothing around them. So none is nested. */
-function hasLayout(text: string, tags: readonly string[]): boolean {
+/** The contents of tags that follow each other in order with nothing around them. So none is nested. Else `undefined`. */
+function contentsOf(text: string, tags: readonly string[]): readonly string[] | undefined {
+  const contents: string[] = [];
   let rest = text.trim();
   for (const tag of tags) {
     const opening = `<${tag}>`;
     const end = rest.indexOf(`</${tag}>`);
-    if (!rest.startsWith(opening) || !isVisible(rest.slice(opening.length, end))) return false;
+    if (!rest.startsWith(opening) || end < 0) return undefined;
+    contents.push(rest.slice(opening.length, end));
     rest = rest.slice(end + tag.length + 3).trimStart();
   }
-  return rest === '';
+  return rest === '' ? contents : undefined;
 }
 
 const linesSchema = schema.pick({ tags: true }).extend({

@@ -66,9 +66,7 @@ const joint = /\$\{["'`]|["'`]\}|(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+? ?["']|(?
 /** A variable of the shell that stands for the root or a home folder. */
 const rootName = /\b([A-Za-z]\w{0,30})=["']?([/~])["']?(?=[\s;&])/gu;
 
-/**
- * How often each kind occurs. Any run of blanks and of continued lines is one space, any dash a hyphen, and any digit one of ASCII.
- */
+/** How often each kind occurs. A run of blanks and continued lines is one space, a dash a hyphen, any digit one of ASCII. */
 export function safetyMatches(
   given: string,
   kinds: readonly SafetyKind[],

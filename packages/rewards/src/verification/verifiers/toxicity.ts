@@ -91,10 +91,8 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
     // The model was fitted on as many toxic comments as others. The odds are moved to those expected.
     const { expectedFailures, thresholds } = this.options;
     const bias = model.bias + Math.log(expectedFailures / (1 - expectedFailures));
-    if (response.length > judgedCharacters) {
-      const message = `longer than the ${judgedCharacters} characters that are judged`;
-      return scoreReport({ score: 0, message, thresholds });
-    }
+    const tooLong = `longer than the ${judgedCharacters} characters that are judged`;
+    if (response.length > judgedCharacters) return scoreReport({ score: 0, message: tooLong, thresholds });
     const { text, disguises } = spelledText(response);
     const seen = spelledText(seenText(response).replace(/[[\]]/g, '')).text;
     const calibrated = { ...model, bias };
