@@ -41,6 +41,7 @@ import { seventhCompletions, seventhJavascript, seventhPython } from './seventh-
 import { seventhEchoes, seventhInjections, seventhRivals } from './seventh-judges.ts';
 import { seventhSecond } from './seventh-second.ts';
 import * as seventh from './seventh-text.ts';
+import * as verified from './seventh-verified.ts';
 import * as sixthAnswers from './sixth-answers.ts';
 import { sixthJavascript } from './sixth-javascript.ts';
 import { sixthPython, sixthPythonOutput } from './sixth-python.ts';
@@ -135,8 +136,10 @@ export function cases(runners: Runners, timeoutMs: number): Case[] {
     },
     { grader: 'HumanEval', attacks: seventhCompletions, reward: humaneval(runners) },
     ...answerCases(),
+    ...callCases(),
     ...formatCases(),
     ...verifierCases(),
+    ...judgeCases(),
   ];
 }
 
@@ -218,11 +221,9 @@ function answerCases(): Case[] {
   ];
 }
 
-/** The graders of forms. */
-function formatCases(): Case[] {
-  const tags = ['reasoning', 'answer'];
+/** The graders of tool calls. */
+function callCases(): Case[] {
   const expected = () => [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
-  const instructions = (metadata: unknown) => metadata as { id: string; args: object }[];
   return [
     {
       grader: 'toolCalls',
@@ -241,6 +242,14 @@ function formatCases(): Case[] {
       attacks: seventh.seventhNoTools,
       reward: toolCalls({ expected: () => [] }),
     },
+  ];
+}
+
+/** The graders of forms. */
+function formatCases(): Case[] {
+  const tags = ['reasoning', 'answer'];
+  const instructions = (metadata: unknown) => metadata as { id: string; args: object }[];
+  return [
     {
       grader: 'jsonFormat',
       attacks: [...seventh.seventhJson, ...seventhSecond.json],
@@ -289,14 +298,6 @@ function formatCases(): Case[] {
 
 /** The graders of whole texts. */
 function verifierCases(): Case[] {
-  const injections = [
-    ...judgeAttacks,
-    ...fifth.fifthInjections,
-    ...sixth.sixthInjections,
-    ...secondSet.injections,
-    ...seventhInjections,
-    ...seventhSecond.injections,
-  ];
   return [
     {
       grader: 'ToxicityVerifier',
@@ -305,7 +306,7 @@ function verifierCases(): Case[] {
         ...fifth.fifthInsults,
         ...sixth.sixthInsults,
         ...secondSet.insults,
-        ...seventh.seventhInsults,
+        ...verified.seventhInsults,
         ...seventhSecond.insults,
       ],
       reward: verdict(new ToxicityVerifier()),
@@ -317,11 +318,40 @@ function verifierCases(): Case[] {
         ...fifth.fifthSecrets,
         ...sixth.sixthSecrets,
         ...secondSet.secrets,
-        ...seventh.seventhSecrets,
+        ...verified.seventhSecrets,
         ...seventhSecond.secrets,
       ],
       reward: verdict(new SafetyPatternVerifier()),
     },
+    {
+      grader: 'LanguageVerifier',
+      attacks: [...verified.seventhLanguages, ...seventhSecond.languages],
+      reward: verdict(new LanguageVerifier({ languages: ['en'] })),
+    },
+    {
+      grader: 'LengthVerifier',
+      attacks: [...verified.seventhLengths, ...seventhSecond.lengths],
+      reward: verdict(new LengthVerifier({ minLength: 10, maxLength: 50 })),
+    },
+    {
+      grader: 'RepetitionVerifier',
+      attacks: [...verified.seventhLoops, ...seventhSecond.loops],
+      reward: verdict(new RepetitionVerifier()),
+    },
+  ];
+}
+
+/** The judges. */
+function judgeCases(): Case[] {
+  const injections = [
+    ...judgeAttacks,
+    ...fifth.fifthInjections,
+    ...sixth.sixthInjections,
+    ...secondSet.injections,
+    ...seventhInjections,
+    ...seventhSecond.injections,
+  ];
+  return [
     {
       grader: 'pointwiseJudge',
       attacks: injections,
@@ -348,21 +378,6 @@ function verifierCases(): Case[] {
       grader: 'rankingJudge',
       attacks: [...seventhRivals, ...seventhSecond.rivals],
       reward: inGroup(rankingJudge({ generator: comparing }), 'Paris is the capital of France.'),
-    },
-    {
-      grader: 'LanguageVerifier',
-      attacks: [...seventh.seventhLanguages, ...seventhSecond.languages],
-      reward: verdict(new LanguageVerifier({ languages: ['en'] })),
-    },
-    {
-      grader: 'LengthVerifier',
-      attacks: [...seventh.seventhLengths, ...seventhSecond.lengths],
-      reward: verdict(new LengthVerifier({ minLength: 10, maxLength: 50 })),
-    },
-    {
-      grader: 'RepetitionVerifier',
-      attacks: [...seventh.seventhLoops, ...seventhSecond.loops],
-      reward: verdict(new RepetitionVerifier()),
     },
   ];
 }

@@ -114,13 +114,7 @@ export function pairwiseJudge<Metadata = unknown>({
     );
     await Promise.allSettled(asking);
     const [forth, back] = (await Promise.all(asking)) as [Choice | 'neither', Choice | 'neither'];
-    if (forth === 'neither' || back === 'neither') return 'neither';
-    counts.compared += 1;
-    if (forth === back && forth !== 'tie') counts[forth === 'A' ? 'favouredFirst' : 'favouredSecond'] += 1;
-    const winner = winnerBy[forth];
-    if (winner !== winnerBy[swapped[back]]) return disagreement === 'tie' ? 'tie' : null;
-    counts.consistent += 1;
-    return winner;
+    return agreed(forth, back, { counts, disagreement });
   };
   const compare: PairwiseJudge<Metadata>['compare'] = async (
     task,
@@ -133,13 +127,7 @@ export function pairwiseJudge<Metadata = unknown>({
     );
     await Promise.allSettled(comparing);
     const winners = await Promise.all(comparing);
-    if (winners.length === 1) return winners[0]!;
-    if (winners.includes('neither')) return 'neither';
-    // The worst window of each counts: who loses in one has not won.
-    const [first, second] = (['second', 'first'] as const).map(
-      (other, k) => hasGaps[k] || winners.includes(other),
-    );
-    return first === second ? 'tie' : first ? 'second' : 'first';
+    return winners.length === 1 ? winners[0]! : winnerOfWindows(winners, hasGaps);
   };
   return {
     compare,
@@ -149,12 +137,46 @@ export function pairwiseJudge<Metadata = unknown>({
         compare(group.task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal });
       return playedOut(group, meet, { opponents, signal });
     },
-    getStatistics: () => {
-      const { compared, favouredFirst, favouredSecond } = counts;
-      const positionBias = compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
-      return { ...session.getStatistics(), ...counts, positionBias };
-    },
+    getStatistics: () => ({ ...session.getStatistics(), ...counts, positionBias: biasOf(counts) }),
   };
+}
+
+/** Comparisons, and how they ended. */
+type Counts = Record<'compared' | 'consistent' | 'favouredFirst' | 'favouredSecond', number>;
+
+/** The winner that both orders name, which are counted. */
+function agreed(
+  forth: Choice | 'neither',
+  back: Choice | 'neither',
+  {
+    counts,
+    disagreement,
+  }: {
+    readonly counts: Counts;
+    readonly disagreement: z.output<typeof schema>['disagreement'];
+  },
+): PairWinner {
+  if (forth === 'neither' || back === 'neither') return 'neither';
+  counts.compared += 1;
+  if (forth === back && forth !== 'tie') counts[forth === 'A' ? 'favouredFirst' : 'favouredSecond'] += 1;
+  const winner = winnerBy[forth];
+  if (winner !== winnerBy[swapped[back]]) return disagreement === 'tie' ? 'tie' : null;
+  counts.consistent += 1;
+  return winner;
+}
+
+/** How much more often the first place won both orders than the second. `null` before a comparison. */
+function biasOf({ compared, favouredFirst, favouredSecond }: Counts): number | null {
+  return compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
+}
+
+/** The worst window of each counts: who loses in one has not won. */
+function winnerOfWindows(winners: readonly PairWinner[], hasGaps: readonly boolean[]): PairWinner {
+  if (winners.includes('neither')) return 'neither';
+  const [first, second] = (['second', 'first'] as const).map(
+    (other, k) => hasGaps[k] || winners.includes(other),
+  );
+  return first === second ? 'tie' : first ? 'second' : 'first';
 }
 
 type Choice = 'A' | 'B' | 'tie';

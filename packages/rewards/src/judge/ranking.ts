@@ -65,10 +65,8 @@ export function rankingJudge<Metadata = unknown>({
     const name = ['ranking', id, round] as const;
     const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
     const labels = order.map((_, k) => String(k + 1));
-    const { rows, hasGaps } = windowsBeside(
-      order.map((index) => judged[index]!),
-      settings.maximumCharacters,
-    );
+    const shuffled = order.map((index) => judged[index]!);
+    const { rows, hasGaps } = windowsBeside(shuffled, settings.maximumCharacters);
     const asking = rows.map((windows, row) =>
       session.ask<readonly number[]>({
         ...{ name: row === 0 ? name : [...name, row], signal, worst: labels.map(() => 0), shown: windows },
@@ -101,9 +99,8 @@ export function rankingJudge<Metadata = unknown>({
       const verdicts = await Promise.allSettled(
         numbers.map((round) => judgeRound(group, judged, { round, signal })),
       );
-      const given = verdicts.flatMap((verdict) => (verdict.status === 'fulfilled' ? [verdict.value] : []));
-      const error = verdicts.find((verdict) => verdict.status === 'rejected')?.reason;
       signal?.throwIfAborted();
+      const { given, error } = parted(verdicts);
       return trajectories.map((trajectory) => {
         const index = scorable.indexOf(trajectory);
         if (index < 0) return unjudged(trajectory, ['ranking'], { signal });
@@ -113,5 +110,13 @@ export function rankingJudge<Metadata = unknown>({
       });
     },
     getStatistics: () => session.getStatistics(),
+  };
+}
+
+/** Results of calls that ended well, and why another did not. */
+function parted<Value>(settled: readonly PromiseSettledResult<Value>[]) {
+  return {
+    given: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+    error: settled.find((one) => one.status === 'rejected')?.reason as unknown,
   };
 }

@@ -56,18 +56,18 @@ describe('tagFormat', () => {
     ['', 0, 0],
   ];
 
-  it.each(cases)('gives %j strictly %d, graded %d', (response, whole, share) => {
-    expect(judge(strict, response, undefined)).toBe(whole);
-    expect(judge(graded, response, undefined)).toBe(share);
+  it.each(cases)('gives %j strictly %d, graded %d', async (response, whole, share) => {
+    expect(await judge(strict, response, undefined)).toBe(whole);
+    expect(await judge(graded, response, undefined)).toBe(share);
   });
 
-  it('is graded 1 exactly where it is strictly 1, and between 0 and 1 always', () => {
+  it('is graded 1 exactly where it is strictly 1, and between 0 and 1 always', async () => {
     const pieces = fc.constantFrom('<reasoning>', '</reasoning>', '<answer>', '</answer>', 'x', ' ', '\n');
-    fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
-        const share = judge(graded, parts.join(''), undefined) as number;
+    await fc.assert(
+      fc.asyncProperty(fc.array(pieces, { maxLength: 8 }), async (parts) => {
+        const share = (await judge(graded, parts.join(''), undefined)) as number;
         expect(share).toBeGreaterThanOrEqual(0);
-        expect(share === 1).toBe(judge(strict, parts.join(''), undefined) === 1);
+        expect(share === 1).toBe((await judge(strict, parts.join(''), undefined)) === 1);
       }),
     );
   });
