@@ -1,49 +1,25 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type Completion, SamplerError } from '@rlp/core';
 import { describeInferenceEngine, describeSampler, describeTokenScorer } from '@rlp/core/testing';
 import { saveModel, writeLoraAdapter } from '@rlp/models';
 import { linearLayers } from '@rlp/models/decoder';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-
-import type { InferenceBackend } from './backend.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { prompt, request, Samplers, scoreRequests } from './onnx-sampler.fixture.ts';
 import { createOnnxSampler } from './onnx-sampler.ts';
 import type { OnnxSamplerOptions } from './onnx-sampler-options.ts';
 import { tinyConfigs, tinyModel, tinyTokenizer } from './testing/tiny-models.ts';
 
-const prompt = tinyTokenizer.encode('once');
-const request = { prompt, count: 1, maxTokens: 12, seed: 'test' };
-
+const samplers = new Samplers();
+const start = (options?: Partial<OnnxSamplerOptions>) => samplers.start(options);
 let engine: Engine;
 let folder: string;
-const open: InferenceBackend[] = [];
-
-beforeAll(async () => {
-  engine = await createEngine({ thread: 'inline', threads: 1 });
-  folder = await mkdtemp(join(tmpdir(), 'rlp-inference-'));
+beforeAll(() => {
+  ({ engine, folder } = samplers);
 });
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((backend) => backend.close()));
-});
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true });
-});
-
-async function start(options: Partial<OnnxSamplerOptions> = {}): Promise<InferenceBackend> {
-  const backend = await createOnnxSampler({ engine, model: tinyModel(), ...options });
-  open.push(backend);
-  return backend;
-}
 
 const tokensOf = (completions: readonly Completion[]) => completions.map(({ tokens }) => tokens);
-
-const scoreRequests = [
-  { prompt, completion: tinyTokenizer.encode('upon', { specialTokens: 'none' }) },
-  { prompt: prompt.slice(0, 2), completion: tinyTokenizer.encode('a time.', { specialTokens: 'none' }) },
-] as const;
 
 describe.each(['shared', 'packed', 'int8'] as const)('with %s weights', (weights) => {
   describeSampler('createOnnxSampler', {
@@ -377,7 +353,7 @@ describe('createOnnxSampler', () => {
     expect(asked.find(([method]) => method === 'generate')![1].request).not.toHaveProperty('stopStrings');
   });
 
-  it('tells of the tokens up to a stop string, and of no later ones', async () => {
+  it('reports the tokens up to a stop string, and no later ones', async () => {
     const backend = await start();
     const free = (await backend.sample({ ...request, maxTokens: 20 }))[0]!;
     const told: number[] = [];

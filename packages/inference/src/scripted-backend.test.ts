@@ -119,7 +119,7 @@ describe('scriptedBackend', () => {
     await expect(short.sample(request)).rejects.toThrow('behaviorLogprobs: must hold one logprob per token');
   });
 
-  it('gives a function what it knows of the prompt, and tells of each token', async () => {
+  it('passes the prompt to a function, and reports each token', async () => {
     const known: unknown[] = [];
     const told: unknown[] = [];
     const backend = scriptedBackend({

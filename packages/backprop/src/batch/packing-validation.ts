@@ -35,6 +35,15 @@ export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingL
   report('forwardBackward', problems);
 }
 
+/** Refuses a loss whose rows hold several sequences. @throws ArgumentError */
+export function requireSeparateRows({ key, sequencesPerRow = 1 }: Loss): void {
+  if (sequencesPerRow === 1) return;
+  throw new ArgumentError(
+    `forwardBackward: the loss "${key}" reads ${sequencesPerRow} sequences in a row, which this backend does not join; ` +
+      'use createOnnxBackend',
+  );
+}
+
 /**
  * Checks plain sequences against the model's limits. Throws one ArgumentError with every problem.
  *

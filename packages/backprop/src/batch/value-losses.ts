@@ -31,15 +31,6 @@ export function checkLossValues(loss: Loss, valueHead: ValueHead): void {
   );
 }
 
-/** Refuses a loss whose rows hold several sequences. @throws ArgumentError */
-export function requireSeparateRows({ key, sequencesPerRow = 1 }: Loss): void {
-  if (sequencesPerRow === 1) return;
-  throw new ArgumentError(
-    `forwardBackward: the loss "${key}" reads ${sequencesPerRow} sequences in a row, which this backend does not join; ` +
-      'use createOnnxBackend',
-  );
-}
-
 /** Throws an ArgumentError unless there is a value head. */
 export function checkValueHead(valueHead: ValueHead): void {
   if (valueHead !== 'none') return;

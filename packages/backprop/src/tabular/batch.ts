@@ -6,7 +6,8 @@ import {
   type TrainingSequence,
 } from '@rlp/core';
 import { type Evaluation, evaluate, type Matrix, matrixFromRows } from '@rlp/tensor';
-import { checkLossValues, readsValues, requireSeparateRows } from '../batch/value-losses.ts';
+import { requireSeparateRows } from '../batch/packing-validation.ts';
+import { checkLossValues, readsValues } from '../batch/value-losses.ts';
 import type { Distribution, LogitsTable } from './table.ts';
 
 /** A batch and the distributions of its tokens. */

@@ -1,6 +1,10 @@
 import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
-import { type PackingLimits, validateBatch, validateTokens } from '../batch/packing-validation.ts';
-import { requireSeparateRows } from '../batch/value-losses.ts';
+import {
+  type PackingLimits,
+  requireSeparateRows,
+  validateBatch,
+  validateTokens,
+} from '../batch/packing-validation.ts';
 
 /**
  * Sequences of similar length, right-padded to `[rows, length]` and **shifted**. All arrays are row-major.

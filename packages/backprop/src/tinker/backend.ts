@@ -18,8 +18,7 @@ import {
 import { writeDirectory } from '@rlp/data/store';
 import { failureSentence, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
-import { validateBatch, validateTokens } from '../batch/packing-validation.ts';
-import { requireSeparateRows } from '../batch/value-losses.ts';
+import { requireSeparateRows, validateBatch, validateTokens } from '../batch/packing-validation.ts';
 import { Future, Sequence } from '../future.ts';
 import { fs } from '../node-files.ts';
 import { type Schedule, scheduleFactor } from '../optimizer/schedule.ts';

@@ -1,4 +1,4 @@
-import { ArgumentError, type HostTensor, numbersOf, type PublicationForm, type Weights } from '@rlp/core';
+import { ArgumentError, type HostTensor, type PublicationForm, type Weights } from '@rlp/core';
 import { checkWeightShapes } from '@rlp/models';
 import type { Engine, ParameterSpec } from '@rlp/onnx/runtime';
 import { firstNonFinite } from '../batch/not-finite.ts';
@@ -43,7 +43,8 @@ export function checkedWeights(owner: string, weights: Weights): Weights {
         shape,
         copyTo,
         get data() {
-          return numbersOf({ shape, data: new Float32Array(0), copyTo });
+          requireFinite(owner, name, tensor.data);
+          return tensor.data;
         },
       },
     ];

@@ -89,7 +89,7 @@ describe('ProbedWeights', () => {
     ).toMatch(
       /^its logprobs of a fixed text moved by 0\.250 nats, the trainer's by 0\.500: it answered and did not load/,
     );
-    // The other way is no movement of the trainer's.
+    // A movement against the gradient does not come from the trainer.
     expect(
       await check([
         first,

@@ -44,8 +44,8 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
  * without a reference answer or a rubric per task. The order is drawn anew for each round.
  *
- * The worst window of a long response counts. A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s with a failure that
- * says why, or zeros with `worstScoreFor`.
+ * The worst window of a long response counts. A verdict that does not score every response exactly once is discarded. A group without a
+ * verdict gets `null`s with a failure that says why, or zeros with `worstScoreFor`.
  *
  * @throws OptionsError for bad options and a template without a needed placeholder.
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler

@@ -1,8 +1,8 @@
 import { tagName } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
+import { lazily } from '../../shared/lazily.ts';
 import { occurrencesOf } from '../../shared/text.ts';
-import { lazily } from '../../verification/model/linear-model.ts';
 
 const schema = z.strictObject({
   /** Tags of a response, in their order. Required. */

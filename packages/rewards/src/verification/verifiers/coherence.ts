@@ -1,7 +1,8 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { lazily } from '../../shared/lazily.ts';
 import { coherenceEvidence } from '../model/coherence-features.ts';
-import { bytesFromBase64, type LinearModel, lazily, probability } from '../model/linear-model.ts';
+import { bytesFromBase64, type LinearModel, probability } from '../model/linear-model.ts';
 import type { LetterOrder, WordOrder } from '../model/word-order.ts';
 import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
 import type { VerificationContext } from '../text-verifier.ts';
@@ -40,8 +41,7 @@ const withModel = lazily(async (): Promise<Parts> => {
  *
  * It does not follow an argument. True sentences in the wrong order pass. Fenced code is left out. What is not judged passes
  * with score 0.7 and `details.judged: false`: fewer than `minWords` words, mostly symbols, another language. An empty
- * response fails. Measured in
- * `docs/verification.md`.
+ * response fails. Measured in `docs/verification.md`.
  */
 export class CoherenceVerifier extends JudgedVerifier<z.output<typeof schema>> {
   readonly name = 'coherence';

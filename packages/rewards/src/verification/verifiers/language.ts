@@ -1,9 +1,9 @@
 import { importPeer, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { lazily } from '../../shared/lazily.ts';
 import { seenText } from '../../shared/seen-text.ts';
 import { countMatches } from '../../shared/text.ts';
 import { windows } from '../model/excerpt.ts';
-import { lazily } from '../model/linear-model.ts';
 import { thresholdsSchema } from '../text-judge.ts';
 import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';

@@ -1,10 +1,11 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { lazily } from '../../shared/lazily.ts';
 import { disguisedDetail, readings, spelledText } from '../../shared/plain-text.ts';
 import { phrase } from '../../shared/schemas.ts';
 import { seenText } from '../../shared/seen-text.ts';
 import { foldedWords } from '../../shared/text.ts';
-import { bytesFromBase64, type LinearModel, lazily, probability } from '../model/linear-model.ts';
+import { bytesFromBase64, type LinearModel, probability } from '../model/linear-model.ts';
 import {
   type Profanity,
   profanityLexicon,
