@@ -8,17 +8,18 @@ export interface RewardStatistics {
   readonly samples: number;
 }
 
-/** The last values of a reward. They are sorted when somebody asks for their order. */
+/** The last values of a reward, in order of arrival and of size. Memory: two numbers per sample. */
 export class RewardWindow {
   readonly #recent: Float64Array;
+  readonly #sorted: Float64Array;
   #count = 0;
   #next = 0;
-  /** The current values by size, and their statistics, if computed. */
-  #sorted: Float64Array | undefined;
+  /** Statistics of the current values, if computed. */
   #statistics: RewardStatistics | undefined;
 
   constructor(size: number) {
     this.#recent = new Float64Array(size);
+    this.#sorted = new Float64Array(size);
   }
 
   get count(): number {
@@ -27,35 +28,52 @@ export class RewardWindow {
 
   /** Adds a finite value. A full window drops its oldest value. */
   add(value: number): void {
+    const oldest = this.#recent[this.#next]!;
     this.#recent[this.#next] = value;
     this.#next = (this.#next + 1) % this.#recent.length;
-    this.#count = Math.min(this.#count + 1, this.#recent.length);
-    this.#sorted = undefined;
+    if (this.#count === this.#recent.length && Object.is(value, oldest)) return;
     this.#statistics = undefined;
+    let at = this.#firstFrom(value);
+    if (this.#count < this.#recent.length) {
+      this.#sorted.copyWithin(at + 1, at, this.#count);
+      this.#count += 1;
+    } else {
+      // Move only the values in between.
+      const free = this.#firstFrom(oldest);
+      if (free < at) this.#sorted.copyWithin(free, free + 1, at--);
+      else this.#sorted.copyWithin(at + 1, at, free);
+    }
+    this.#sorted[at] = value;
   }
 
   /** @returns `undefined` if the window is empty. */
   statistics(): RewardStatistics | undefined {
-    if (this.#count > 0) this.#statistics ??= statisticsOf(this.#bySize());
+    if (this.#count > 0) this.#statistics ??= statisticsOf(this.#sorted.subarray(0, this.#count));
     return this.#statistics;
   }
 
   /** Share of the values that equal this one. */
   shareAt(value: number): number {
-    return this.#bySize().filter((one) => one === value).length / Math.max(1, this.#count);
+    return (this.#firstFrom(value, 'above') - this.#firstFrom(value)) / Math.max(1, this.#count);
   }
 
   /** 1.4826 times the median distance from the median. It estimates the standard deviation of normal values. */
   robustDeviation(): number {
-    const center = middle(this.#bySize());
-    return (
-      1.4826 *
-      middle(
-        this.#bySize()
-          .map((value) => Math.abs(value - center))
-          .sort(),
-      )
-    );
+    const values = this.#sorted.subarray(0, this.#count);
+    const center = middle(values);
+    // Distances grow on both sides of the center. Merging them yields them in order.
+    let above = this.#firstFrom(center);
+    let below = above - 1;
+    let [distance, before] = [0, 0];
+    for (let rank = 0; rank <= values.length >>> 1 && values.length > 0; rank++) {
+      before = distance;
+      const up = above < values.length ? values[above]! - center : Infinity;
+      const down = below >= 0 ? center - values[below]! : Infinity;
+      distance = Math.min(up, down);
+      if (up <= down) above += 1;
+      else below -= 1;
+    }
+    return 1.4826 * (values.length % 2 === 1 ? distance : (before + distance) / 2);
   }
 
   /** Values from the oldest to the newest. */
@@ -67,9 +85,16 @@ export class RewardWindow {
     return all;
   }
 
-  #bySize(): Float64Array {
-    this.#sorted ??= this.#recent.slice(0, this.#count).sort();
-    return this.#sorted;
+  /** Place of the first value that is not below another one, or that is above it. */
+  #firstFrom(value: number, which: 'equal' | 'above' = 'equal'): number {
+    let [low, high] = [0, this.#count];
+    while (low < high) {
+      const half = (low + high) >>> 1;
+      const found = this.#sorted[half]!;
+      if (found < value || (found === value && which === 'above')) low = half + 1;
+      else high = half;
+    }
+    return low;
   }
 }
 

@@ -246,7 +246,7 @@ class Detector implements RewardHackingDetector {
     const { weights } = batch;
     const isNamed = this.#opinions.length > 0;
     const at = isNamed ? [...weights.keys()].filter((index) => weights[index]! > 0) : [...suspects];
-    const priors = at.map((index) => priorOf(batch, index, suspicions));
+    const priors = priorsOf(batch, at, suspicions);
     const judged = { at, weights, priors, designEffect: designEffectOf(batch) };
     const below = this.#opinion.read(trajectories, judged);
     const about = asked.map(({ name }) => name);
@@ -333,13 +333,22 @@ function suspectsOf(batch: WaitingBatch, suspicious: readonly Suspicion[]): Set<
 }
 
 /**
- * Probability that a response is hacked, as far as its text tells. Of the responses with a trait that `r` have now and `u` had before,
+ * Probability that each response is hacked, as far as its text tells. Of the responses with a trait that `r` have now and `u` had before,
  * a share of `1 − u/r` has it for a new reason. The trait with the largest share counts.
  */
-function priorOf(batch: WaitingBatch, at: number, suspicions: readonly Suspicion[]): number {
-  const shown = suspicions.filter((suspicion) => shows(batch, at, suspicion));
-  const excess = shown.map(({ share, usualShare }) => 1 - (usualMargin * usualShare) / share);
-  return Math.min(mostPrior, Math.max(leastPrior, ...excess));
+function priorsOf(
+  batch: WaitingBatch,
+  at: readonly number[],
+  suspicions: readonly Suspicion[],
+): Float64Array {
+  const telling = suspicions
+    .map((suspicion) => ({ suspicion, excess: 1 - (usualMargin * suspicion.usualShare) / suspicion.share }))
+    .filter(({ excess }) => excess > leastPrior)
+    .sort((a, b) => b.excess - a.excess);
+  return Float64Array.from(at, (index) => {
+    const strongest = telling.find(({ suspicion }) => shows(batch, index, suspicion));
+    return Math.min(mostPrior, strongest?.excess ?? leastPrior);
+  });
 }
 
 function shows({ rows }: WaitingBatch, at: number, { trait, threshold }: Suspicion): boolean {
