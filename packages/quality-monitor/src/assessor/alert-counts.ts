@@ -7,24 +7,20 @@ export const severities = ['low', 'medium', 'high', 'critical'] as const satisfi
 const count = z.int().nonnegative();
 
 /** Numbers of alerts by severity and by rule. What did not occur is absent. */
-export const alertCounts = {
+export const alertsSchema = z.strictObject({
   bySeverity: z.partialRecord(z.enum(severities), count),
   byRule: z.record(z.string(), count),
-};
+});
 
-const schema = z.strictObject(alertCounts);
-
-type AlertCounts = z.output<typeof schema>;
-
-export function noAlerts(): AlertCounts {
-  return { bySeverity: {}, byRule: {} };
-}
+type AlertCounts = z.output<typeof alertsSchema>;
 
 export function countAlert({ bySeverity, byRule }: AlertCounts, { severity, rule }: Finding): void {
   bySeverity[severity] = (bySeverity[severity] ?? 0) + 1;
   byRule[rule] = (byRule[rule] ?? 0) + 1;
 }
 
-export function totalOf({ bySeverity }: AlertCounts): number {
-  return Object.values(bySeverity).reduce((sum, one) => sum + one, 0);
+/** The counts as summaries have them. */
+export function alertSummary({ bySeverity, byRule }: AlertCounts) {
+  const totalAlerts = Object.values(bySeverity).reduce((sum, one) => sum + one, 0);
+  return { totalAlerts, alertsBySeverity: { ...bySeverity }, alertsByRule: { ...byRule } };
 }

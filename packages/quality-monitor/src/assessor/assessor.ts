@@ -1,10 +1,9 @@
 import { ArgumentError, type Finding, parseOptions, type Severity } from '@rlp/core';
 import * as z from 'zod';
-import { packed } from '../state/packed.ts';
-import { restored, type Saved, saved } from '../state/saved.ts';
+import { initial, packed, restored, type Saved, saved } from '../state/saved.ts';
 import { DuplicateWindow } from '../text/duplicate-window.ts';
 import { signatureLength } from '../text/sequences.ts';
-import { alertCounts, countAlert, noAlerts, totalOf } from './alert-counts.ts';
+import { alertSummary, alertsSchema, countAlert } from './alert-counts.ts';
 import { Learning, learningStateSchema } from './learning.ts';
 import { BatchQuality, type RewardQualityMetrics } from './metrics.ts';
 import { type AssessorOptions, assessorOptions, type ResolvedAssessorOptions } from './options.ts';
@@ -58,7 +57,7 @@ const count = z.int().nonnegative();
 const assessorSchema = z.strictObject({
   samples: count,
   batches: count,
-  ...alertCounts,
+  alerts: alertsSchema,
   invalid: z.record(z.string(), count),
   rewards: z.record(z.string(), z.array(z.number())),
   learning: learningStateSchema,
@@ -94,7 +93,7 @@ export class RewardQualityAssessor {
   readonly #recent: Finding[] = [];
   readonly #learning: Learning;
   /** What is counted. Missing values are counted by reward. */
-  #counts = { samples: 0, batches: 0, ...noAlerts(), invalid: new Map<string, number>() };
+  #counts = { samples: 0, batches: 0, alerts: initial(alertsSchema), invalid: new Map<string, number>() };
 
   /** @throws OptionsError for options out of range, ArgumentError for tags that are not plain words. */
   constructor(options: AssessorOptions = {}) {
@@ -144,7 +143,7 @@ export class RewardQualityAssessor {
   /** Forgets findings and their counts. The windows stay. */
   resetAlerts(): void {
     this.#recent.length = 0;
-    Object.assign(this.#counts, noAlerts());
+    this.#counts.alerts = initial(alertsSchema);
   }
 
   /** Forgets the windows of rewards and responses. Counts stay. */
@@ -158,9 +157,7 @@ export class RewardQualityAssessor {
     return {
       totalSamples: this.#counts.samples,
       windowSize: Math.min(this.#counts.samples, this.options.windowSize),
-      totalAlerts: totalOf(this.#counts),
-      alertsBySeverity: { ...this.#counts.bySeverity },
-      alertsByRule: { ...this.#counts.byRule },
+      ...alertSummary(this.#counts.alerts),
       rewardStatistics: Object.fromEntries(statistics),
       invalidRewards: Object.fromEntries(this.#counts.invalid),
     };
@@ -288,7 +285,7 @@ export class RewardQualityAssessor {
         samples: at.slice(0, samplesKept).map((index) => responses[index]!),
       }),
     };
-    countAlert(this.#counts, finding);
+    countAlert(this.#counts.alerts, finding);
     this.#recent.push(finding);
     if (this.#recent.length > alertsKept) this.#recent.shift();
     return finding;

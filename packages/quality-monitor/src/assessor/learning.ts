@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { initial } from '../state/saved.ts';
 import type { BatchQuality } from './metrics.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import type { BatchFinding } from './pathologies.ts';
@@ -75,7 +76,7 @@ const top = 0.9;
  * Learning raises rewards and loses nothing. So it explains no finding while another reward, the format or the content is lost.
  */
 export class Learning {
-  state: State = { rewards: {}, formatted: 0, usual: null, content: 0, tasks: [] };
+  state: State = initial(learningStateSchema);
   readonly #options: Options;
 
   constructor(options: Options) {

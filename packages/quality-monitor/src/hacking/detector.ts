@@ -11,7 +11,7 @@ import {
   type ScoredTrajectory,
 } from '@rlp/core';
 import { SecondOpinion, type Verdict } from '../opinion/second-opinion.ts';
-import { restored, type Saved, saved } from '../state/saved.ts';
+import { initial, restored, type Saved, saved } from '../state/saved.ts';
 import { addRewards, byTask, rewardWeights } from './batch-facts.ts';
 import { type FindingContext, finding, isReportDue } from './findings.ts';
 import {
@@ -20,7 +20,7 @@ import {
   rewardHackingOptions,
 } from './options.ts';
 import { makeUsual, RecentPhrases } from './phrases.ts';
-import { type DetectorState, detectorSchema, initialState, type WaitingBatch } from './state.ts';
+import { type DetectorState, detectorSchema, reportSchema, type WaitingBatch } from './state.ts';
 import { designEffectOf, ScaleSuspicions, type Suspicion } from './suspicion.ts';
 import { emptyRows, hashOf, type Surroundings, TextMeasures } from './text-measures.ts';
 import { countBin, rowLength, type TraitName, traitIndex, traits, unknown } from './traits.ts';
@@ -96,7 +96,7 @@ class Detector implements RewardHackingDetector {
     this.#opinions = [options.secondOpinion ?? []].flat();
     this.#limit = Math.log((2 * traits.length + 1) / (calibration * options.falseAlarmRate));
     this.#opinionLimit = Math.log(2 / options.falseAlarmRate);
-    this.#goOn(initialState());
+    this.#goOn(initial(detectorSchema));
   }
 
   observe({ iteration, trajectories }: MonitorBatch): MonitorReport {
@@ -136,7 +136,7 @@ class Detector implements RewardHackingDetector {
 
   /** Keeps the references, and drops what the discarded policy did. */
   rolledBack(): void {
-    this.#goOn({ ...this.#state, waiting: [], report: initialState().report });
+    this.#goOn({ ...this.#state, waiting: [], report: initial(reportSchema) });
     this.#opinion.forget();
     for (const scale of Object.values(this.#scales)) scale.forget();
   }

@@ -34,15 +34,16 @@ export function isReportDue(
   { suspicious, kind, iteration }: FindingContext,
   repeatEvery: number,
 ): boolean {
-  const { reported, since } = state;
+  const { reported, since, last } = state;
+  const elapsed = last === null ? Infinity : iteration - last;
   const names = [...suspicious.map(({ name }) => name), ...(kind === 'alarm' ? ['second_opinion'] : [])];
   for (const name of Object.keys(since)) if (!names.includes(name)) delete since[name];
-  if (names.length === 0 && iteration >= state.last + repeatEvery) state.reported = {};
+  if (names.length === 0 && elapsed >= repeatEvery) state.reported = {};
   for (const name of names) since[name] ??= iteration;
   const hasAlarmed = Object.values(reported).includes('alarm');
   const isWorse = kind === 'alarm' && !hasAlarmed;
-  const isNew = names.some((name) => reported[name] === undefined) && iteration >= state.last + newsInterval;
-  const isLasting = kind === 'alarm' && iteration >= state.last + repeatEvery;
+  const isNew = names.some((name) => reported[name] === undefined) && elapsed >= newsInterval;
+  const isLasting = kind === 'alarm' && elapsed >= repeatEvery;
   if (names.length === 0 || !(isWorse || isNew || isLasting)) return false;
   for (const name of names) reported[name] = kind;
   state.last = iteration;

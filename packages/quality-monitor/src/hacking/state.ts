@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { initialOpinion, opinionState } from '../opinion/state.ts';
-import { packed } from '../state/packed.ts';
+import { opinionSchema } from '../opinion/state.ts';
+import { packed } from '../state/saved.ts';
 import { slotCount } from './text-measures.ts';
 import { bins, rowLength, type Scale, signalCount } from './traits.ts';
 
@@ -37,22 +37,24 @@ const scale = z.strictObject({
   tasks: count,
 });
 
+/** What was reported: traits, when they became suspicious, and the iteration of the last report. */
+export const reportSchema = z.strictObject({
+  reported: z.record(z.string(), z.enum(['changed', 'alarm'])),
+  since: z.record(z.string(), z.number()),
+  last: z.int().nullable(),
+  acquitted: count,
+});
+
 /** Schema of the state of a reward-hacking detector. */
 export const detectorSchema = z.strictObject({
+  ...opinionSchema.shape,
   quick: scale,
   slow: scale,
   waiting: z.array(waitingBatch),
   responses: count,
   /** Mean of the rewards of earlier batches, and their number. */
   rewards: z.strictObject({ mean: z.number(), weight: count }),
-  ...opinionState,
-  report: z.strictObject({
-    /** Traits reported, and when they became suspicious. */
-    reported: z.record(z.string(), z.enum(['changed', 'alarm'])),
-    since: z.record(z.string(), z.number()),
-    last: z.int(),
-    acquitted: count,
-  }),
+  report: reportSchema,
 });
 
 /** State of a reward-hacking detector. Its parts change it in place. */
@@ -63,34 +65,3 @@ export type ScaleState = DetectorState[Scale];
 
 /** A batch whose responses have not joined the references. */
 export type WaitingBatch = DetectorState['waiting'][number];
-
-/** The state before the first batch. */
-export function initialState(): DetectorState {
-  return {
-    quick: initialScale(),
-    slow: initialScale(),
-    waiting: [],
-    responses: 0,
-    rewards: { mean: 0, weight: 0 },
-    ...initialOpinion(),
-    report: { reported: {}, since: {}, last: -1000, acquitted: 0 },
-  };
-}
-
-function initialScale(): ScaleState {
-  const ofSignals = () => new Float64Array(signalCount);
-  return {
-    rewarded: new Float64Array(rowLength * bins),
-    others: new Float64Array(rowLength * bins),
-    batchesKnown: new Float64Array(rowLength),
-    sums: [ofSignals(), ofSignals()],
-    dispersion: ofSignals(),
-    dispersionBatches: ofSignals(),
-    unrewarded: ofSignals(),
-    unrewardedCount: 0,
-    recent: ofSignals(),
-    recentCount: 0,
-    phrases: new Uint16Array(slotCount),
-    tasks: 0,
-  };
-}

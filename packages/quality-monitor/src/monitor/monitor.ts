@@ -3,7 +3,6 @@ import {
   type Finding,
   FormatError,
   having,
-  type Intervention,
   type Metrics,
   type MetricsLogger,
   type Monitor,
@@ -18,17 +17,11 @@ import { type AssessmentSummary, RewardQualityAssessor } from '../assessor/asses
 import { flatMetrics, type RewardQualityMetrics } from '../assessor/metrics.ts';
 import type { RewardHackingDetector } from '../hacking/detector.ts';
 import { restored, type Saved, saved } from '../state/saved.ts';
-import { AlertGate, alertGateStateSchema } from './alert-gate.ts';
 import { checkedBatch, type MonitoredBatch, rewardsOf, trajectoriesOf } from './batch.ts';
 import { GuardedLoggers } from './guarded-loggers.ts';
-import { Interventions, interventionNote } from './interventions.ts';
 import { alertMetrics, namespaced, withSamples } from './logged.ts';
-import {
-  type InterventionConfig,
-  interventionConfig,
-  isAtLeast,
-  type ResolvedInterventionConfig,
-} from './options.ts';
+import { type InterventionConfig, interventionConfig, type ResolvedInterventionConfig } from './options.ts';
+import { interventionNote, Reactions, reactionsSchema } from './reactions.ts';
 
 const partsSchema = z.strictObject({
   /** Default: an assessor with its defaults. */
@@ -69,9 +62,7 @@ export interface MonitoringSummary extends AssessmentSummary {
 
 const monitorSchema = z.strictObject({
   step: z.int(),
-  alerts: alertGateStateSchema,
-  heldInterventions: z.int().nonnegative(),
-  requested: z.record(z.string(), z.number()),
+  reactions: reactionsSchema,
   components: z.array(z.string()),
   assessor: z.unknown(),
   detectors: z.array(z.unknown()),
@@ -94,10 +85,9 @@ export class RewardQualityMonitor implements Monitor {
   readonly config: ResolvedInterventionConfig;
   readonly #detectors: readonly Monitor[];
   readonly #loggers: GuardedLoggers;
-  readonly #gate: AlertGate;
-  readonly #interventions: Interventions;
-  /** Step of the last batch, interventions held back, and names of the rewards seen so far. */
-  #past = { step: -1, heldInterventions: 0, components: [] as string[] };
+  readonly #reactions: Reactions;
+  /** Step of the last batch, and names of the rewards seen so far. */
+  #past = { step: -1, components: [] as string[] };
 
   /** @throws OptionsError for parts that are unfit or not known, and for a config out of range. */
   constructor(parts: RewardQualityMonitorParts = {}) {
@@ -111,8 +101,7 @@ export class RewardQualityMonitor implements Monitor {
     this.config = parseOptions('InterventionConfig', interventionConfig, config ?? {});
     this.#detectors = detectors;
     this.#loggers = new GuardedLoggers(loggers, onFailure);
-    this.#gate = new AlertGate(this.config, this.assessor.options.conventions);
-    this.#interventions = new Interventions(this.config);
+    this.#reactions = new Reactions(this.config, this.assessor.options.conventions);
   }
 
   /** Step of the last batch. −1 before the first. */
@@ -175,27 +164,19 @@ export class RewardQualityMonitor implements Monitor {
   }
 
   getMonitoringSummary(): MonitoringSummary {
-    const { totalAlertsBySeverity, ...alerts } = this.#gate.summary(this.#past.step);
-    const raised = Object.entries(totalAlertsBySeverity).filter(([, count]) => count > 0);
+    const { monitoring, ...alerts } = this.#reactions.summary(this.#past.step);
+    const { failures } = this.#loggers;
     return {
       ...this.assessor.getSummaryStatistics(),
-      totalAlerts: this.#gate.total,
-      alertsBySeverity: Object.fromEntries(raised),
-      alertsByRule: alerts.totalAlertsByRule,
-      monitoring: {
-        totalAlertsBySeverity,
-        ...alerts,
-        heldInterventions: this.#past.heldInterventions,
-        failures: this.#loggers.failures,
-      },
+      ...alerts,
+      monitoring: { ...monitoring, failures },
     };
   }
 
   saveState(): SavedMonitor {
     return saved(monitorSchema, {
       ...this.#past,
-      alerts: this.#gate.state,
-      requested: this.#interventions.requested,
+      reactions: this.#reactions.state,
       assessor: this.assessor.saveState(),
       detectors: this.#detectors.map((detector) => detector.saveState()),
     });
@@ -207,11 +188,10 @@ export class RewardQualityMonitor implements Monitor {
     if (given.detectors.length !== this.#detectors.length) {
       throw new FormatError('RewardQualityMonitor: expected the state of a monitor with as many detectors');
     }
-    const { alerts, requested, assessor, detectors, ...past } = given;
+    const { reactions, assessor, detectors, ...past } = given;
     this.assessor.loadState(assessor);
     for (const [at, detector] of this.#detectors.entries()) detector.loadState(detectors[at]);
-    this.#gate.state = alerts;
-    this.#interventions.requested = requested;
+    this.#reactions.state = reactions;
     this.#past = past;
   }
 
@@ -234,8 +214,7 @@ export class RewardQualityMonitor implements Monitor {
     this.#past.step = step;
     const detected = this.#detect(observed);
     const findings = [...assessed.findings, ...detected.findings];
-    const { reported, held } = this.#gate.admit(findings, step);
-    const interventions = this.#request(findings, detected, step);
+    const { reported, held, interventions } = this.#reactions.react(findings, step, detected.interventions);
     const suspectedRewardHacking = detected.metrics.suspected_reward_hacking ?? 0;
     const metrics: RewardQualityMetrics = { ...assessed.metrics, suspectedRewardHacking };
     const logged = namespaced({
@@ -283,16 +262,6 @@ export class RewardQualityMonitor implements Monitor {
       findings: findings.map((finding) => withSamples(finding, observed, this.assessor.samples)),
       interventions: reports.flatMap(({ interventions = [] }) => interventions),
     };
-  }
-
-  /** Interventions of the config's actions and of the detectors. */
-  #request(findings: readonly Finding[], detected: MonitorReport, step: number): readonly Intervention[] {
-    const { enableInterventions, interventionSeverity } = this.config;
-    if (!enableInterventions) return [];
-    const severe = findings.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
-    const { interventions, held } = this.#interventions.request(severe, step);
-    this.#past.heldInterventions += held;
-    return [...interventions, ...(detected.interventions ?? [])];
   }
 }
 

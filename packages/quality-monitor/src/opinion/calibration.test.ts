@@ -1,8 +1,9 @@
 import { RandomStream } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { initial } from '../state/saved.ts';
 import { Calibration, type Pair, withPairs } from './calibration.ts';
 import { SecondOpinion } from './second-opinion.ts';
-import { initialOpinion } from './state.ts';
+import { opinionSchema } from './state.ts';
 
 const random = RandomStream.named('calibration.test');
 
@@ -63,7 +64,7 @@ describe('Calibration', () => {
 
 /** An opinion, and what it says of batches in which rewarded responses have a worth. */
 function asked() {
-  const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initialOpinion());
+  const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initial(opinionSchema));
   const observe = (worth: number) => {
     const trajectories = Array.from({ length: 16 }, () => {
       const isPaid = random.uniform() < 0.5;
@@ -97,7 +98,7 @@ describe('SecondOpinion', () => {
 
   it('is convicted by fewer responses if their text is suspicious', () => {
     const evidenceOf = (priors: readonly number[]) => {
-      const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initialOpinion());
+      const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initial(opinionSchema));
       const judged = { at: [0, 1, 2, 3], weights: new Float32Array(4).fill(1), priors, designEffect: 1 };
       opinion.gather(Float64Array.of(1.5, 1.5, -0.5, -0.5), judged, new Set(), []);
       return opinion.share;

@@ -151,7 +151,7 @@ export class SecondOpinion {
       const late = known.filter(([, , added]) => added >= batches - delayBatches);
       pairs[name] = late.map(([promise, score, added]) => [promise, score, added - delayBatches]);
     }
-    this.#state.evidence.sums = [0, 0];
+    this.#state.evidence.sums.fill(0);
   }
 
   /** Drops the evidence, and what the opinion said lately. */
@@ -160,14 +160,14 @@ export class SecondOpinion {
     for (const [name, known] of Object.entries(pairs)) {
       pairs[name] = known.filter(([, , added]) => added < batches - delayBatches);
     }
-    evidence.sums = [0, 0];
+    evidence.sums.fill(0);
     this.forgetSuspects();
   }
 
   /** Forgets the suspects, because the suspicion is over. */
   forgetSuspects(): void {
     Object.assign(this.#state.evidence, { about: [], suspects: 0, below: 0 });
-    if (this.#names.length === 0) this.#state.evidence.sums = [0, 0];
+    if (this.#names.length === 0) this.#state.evidence.sums.fill(0);
   }
 
   #scores(trajectories: readonly ScoredTrajectory[]): [name: string, scores: number[]][] {

@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { packed } from '../state/saved.ts';
 
 const count = z.number().nonnegative();
 
-/** Fields of a detector's state that the second opinion needs. */
-export const opinionState = {
+/** Schema of the fields of a detector's state that the second opinion needs. */
+export const opinionSchema = z.strictObject({
   /** Products of the reward and, after it, the components: distances from the means of their batches. They fade. */
   weights: z.strictObject({ names: z.array(z.string()), count, sums: z.array(z.array(z.number())) }),
   /** By opinion: what rewards promised, its scores, and the batches that they are of. By promise. */
@@ -17,26 +18,13 @@ export const opinionState = {
   ),
   evidence: z.strictObject({
     /** Nats of each test. */
-    sums: z.array(count).length(2),
+    sums: packed(Float64Array, 2),
     /** Traits of the suspects, their number, and the sum of the deviations by which they score lower. */
     about: z.array(z.string()),
     suspects: count,
     below: z.number(),
   }),
-};
-
-const schema = z.strictObject(opinionState);
+});
 
 /** State of the second opinion. Its parts change it in place. */
-export type OpinionState = z.output<typeof schema>;
-
-/** The state before the first batch. */
-export function initialOpinion(): OpinionState {
-  return {
-    weights: { names: [], count: 0, sums: [] },
-    pairs: {},
-    batches: 0,
-    components: {},
-    evidence: { sums: [0, 0], about: [], suspects: 0, below: 0 },
-  };
-}
+export type OpinionState = z.output<typeof opinionSchema>;
