@@ -50,6 +50,6 @@ it('monitors rewards of @rlp/rewards alone and combined, which score as before',
     step: 6,
     responses: expect.arrayContaining(trajectories.map(({ response }) => response)),
     prompts: Array.from({ length: 6 }, () => '2 + 2?'),
-    rewards: { exact: expect.arrayContaining([1, 0, null]), combined: [19, 18, 19, 1, 18, 0] },
+    rewards: { exact: expect.arrayContaining([1, 0, null]), combined: [19, 18, 19, 18, 1, 0] },
   });
 });

@@ -63,43 +63,31 @@ export function monitoredReward<Reward extends AnyReward>(
   }
   const ledger = ledgerOf(monitor);
   if (monitoring === 'on') ledger.join(name);
-  const add = (entry: LedgerEntry, score: number | null) => {
-    if (monitoring === 'on') ledger.add(name, entry, score, batchInterval);
+  const hear = (result: unknown, given: unknown) => {
+    const scores = isComputer(reward) ? scoresOfGroup(result as never) : scoresOf(given, result);
+    for (const [entry, score] of monitoring === 'on' ? scores : [])
+      ledger.add(name, entry, score, batchInterval);
   };
-  const described = {
+  const members = {
     flush: { value: () => ledger.flush() },
     pending: { get: () => ledger.pending(name) },
   };
-  if (!isComputer(reward)) {
-    const wrapped = reported(reward as (...given: unknown[]) => unknown, add);
-    return Object.defineProperties(wrapped, described) as unknown as Monitored<Reward>;
-  }
-  const hear = (scored: readonly ScoredTrajectory[]) => {
-    for (const { trajectory, reward: score } of scored) add(entryOf(trajectory), score);
-  };
-  return overheard(reward, hear, described) as unknown as Monitored<Reward>;
+  return overheard(reward, hear, members) as Monitored<Reward>;
 }
 
-/** Calls a function, and adds what it scored. */
-function reported(
-  reward: (...given: unknown[]) => unknown,
-  add: (entry: LedgerEntry, score: number | null) => void,
-): (...given: unknown[]) => unknown {
-  const record = (given: unknown, result: unknown) => {
-    const isOne = !Array.isArray(given) || typeof result === 'number' || result === null;
-    if (isOne) return add(entryOf(given), result as number | null);
-    // If the number of values differs, it is unknown which response each belongs to.
-    const values = Array.isArray(result) && result.length === given.length ? result : undefined;
-    for (const [at, one] of given.entries()) add(entryOf(one), values?.[at] ?? null);
-  };
-  return (given, ...rest) => {
-    const heard = (value: unknown) => {
-      record(given, value);
-      return value;
-    };
-    const result = reward(given, ...rest);
-    return result instanceof Promise ? result.then(heard) : heard(result);
-  };
+type Score = readonly [scored: LedgerEntry, score: number | null];
+
+function scoresOfGroup(scored: readonly ScoredTrajectory[]): Score[] {
+  return scored.map(({ trajectory, reward }) => [entryOf(trajectory), reward]);
+}
+
+/** Scores by a function. If it gives another number of values, it is unknown which response each belongs to. */
+function scoresOf(given: unknown, result: unknown): Score[] {
+  if (!Array.isArray(given) || typeof result === 'number' || result === null) {
+    return [[entryOf(given), result as number | null]];
+  }
+  const values = Array.isArray(result) && result.length === given.length ? result : [];
+  return given.map((one, at) => [entryOf(one), values[at] ?? null]);
 }
 
 /** A response as rewards get it: a text, a trajectory, or messages. */
@@ -115,25 +103,32 @@ function isComputer(reward: unknown): reward is AnyRewardComputer {
   return typeof (reward as Partial<AnyRewardComputer> | null)?.computeRewards === 'function';
 }
 
-/** The same computer, with further members. `hear` gets what each group scored. */
-function overheard<Computer extends AnyRewardComputer>(
-  computer: Computer,
-  hear: (scored: readonly ScoredTrajectory[]) => void,
+/** The same reward, with further members. `hear` gets the result of each call and its first argument. */
+function overheard<Reward extends AnyReward>(
+  reward: Reward,
+  hear: (result: unknown, given: unknown) => void,
   further: PropertyDescriptorMap = {},
-): Computer {
-  const computeRewards = async (...given: never) => {
-    const scored = await computer.computeRewards(...given);
-    hear(scored);
-    return scored;
+): Reward {
+  const scores = (...given: unknown[]) => {
+    const heard = (result: unknown) => {
+      hear(result, given[0]);
+      return result;
+    };
+    const result: unknown = isComputer(reward)
+      ? reward.computeRewards(...(given as never))
+      : reward(...(given as never));
+    return result instanceof Promise ? result.then(heard) : heard(result);
   };
-  const members = Object.defineProperties({ computeRewards }, further);
+  const own = isComputer(reward) ? { computeRewards: scores } : {};
+  const members = Object.defineProperties(own, further);
   // A proxy of a frozen object could not answer with another member.
-  return new Proxy(Object.isFrozen(computer) ? { ...computer } : computer, {
-    apply: (_, __, given) => computeRewards(...(given as never)),
+  const isFixed = Object.isFrozen(reward) && typeof reward === 'object';
+  return new Proxy(isFixed ? { ...reward } : reward, {
+    apply: (_, __, given) => scores(...given),
     get: (_, key) => {
       if (Object.hasOwn(members, key)) return Reflect.get(members, key);
-      const value: unknown = Reflect.get(computer, key);
-      return typeof value === 'function' ? value.bind(computer) : value;
+      const value: unknown = Reflect.get(reward, key);
+      return typeof value === 'function' && isComputer(reward) ? value.bind(reward) : value;
     },
   });
 }
@@ -177,7 +172,7 @@ export function monitoredRewards<Computer extends AnyRewardComputer>(
   computer: Computer,
   monitor: RewardQualityMonitor,
 ): Computer {
-  return overheard(computer, (trajectories) => {
-    monitor.observe({ iteration: monitor.step + 1, trajectories });
+  return overheard(computer, (scored) => {
+    monitor.observe({ iteration: monitor.step + 1, trajectories: scored as readonly ScoredTrajectory[] });
   });
 }

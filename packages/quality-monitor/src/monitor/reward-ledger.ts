@@ -25,9 +25,8 @@ interface Row {
 export class RewardLedger {
   readonly #monitor: RewardQualityMonitor;
   readonly #names = new Set<string>();
-  readonly #incomplete = new Map<string, Row[]>();
-  #incompleteRows = 0;
-  #complete: Row[] = [];
+  readonly #complete: Row[] = [];
+  readonly #incomplete: Row[] = [];
   #assessed = 0;
 
   constructor(monitor: RewardQualityMonitor) {
@@ -41,50 +40,29 @@ export class RewardLedger {
 
   /** Responses with this reward that are not assessed yet. */
   pending(name: string): number {
-    return this.#rows().filter(({ rewards }) => rewards.has(name)).length;
+    return [...this.#complete, ...this.#incomplete].filter(({ rewards }) => rewards.has(name)).length;
   }
 
   /** Adds a score. Assesses once `interval` responses have all their rewards. */
   add(name: string, { response, prompt }: LedgerEntry, reward: number | null, interval: number): void {
-    const waiting = this.#incomplete.get(response) ?? [];
-    const row = waiting.find(({ rewards }) => !rewards.has(name)) ?? this.#begin(response, waiting);
+    const waiting = this.#incomplete;
+    let at = waiting.findIndex((row) => row.response === response && !row.rewards.has(name));
+    if (at < 0) at = waiting.push({ response, prompt, rewards: new Map() }) - 1;
+    const row = waiting[at]!;
     row.rewards.set(name, reward);
     row.prompt ??= prompt;
-    if (row.rewards.size >= this.#names.size) this.#complete.push(this.#taken(row, waiting));
+    if (row.rewards.size >= this.#names.size) this.#complete.push(...waiting.splice(at, 1));
     if (this.#complete.length >= interval) this.#assess(this.#complete.splice(0));
-    else if (this.#incompleteRows > mostIncomplete) this.flush();
+    else if (waiting.length > mostIncomplete) this.flush();
   }
 
   /** Assesses everything. Rewards that a response lacks count as missing. */
   flush(): void {
-    const rows = this.#rows();
-    this.#complete = [];
-    this.#incomplete.clear();
-    this.#incompleteRows = 0;
-    if (rows.length > 0) this.#assess(rows);
-  }
-
-  #rows(): Row[] {
-    return [...this.#complete, ...[...this.#incomplete.values()].flat()];
-  }
-
-  #begin(response: string, waiting: Row[]): Row {
-    const row: Row = { response, prompt: undefined, rewards: new Map() };
-    waiting.push(row);
-    this.#incomplete.set(response, waiting);
-    this.#incompleteRows += 1;
-    return row;
-  }
-
-  /** Takes a row out of those that wait. */
-  #taken(row: Row, waiting: Row[]): Row {
-    waiting.splice(waiting.indexOf(row), 1);
-    if (waiting.length === 0) this.#incomplete.delete(row.response);
-    this.#incompleteRows -= 1;
-    return row;
+    this.#assess([...this.#complete.splice(0), ...this.#incomplete.splice(0)]);
   }
 
   #assess(rows: readonly Row[]): void {
+    if (rows.length === 0) return;
     this.#assessed += rows.length;
     const names = [...this.#names].filter((name) => rows.some(({ rewards }) => rewards.has(name)));
     const valuesOf = (name: string) => rows.map(({ rewards }) => rewards.get(name) ?? null);
