@@ -139,6 +139,14 @@ describe('a name of another library', () => {
     expect(problems({ reward_weights: [1] })[0]).toContain('rewardFunctions({ name: { reward, weight } })');
   });
 
+  it.each([
+    ['learningRate', 'it is an option of OnnxBackendOptions'],
+    ['lora', 'it is an option of OnnxBackendOptions'],
+    ['shuffle', 'it is an option of TaskSourceOptions'],
+  ])('is not needed for %s, an option of other options', (name, expected) => {
+    expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
+  });
+
   it('is a place or a sentence', () => {
     for (const value of Object.values(foreignNames)) {
       expect(value).toMatch(/ |^[A-Z]\w+(\.\w+)+(\+[A-Z]\w+(\.\w+)+)*$/);

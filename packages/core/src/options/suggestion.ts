@@ -84,6 +84,20 @@ function translated(
   return { text: `in rlp this is ${places.join(' and ')}`, isHere };
 }
 
+/** The interface that has an option of this very name, if there is one among the places that other libraries' names point to. */
+function ownerOf(name: string): string | undefined {
+  const places = Object.values(foreignNames).flatMap((entry) =>
+    entry.includes(' ') ? [] : entry.split('+'),
+  );
+  const owners = new Set(
+    places
+      .map((place) => place.split('.'))
+      .flatMap(([type, ...path]) => (path.join('.') === name ? type! : [])),
+  );
+  const [owner] = owners;
+  return owners.size === 1 ? `it is an option of ${owner}` : undefined;
+}
+
 /** What to write instead of a key that is not allowed at `path`. */
 export function keySuggestion(
   key: string,
@@ -110,6 +124,7 @@ export function keySuggestion(
     asked(sameNames(key, elsewhere, lastOf)) ??
     asked(nearNames(key, siblings, lastOf)) ??
     translation?.text ??
+    ownerOf(key) ??
     asked(nearNames(key, elsewhere, lastOf)) ??
     (names.length > 0 && names.length <= listed ? `expected one of: ${names.join(', ')}` : undefined)
   );
