@@ -260,7 +260,7 @@ describe('rlp monitor analyze', () => {
       rewardStatistics: { score: { mean: 1, samples: 1 } },
     });
     expect((await rlp('monitor', 'analyze', csv)).complaints).toContain(
-      'The record has fields completion, score; name its fields (--response, --reward, --prompt)',
+      'got fields completion, score; name the fields (--response, --reward, --prompt)',
     );
   });
 
@@ -294,7 +294,7 @@ describe('rlp monitor analyze', () => {
     const path = save('{"response":"a"}\n{"text":"b"}\n{"response":"c"}\n');
     expect(await rlp('monitor', 'analyze', path)).toMatchObject({
       code: 1,
-      complaints: expect.stringContaining('line 2: expected {"response": "…"'),
+      complaints: expect.stringContaining('line 2: expected a field response, as in {"response": "…"'),
     });
     expect((await rlp('monitor', 'analyze', path, '--batch-size', '0')).complaints).toContain('--batch-size');
     expect((await rlp('monitor', 'analyze', path, '--tags', 'a')).complaints).toContain(

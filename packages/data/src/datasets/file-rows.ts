@@ -20,6 +20,8 @@ type FileFormat = 'jsonl' | 'json' | 'csv' | 'parquet' | 'text';
 export interface RowsFile {
   readonly path: string;
   readonly fields?: DatasetFields | undefined;
+  /** What is done about a last line of JSON Lines that is cut short. */
+  readonly tornLine: 'throw' | 'skip';
 }
 
 /** What a file is, by its first bytes and its name. */
@@ -89,7 +91,10 @@ async function* chunksOf(
 }
 
 /** Rows of a file after the first `skip`. */
-export async function* fileBatches({ path, fields }: RowsFile, skip: number): DatasetBatches<DatasetRow> {
+export async function* fileBatches(
+  { path, fields, tornLine }: RowsFile,
+  skip: number,
+): DatasetBatches<DatasetRow> {
   const { format, compression } = await kindOf(path);
   const unit = format === 'parquet' ? 'row' : format === 'json' ? 'element' : 'line';
   const origin = { name: path, unit, fields } as const;
@@ -102,7 +107,7 @@ export async function* fileBatches({ path, fields }: RowsFile, skip: number): Da
   let number = 0;
   const entryOf = ({ number: at, value }: Placed): DatasetEntry<DatasetRow> =>
     checkedEntry(value as DatasetRow, { number: ++number, at, origin });
-  for await (const rows of rowsOf[format](chunksOf(path, compression), { source: path, skip })) {
+  for await (const rows of rowsOf[format](chunksOf(path, compression), { source: path, tornLine, skip })) {
     const from = Math.min(rows.length, Math.max(0, skip - number));
     number += from;
     yield (from === 0 ? rows : rows.slice(from)).map(entryOf);
@@ -113,7 +118,7 @@ export async function* fileBatches({ path, fields }: RowsFile, skip: number): Da
 export async function countFileRows(file: RowsFile): Promise<number> {
   const { format, compression } = await kindOf(file.path);
   if (format === 'parquet') return countParquetRows(file.path);
-  const all = { source: file.path, skip: Number.POSITIVE_INFINITY };
+  const all = { source: file.path, tornLine: file.tornLine, skip: Number.POSITIVE_INFINITY };
   let count = 0;
   for await (const rows of rowsOf[format](chunksOf(file.path, compression), all)) count += rows.length;
   return count;
@@ -127,7 +132,7 @@ interface Placed {
 
 type ReadRows = (
   chunks: AsyncIterable<Uint8Array>,
-  place: { readonly source: string; readonly skip: number },
+  place: { readonly source: string; readonly tornLine: RowsFile['tornLine']; readonly skip: number },
 ) => AsyncIterable<readonly Placed[]>;
 
 const skipped = { number: 0, value: undefined };
@@ -135,8 +140,9 @@ const maxLineBytes = 2 ** 28;
 
 /** Readers by format. The first `skip` rows need not be parsed, so their values may be missing. */
 const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
-  async *jsonl(chunks, { source, skip }) {
-    const parser = new LineParser<unknown>('loadDataset', { source, expected: 'one JSON object per line' });
+  async *jsonl(chunks, { source, tornLine, skip }) {
+    const expected = 'one JSON object per line';
+    const parser = new LineParser<unknown>('loadDataset', { source, expected, tornLine });
     let count = 0;
     const parse = (text: string | undefined, isEnded: boolean): Placed | undefined => {
       if (count >= skip)

@@ -5,8 +5,8 @@ import * as z from 'zod';
 import { hubSchema } from '../hub/hub-options.ts';
 import { hubSnapshot } from '../hub/hub-snapshot.ts';
 import { Dataset } from './dataset.ts';
-import { type DatasetFields, datasetFieldsSchema } from './dataset-fields.ts';
-import { countFileRows, fileBatches } from './file-rows.ts';
+import { datasetFieldsSchema } from './dataset-fields.ts';
+import { countFileRows, fileBatches, type RowsFile } from './file-rows.ts';
 import { type FolderChoice, filesOfSplit, folderLayout } from './folder-layout.ts';
 import { joined } from './joined.ts';
 import { slicedRows, splitSlice } from './slices.ts';
@@ -18,6 +18,8 @@ const schema = z.strictObject({
   config: z.string().min(1).optional(),
   /** Columns with other names than those recognised. Default `{}`. */
   fields: datasetFieldsSchema.prefault({}),
+  /** `'skip'` leaves out a last line of JSON Lines that a crash cut short. Default `'throw'`. */
+  tornLine: z.enum(['throw', 'skip']).default('throw'),
   /** How a dataset of the Hugging Face hub is fetched. Default `{}`. */
   hub: hubSchema.prefault({}),
   /** Ends a download with its reason. Default: no signal. */
@@ -73,16 +75,15 @@ async function opened(source: string, options: Resolved): Promise<Dataset> {
     kind === 'file' ? [name] : await (kind === 'folder' ? filesOfFolder : filesOfHub)(name, choice, options);
   const dataset = joined(
     name,
-    files.map((path) => fileDataset(path, options.fields)),
+    files.map((path) => fileDataset({ path, fields: options.fields, tornLine: options.tornLine })),
   );
   const chosen = slice ?? splitPart;
   return chosen === undefined ? dataset : slicedRows(dataset, chosen);
 }
 
-function fileDataset(path: string, fields: DatasetFields): Dataset {
-  const file = { path, fields };
+function fileDataset(file: RowsFile): Dataset {
   return new Dataset({
-    name: path,
+    name: file.path,
     open: (skip) => fileBatches(file, skip),
     count: () => countFileRows(file),
   });

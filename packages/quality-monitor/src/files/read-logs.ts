@@ -31,48 +31,55 @@ export interface MonitorLogs {
  * If steps begin again, as after a resumed run, the later lines replace those from that step on.
  */
 export function readMonitorLogs(texts: { readonly metrics?: string; readonly alerts?: string }): MonitorLogs {
-  const metrics: MetricsRecord[] = [];
-  const events: Event[] = [];
+  const metrics = readSteps(texts.metrics, metricsOf, 'one');
+  const alerts = readSteps(texts.alerts, alertOf, 'several');
+  return {
+    metrics: metrics.rows,
+    findings: alerts.rows.flatMap((row) => ('finding' in row ? row.finding : [])),
+    notes: alerts.rows.flatMap((row) => ('note' in row ? row : [])),
+    unreadable: metrics.unreadable + alerts.unreadable,
+  };
+}
+
+/** Reads a log of one row or several per step. A resumed run may repeat a line, which counts once. */
+function readSteps<Row extends { readonly step: number }>(
+  log = '',
+  rowOf: (value: Readonly<Record<string, unknown>>) => Row | undefined,
+  perStep: 'one' | 'several',
+) {
+  const read: { readonly line: string; readonly row: Row }[] = [];
   let unreadable = 0;
-  const onMalformed = () => {
+  const skip = () => {
     unreadable += 1;
   };
-  for (const { value } of parseJsonLines(texts.metrics ?? '', { onMalformed })) {
-    const { step, ...rest } = isRecord(value) ? value : {};
-    if (typeof step === 'number') {
-      forgetFrom(step, metrics);
-      metrics.push({ step, metrics: finite(rest) });
-    } else unreadable += 1;
+  for (const { text: line, value } of parseJsonLines(log, { onMalformed: skip })) {
+    const row = isRecord(value) ? rowOf(value) : undefined;
+    const before = read.at(-1)?.row.step ?? Number.NEGATIVE_INFINITY;
+    if (row === undefined) skip();
+    else if (row.step < before || (row.step === before && perStep === 'one')) {
+      const kept = read.findLastIndex((earlier) => earlier.row.step < row.step) + 1;
+      read.splice(kept, read.length, { line, row });
+    } else {
+      const same = read.findLast((earlier) => earlier.row.step !== row.step || earlier.line === line);
+      if (same?.line !== line) read.push({ line, row });
+    }
   }
-  for (const { text: line, value } of parseJsonLines(texts.alerts ?? '', { onMalformed })) {
-    const event = eventOf(line, value);
-    if (event === undefined) unreadable += 1;
-    else remember(event, events);
-  }
-  return {
-    metrics,
-    findings: events.flatMap(({ finding }) => finding ?? []),
-    notes: events.flatMap(({ note }) => note ?? []),
-    unreadable,
-  };
+  return { rows: read.map(({ row }) => row), unreadable };
 }
 
-/** A line of the file of findings and notes. */
-interface Event {
-  readonly step: number;
-  readonly line: string;
-  readonly finding?: Finding;
-  readonly note?: NoteRecord;
+function metricsOf({ step, ...metrics }: Readonly<Record<string, unknown>>): MetricsRecord | undefined {
+  return typeof step === 'number' ? { step, metrics: finite(metrics) } : undefined;
 }
 
-function eventOf(line: string, value: unknown): Event | undefined {
-  const { step, timestamp, pathology_type: rule, metrics, note, ...rest } = isRecord(value) ? value : {};
+type Alert = NoteRecord | { readonly step: number; readonly finding: Finding };
+
+function alertOf(line: Readonly<Record<string, unknown>>): Alert | undefined {
+  const { step, timestamp, pathology_type: rule, metrics, note, ...rest } = line;
   if (typeof rule !== 'string') {
-    const isNote = typeof step === 'number' && typeof note === 'string';
-    return isNote ? { step, line, note: { step, note } } : undefined;
+    return typeof step === 'number' && typeof note === 'string' ? { step, note } : undefined;
   }
   const evidence = isRecord(metrics) ? metrics : {};
-  const { success, data } = findingSchema.safeParse({
+  const { data: finding } = findingSchema.safeParse({
     ...rest,
     rule,
     evidence: finite(evidence),
@@ -81,20 +88,7 @@ function eventOf(line: string, value: unknown): Event | undefined {
     component: typeof evidence.reward_name === 'string' ? evidence.reward_name : undefined,
     note: isPathology(rule) ? pathologyNotes[rule] : note,
   });
-  return success ? { step: data.iteration, line, finding: data } : undefined;
-}
-
-/** A step has several lines. A resumed run may repeat a line, which counts once. */
-function remember(event: Event, events: Event[]): void {
-  if (event.step < (events.at(-1)?.step ?? event.step)) forgetFrom(event.step, events);
-  for (let at = events.length - 1; at >= 0 && events[at]!.step === event.step; at--) {
-    if (events[at]!.line === event.line) return;
-  }
-  events.push(event);
-}
-
-function forgetFrom(step: number, records: { readonly step: number }[]): void {
-  while (records.length > 0 && records.at(-1)!.step >= step) records.pop();
+  return finding && { step: finding.iteration, finding };
 }
 
 function finite(values: Readonly<Record<string, unknown>>): Metrics {

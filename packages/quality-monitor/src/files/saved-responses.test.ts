@@ -95,15 +95,10 @@ it('reads Parquet with nested columns', async () => {
 });
 
 it.each<[string, string | Uint8Array, SavedFields | undefined, string]>([
-  ['a.jsonl', `${line}\n{"respons":"b"}`, undefined, 'line 2: expected {"response"'],
+  ['a.jsonl', `${line}\n{"respons":"b"}`, undefined, 'line 2: expected a field response, as in {"response"'],
   ['a.jsonl', `{"respon\n${line}`, undefined, 'line 1: expected'],
-  [
-    'a.jsonl',
-    '{"text":"b"}',
-    undefined,
-    'response: it is missing. The record has fields text; name its fields (--response',
-  ],
-  ['a.jsonl', '7\n', undefined, 'line 1: expected {"response": "…"'],
+  ['a.jsonl', '{"text":"b"}', undefined, 'a scored trajectory, got fields text; name the fields (--response'],
+  ['a.jsonl', '7\n', undefined, 'line 1: expected an object with columns, got 7'],
   ['a.json', `[${line},`, undefined, 'expected a JSON list that ends with ]'],
   ['a.csv', 'completion,score\na,1\n', undefined, 'line 2: expected'],
   ['a.csv', 'response,reward\na,1,2\n', undefined, 'line 2: expected 2 fields as in the header, got 3'],
@@ -114,7 +109,7 @@ it.each<[string, string | Uint8Array, SavedFields | undefined, string]>([
     'expected records with a field scor, but none has it; the first has fields response, reward',
   ],
   ['a.jsonl', line, { prompt: 'question' }, 'expected records with a field question'],
-  ['a.jsonl', line, { response: 'text' }, 'line 1: expected a field text, got fields response, reward'],
+  ['a.jsonl', line, { response: 'text' }, 'line 1: expected a field text, as in {"response"'],
   ['a.jsonl', Uint8Array.of(31, 139, 8, 0, 255), undefined, 'expected a complete gzip file'],
   ['a.csv', Uint8Array.of(255, 254, 97, 0), undefined, 'expected UTF-8 text, got other bytes'],
   ['a.parquet', line, undefined, 'expected a Parquet file'],

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { FormatError, isRecord } from '@rlp/core';
+import type { DatasetReader, DatasetRow } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
-import { readJsonLinesFile } from '@rlp/data/files';
 import { loggedReward } from '../monitor/batch.ts';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
 
@@ -48,89 +48,46 @@ export async function* streamSavedResponses(
   path: string,
   fields: SavedFields = {},
 ): AsyncGenerator<SavedResponse, void, undefined> {
-  const isMapped = Object.values(fields).some((field) => field !== undefined);
   const unknown = new Set([fields.rewards ?? [], fields.prompt ?? []].flat());
-  let first: unknown;
-  let count = 0;
-  for await (const { place, value } of recordsOf(path)) {
-    first ??= value;
-    const where = `${path}, ${place}`;
-    for (const field of unknown) if (valuesAt(value, field).length > 0) unknown.delete(field);
-    for (const one of isMapped ? mapped(value, fields, where) : [parsed(value, where)]) {
-      count += 1;
-      yield { ...one, place };
-    }
+  let first: DatasetRow | undefined;
+  for await (const { at, origin, row } of await recordsOf(path)) {
+    first ??= row;
+    for (const field of unknown) if (valuesAt(row, field).length > 0) unknown.delete(field);
+    const place = `${origin.unit} ${at}`;
+    for (const one of responsesOf(row, fields, `${path}, ${place}`)) yield { ...one, place };
   }
-  if (count === 0 || unknown.size === 0) return;
+  if (first === undefined || unknown.size === 0) return;
   const names = [...unknown].join(' and a field ');
   throw new FormatError(
     `${path}: expected records with a field ${names}, but none has it; the first has ${keysOf(first)}`,
   );
 }
 
-const expected = '{"response": "…", "rewards": {"name": number}} or a scored trajectory';
-
-async function* recordsOf(
-  path: string,
-): AsyncGenerator<{ readonly place: string; readonly value: unknown }, void, undefined> {
-  if (await isJsonLines(path)) {
-    for await (const { number, value } of readJsonLinesFile(path, { expected, tornLine: 'skip' })) {
-      yield { place: `line ${number}`, value };
-    }
-    return;
+async function recordsOf(path: string): Promise<DatasetReader<DatasetRow>> {
+  if ((await stat(path)).isDirectory()) {
+    throw new FormatError(`${path}: expected a file, got a directory; pass one of its files`);
   }
-  for await (const entries of (await loadDataset(path)).batches()) {
-    for (const { row, at, origin } of entries) yield { place: `${origin.unit} ${at}`, value: row };
-  }
-}
-
-/** Whether a file is neither Parquet, a table, compressed nor a JSON list. */
-async function isJsonLines(path: string): Promise<boolean> {
-  try {
-    await using file = await open(path);
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(4096), 0, 4096, 0);
-    const head = buffer.toString('latin1', 0, bytesRead).replace(/^\u00ef\u00bb\u00bf/, '');
-    const isPacked = head.startsWith('\u001f\u008b') || head.startsWith('PAR1');
-    return !isPacked && !/\.([ct]sv|parquet|gz|zst)$/i.test(path) && !/^\s*\[/.test(head);
-  } catch (cause) {
-    // The system's other messages name the path.
-    if ((cause as NodeJS.ErrnoException).code !== 'EISDIR') throw cause;
-    throw new FormatError(`${path}: expected a file, got a directory; pass one of its files`, { cause });
-  }
-}
-
-/** A response before its place is known. */
-type Unplaced = Omit<SavedResponse, 'place'>;
-
-/** Reads a record as rollouts save it, or with the usual names. */
-function parsed(value: unknown, where: string): Unplaced {
-  const record = isRecord(value) ? value : {};
-  const { trajectory, reward, components, rewards = reward === undefined ? {} : { reward } } = record;
-  const rollout = isRecord(trajectory) ? trajectory : undefined;
-  const { response, prompt = isRecord(rollout?.task) ? rollout.task.prompt : undefined } = rollout ?? record;
-  const paid = rollout === undefined ? rewards : { ...(isRecord(components) && components), total: reward };
-  if (response === undefined || !isRecord(paid)) {
-    const problem =
-      response === undefined ? 'response: it is missing' : 'rewards: expected names and numbers';
-    throw new FormatError(
-      `${where}: expected ${expected}; ${problem}. The record has ${keysOf(value)}; name its fields (--response, --reward, --prompt) if they differ`,
-    );
-  }
-  return {
-    response: loggedResponse(response),
-    rewards: Object.fromEntries(Object.entries(paid).map(([name, one]) => [name, loggedReward(one)])),
-    ...(prompt !== undefined && { prompt: loggedText(prompt) }),
-  };
+  return (await loadDataset(path, { tornLine: 'skip' })).read();
 }
 
 /** The responses of a record. A reward or a prompt counts for all of them if there is one only. */
-function mapped(record: unknown, fields: SavedFields, where: string): Unplaced[] {
-  const { response = 'response', rewards = ['reward'], prompt = 'prompt' } = fields;
+function responsesOf(
+  row: DatasetRow,
+  { response = 'response', rewards: fields, prompt = 'prompt' }: SavedFields,
+  where: string,
+): Omit<SavedResponse, 'place'>[] {
+  const record = withUsualNames(row);
+  const { reward, rewards = reward === undefined ? {} : { reward } } = record;
   const responses = valuesAt(record, response);
-  if (responses.length === 0) {
-    throw new FormatError(`${where}: expected a field ${response}, got ${keysOf(record)}`);
+  const isRewarded = fields !== undefined || isRecord(rewards);
+  if (responses.length === 0 || !isRewarded) {
+    throw new FormatError(
+      `${where}: expected a field ${isRewarded ? response : 'rewards with names and numbers'}, as in {"response": "…", "rewards": {"name": number}} or a scored trajectory, got ${keysOf(row)}; name the fields (--response, --reward, --prompt) if they differ`,
+    );
   }
-  const paid = rewards.map((field) => ({ name: nameOf(field, rewards), values: valuesAt(record, field) }));
+  const paid = fields
+    ? fields.map((field) => ({ name: nameOf(field, fields), values: valuesAt(record, field) }))
+    : Object.entries(rewards as object).map(([name, value]) => ({ name, values: [value as unknown] }));
   const known = paid.filter(({ values }) => values.length > 0);
   const prompts = valuesAt(record, prompt);
   const one = (values: readonly unknown[], at: number) => (values.length === 1 ? values[0] : values[at]);
@@ -141,12 +98,23 @@ function mapped(record: unknown, fields: SavedFields, where: string): Unplaced[]
   }));
 }
 
+/** A record with the names of a saved response. A scored trajectory, as rollouts save it, has others. */
+function withUsualNames(row: DatasetRow): DatasetRow {
+  const { trajectory, reward, components } = row;
+  if (!isRecord(trajectory)) return row;
+  const { response, task } = trajectory;
+  return {
+    ...row,
+    ...(response !== undefined && { response }),
+    ...(isRecord(task) && { prompt: task.prompt }),
+    rewards: { ...(isRecord(components) && components), total: reward },
+  };
+}
+
 /** The last part of a field's path, or the whole path if another field ends alike. */
 function nameOf(field: string, fields: readonly string[]): string {
-  const [own, ...others] = [field, ...fields.filter((other) => other !== field)].map((path) =>
-    path.slice(path.lastIndexOf('.') + 1),
-  );
-  return others.includes(own!) ? field : own!;
+  const last = (path: string) => path.slice(path.lastIndexOf('.') + 1);
+  return fields.some((other) => other !== field && last(other) === last(field)) ? field : last(field);
 }
 
 /** Values of a field in a record. */
@@ -161,7 +129,6 @@ function valuesAt(record: unknown, field: string): unknown[] {
   );
 }
 
-function keysOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `fields ${Object.keys(value).join(', ') || 'none'}`;
+function keysOf(row: DatasetRow): string {
+  return `fields ${Object.keys(row).join(', ') || 'none'}`;
 }
