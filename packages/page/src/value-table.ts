@@ -17,14 +17,10 @@ export function valueTable(run: string, rows: readonly ValueRow[], names: readon
   const shown = rows.filter((_, index) => index % stride === 0 || index === rows.length - 1);
   const note =
     stride > 1 ? html`<p class="empty">1 in ${stride} of ${rows.length} rows, and the last.</p>` : html``;
-  const body = shown.map(({ step, metrics }) => {
-    const cells = names.map(
-      (name) => html`<td>${Object.hasOwn(metrics, name) ? shortNumber(metrics[name]!) : ''}</td>`,
-    );
-    return html`<tr><th scope="row">${step}</th>${cells}</tr>`;
-  });
-  const table = dataTable({
-    ...{ caption: `Values of ${run}`, columns: ['step', ...names], rows: body, kind: 'numbers' },
-  });
-  return html`${note}${table}`;
+  const cells = shown.map(({ step, metrics }) => [
+    step,
+    ...names.map((name) => (Object.hasOwn(metrics, name) ? shortNumber(metrics[name]!) : '')),
+  ]);
+  const columns = ['step', ...names];
+  return html`${note}${dataTable({ caption: `Values of ${run}`, columns, rows: cells, kind: 'numbers' })}`;
 }

@@ -19,8 +19,12 @@ export function flaggedResponses(findings: readonly Finding[]): Html {
   if (flagged.length === 0) return html``;
   const rows = flagged.map(({ finding, response, example }) => {
     const { iteration, severity, rule } = finding;
-    const reward = example === undefined ? '' : rewardsOf(example);
-    return html`<tr><th scope="row" data-label="Step">${iteration}</th><td data-label="Why"><span class="badge badge-${severity}">${ruleTitle(rule)}</span></td><td data-label="Reward">${reward}</td><td class="text">${promptOf(example?.prompt)}<pre>${highlighted(response, finding)}</pre></td></tr>`;
+    return [
+      iteration,
+      html`<span class="badge badge-${severity}">${ruleTitle(rule)}</span>`,
+      example === undefined ? '' : rewardsOf(example),
+      html`${promptOf(example?.prompt)}<pre>${highlighted(response, finding)}</pre>`,
+    ];
   });
   const table = dataTable({
     ...{ caption: 'Responses quoted by alerts, newest first', label: 'Flagged responses' },

@@ -7,10 +7,12 @@ import {
   html,
   lineChart,
   type Mark,
+  type Point,
   renderPage,
   type Series,
   shortNumber,
   summaryList,
+  type TableContent,
   valueTable,
 } from '@rlp/page';
 import { severities } from '../assessor/alert-counts.ts';
@@ -19,7 +21,7 @@ import type { MonitorLogs } from '../files/read-logs.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
 import { alertMarks } from './alert-marks.ts';
 import { flaggedResponses } from './flagged-responses.ts';
-import { chartOf, chartTitles, ruleTitle, traitPrefix } from './titles.ts';
+import { chartsOf, ruleTitle, traitPrefix } from './titles.ts';
 
 /** Options of {@link renderMonitorPage}. */
 export interface MonitorPageOptions {
@@ -55,12 +57,13 @@ export function renderMonitorPage(logs: MonitorLogs, options: MonitorPageOptions
 
 /** The page below its title. A live page replaces it during the run. */
 export function monitorPageBody(logs: MonitorLogs): Html {
+  const names = [...new Set(logs.metrics.flatMap(({ metrics }) => Object.keys(metrics)))];
   return html`${summaryList(figures(logs))}
 ${alertSection(logs)}
-${qualitySection(logs)}
-${rewardSection(logs)}
+${chartSection('Quality', legendOf(logs), qualityCharts(logs, names))}
+${chartSection('Rewards over their windows', html``, rewardCharts(logs, names))}
 ${flaggedResponses(logs.findings)}
-${valuesSection(logs)}`;
+${names.length === 0 ? '' : html`<section><h2>Values</h2><details><summary>All metrics by step</summary>${valueTable('the monitor', logs.metrics, names)}</details></section>`}`;
 }
 
 function describeLogs({ metrics, unreadable }: MonitorLogs): string {
@@ -91,110 +94,67 @@ function figures(logs: MonitorLogs): Record<string, string | number> {
 }
 
 function alertSection({ findings, notes }: MonitorLogs): Html {
-  const shown =
-    findings.length === 0 ? html`<p class="empty">No alerts were reported.</p>` : alertTables(findings);
+  const [newest] = findings.slice(-1);
+  const alerts = html`${countTable(findings)}
+${newestTable('Recent alerts', findings, {
+  ...{ caption: 'Recent alerts', columns: ['Step', 'Severity', 'Rule', 'What was found'] },
+  cells: (one) => [
+    one.iteration,
+    html`<span class="badge badge-${one.severity}">${one.severity}</span>`,
+    ruleTitle(one.rule),
+    html`${one.message}.${adviceOf(one, one === newest ? 'open' : 'closed')}`,
+  ],
+})}`;
+  const noteTable = newestTable('Notes', notes, {
+    ...{ caption: 'Requested interventions', columns: ['Step', 'Note'] },
+    cells: ({ step, note }) => [step, note],
+  });
   return html`<section><h2>Alerts</h2>
-${shown}
-${notes.length === 0 ? '' : noteTable(notes)}</section>`;
+${findings.length === 0 ? html`<p class="empty">No alerts were reported.</p>` : alerts}
+${notes.length === 0 ? '' : noteTable}</section>`;
 }
 
-function noteTable(notes: MonitorLogs['notes']): Html {
-  const recent = notes.slice(-mostShown).reverse();
-  const rows = recent.map(
-    ({ step, note }) =>
-      html`<tr><th scope="row" data-label="Step">${step}</th><td class="text">${note}</td></tr>`,
-  );
-  const caption = 'Requested interventions, newest first';
-  const table = dataTable({ caption, label: 'Notes', columns: ['Step', 'Note'], rows, kind: 'stack' });
-  return html`<details open><summary>Notes</summary>${omitted(recent, notes)}${table}</details>`;
-}
-
-function alertTables(findings: readonly Finding[]): Html {
+function countTable(findings: readonly Finding[]): Html {
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
   const rows = rules.map((rule) => {
-    const cells = worstFirst.map((severity) => {
-      const count = findings.filter((one) => one.rule === rule && one.severity === severity).length;
-      return html`<td>${count === 0 ? '' : count}</td>`;
-    });
-    return html`<tr><th scope="row">${ruleTitle(rule)}</th>${cells}</tr>`;
+    const own = findings.filter((one) => one.rule === rule);
+    const counts = worstFirst.map((level) => own.filter(({ severity }) => severity === level).length || '');
+    return [ruleTitle(rule), ...counts];
   });
-  const recent = findings.slice(-mostShown).reverse();
-  const counts = dataTable({
-    ...{ caption: 'Alerts by rule and severity', columns: ['Rule', ...worstFirst], rows, height: 'tall' },
-  });
+  const caption = 'Alerts by rule and severity';
+  return dataTable({ caption, columns: ['Rule', ...worstFirst], rows, height: 'tall' });
+}
+
+/** A table of the newest records that unfolds. */
+function newestTable<One>(
+  label: string,
+  all: readonly One[],
+  {
+    caption,
+    columns,
+    cells,
+  }: Pick<TableContent, 'caption' | 'columns'> & {
+    readonly cells: (one: One) => TableContent['rows'][number];
+  },
+): Html {
+  const rows = all.slice(-mostShown).reverse().map(cells);
+  const isWhole = rows.length === all.length;
+  const omitted = isWhole ? '' : html`<p class="empty">The last ${rows.length} of ${all.length}.</p>`;
   const table = dataTable({
-    ...{ caption: 'Recent alerts, newest first', label: 'Recent alerts', kind: 'stack', height: 'tall' },
-    columns: ['Step', 'Severity', 'Rule', 'What was found'],
-    rows: recent.map((one, at) => alertRow(one, at === 0 ? 'open' : 'closed')),
+    ...{ caption: `${caption}, newest first`, label, columns, rows, kind: 'stack', height: 'tall' },
   });
-  return html`${counts}
-<details open><summary>Recent alerts</summary>${omitted(recent, findings)}${table}</details>`;
+  return html`<details open><summary>${label}</summary>${omitted}${table}</details>`;
 }
 
-function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
-  return shown.length === all.length
-    ? html``
-    : html`<p class="empty">The last ${shown.length} of ${all.length}.</p>`;
+function adviceOf({ note }: Finding, state: 'open' | 'closed'): Html {
+  if (note === undefined) return html``;
+  const items = note.mitigation.map((one) => html`<li>${one}</li>`);
+  return html`<details${state === 'open' ? html` open` : ''}><summary>What to do</summary><ul>${items}</ul></details>`;
 }
 
-function alertRow({ iteration, severity, rule, message, note }: Finding, advised: 'open' | 'closed'): Html {
-  const advice =
-    note === undefined
-      ? ''
-      : html`<details${advised === 'open' ? html` open` : ''}><summary>What to do</summary><ul>${note.mitigation.map((one) => html`<li>${one}</li>`)}</ul></details>`;
-  return html`<tr><th scope="row" data-label="Step">${iteration}</th><td><span class="badge badge-${severity}">${severity}</span></td><td>${ruleTitle(rule)}</td><td class="text">${message}.${advice}</td></tr>`;
-}
-
-function qualitySection(logs: MonitorLogs): Html {
-  const names = Object.keys(chartTitles).filter((name) => !isTagMetric(name) || hasTags(logs));
-  const charts = [...names, ...conspicuousTraits(logs)].flatMap((name) => {
-    const series = seriesOf(logs, name, name);
-    const isEvidence = name.startsWith(traitPrefix) || name.endsWith('_hacking') || name.endsWith('_changed');
-    if (saysNothing(series, isEvidence ? 0 : leastMove)) return [];
-    const { title, axis, marked } = chartOf(name);
-    const marks = marksOf(logs, ({ rule }) => marked.some((one) => one === rule));
-    const level = isEvidence
-      ? { value: alarmLevel, name: name.endsWith('_hacking') ? 'alarm' : 'suspicion' }
-      : undefined;
-    return [figure(title, [series], { marks, axis, level })];
-  });
-  return charts.length === 0
-    ? html``
-    : html`<section><h2>Quality</h2>${legendOf(logs)}<div class="charts">${charts}</div></section>`;
-}
-
-/** Whether a curve is 0, or moves no more than `still` in ten batches or more. */
-function saysNothing({ points }: Series, still: number): boolean {
-  const values = points.map(({ value }) => value);
-  const isStill = values.every((value) => Math.abs(value - values[0]!) < still);
-  return values.every((value) => value === 0) || (isStill && values.length >= 10);
-}
-
-function isTagMetric(name: string): boolean {
-  return /format|reasoning|answer/.test(name);
-}
-
-/** Whether any response had tags. Without tags their metrics say nothing. */
-function hasTags({ metrics }: MonitorLogs): boolean {
-  return metrics.some((row) => (row.metrics.format_compliance_rate ?? 0) > 0);
-}
-
-/** The traits with the most evidence. */
-function conspicuousTraits({ metrics }: MonitorLogs): string[] {
-  const most = new Map<string, number>();
-  for (const row of metrics) {
-    for (const [name, value] of Object.entries(row.metrics)) {
-      if (!name.startsWith(traitPrefix)) continue;
-      most.set(name, Math.max(value, most.get(name) ?? 0));
-    }
-  }
-  const found = [...most].filter(([, value]) => value >= leastEvidence).sort((a, b) => b[1] - a[1]);
-  return found.slice(0, mostTraits).map(([name]) => name);
-}
-
-/** Marks the findings that a chart concerns, and those of detectors, which concern the whole run. */
-function marksOf({ findings }: MonitorLogs, concerns: (finding: Finding) => boolean): Mark[] {
-  return alertMarks(findings.filter((finding) => concerns(finding) || !isPathology(finding.rule)));
+function chartSection(title: string, legend: Html, charts: readonly Html[]): Html {
+  if (charts.length === 0) return html``;
+  return html`<section><h2>${title}</h2>${legend}<div class="charts">${charts}</div></section>`;
 }
 
 function legendOf({ findings }: MonitorLogs): Html {
@@ -204,17 +164,21 @@ function legendOf({ findings }: MonitorLogs): Html {
   return html`<ul class="legend"><li>Bands mark alerts</li>${items}</ul>`;
 }
 
-/** Rewards with statistics. */
-function rewardNames({ metrics }: MonitorLogs): string[] {
-  const names = metrics
-    .flatMap((row) => Object.keys(row.metrics))
-    .flatMap((key) => /^reward_(.+)_mean$/.exec(key)?.[1] ?? []);
-  return [...new Set(names)];
+function qualityCharts(logs: MonitorLogs, names: readonly string[]): Html[] {
+  return chartsOf(conspicuousTraits(logs, names)).flatMap(([name, { title, axis, level, needs, marked }]) => {
+    const points = pointsOf(logs, name);
+    if (saysNothing(points, level ? 0 : leastMove) || (needs === 'tags' && !hasTags(logs))) return [];
+    const marks = marksOf(logs, ({ rule }) => marked.some((one) => one === rule));
+    const line = level && { value: alarmLevel, name: level };
+    return [figure(title, [{ name, points }], { marks, axis, level: line })];
+  });
 }
 
 /** Mean, deviation and range of each reward. */
-function rewardSection(logs: MonitorLogs): Html {
-  const charts = rewardNames(logs).map((name) => {
+function rewardCharts(logs: MonitorLogs, names: readonly string[]): Html[] {
+  return names.flatMap((metric) => {
+    const name = /^reward_(.+)_mean$/.exec(metric)?.[1];
+    if (name === undefined) return [];
     const points = logs.metrics.flatMap(({ step, metrics }) => {
       const of = (kind: string) => metrics[`reward_${name}_${kind}`];
       const [value, deviation = 0] = [of('mean'), of('std')];
@@ -229,29 +193,46 @@ function rewardSection(logs: MonitorLogs): Html {
       { name: 'smallest to largest', points: [], band: points },
     ];
     const marks = marksOf(logs, ({ component }) => component === name);
-    return figure(`Reward: ${name}`, series, { marks });
+    return [figure(`Reward: ${name}`, series, { marks })];
   });
-  return charts.length === 0
-    ? html``
-    : html`<section><h2>Rewards over their windows</h2><div class="charts">${charts}</div></section>`;
 }
 
-function seriesOf({ metrics }: MonitorLogs, metric: string, name: string): Series {
-  const points = metrics.flatMap((row) => {
+function pointsOf({ metrics }: MonitorLogs, name: string): Point[] {
+  return metrics.flatMap((row) => {
     // A trait without evidence is not logged.
-    const value = row.metrics[metric] ?? (metric.startsWith(traitPrefix) ? 0 : undefined);
+    const value = row.metrics[name] ?? (name.startsWith(traitPrefix) ? 0 : undefined);
     return value === undefined ? [] : [{ step: row.step, value }];
   });
-  return { name, points };
+}
+
+/** Whether a curve is 0, or moves no more than `still` in ten batches or more. */
+function saysNothing(points: readonly Point[], still: number): boolean {
+  const isStill = points.every(({ value }) => Math.abs(value - points[0]!.value) < still);
+  return points.every(({ value }) => value === 0) || (isStill && points.length >= 10);
+}
+
+/** Whether any response had tags. Without tags their metrics say nothing. */
+function hasTags({ metrics }: MonitorLogs): boolean {
+  return metrics.some((row) => (row.metrics.format_compliance_rate ?? 0) > 0);
+}
+
+/** The traits with the most evidence. */
+function conspicuousTraits(logs: MonitorLogs, names: readonly string[]): string[] {
+  const traits = names.filter((name) => name.startsWith(traitPrefix));
+  const peakOf = (name: string) => pointsOf(logs, name).reduce((most, { value }) => Math.max(most, value), 0);
+  const found = traits
+    .map((name) => ({ name, peak: peakOf(name) }))
+    .filter(({ peak }) => peak >= leastEvidence);
+  const sorted = found.sort((a, b) => b.peak - a.peak);
+  return sorted.slice(0, mostTraits).map(({ name }) => name);
+}
+
+/** Marks the findings that a chart concerns, and those of detectors, which concern the whole run. */
+function marksOf({ findings }: MonitorLogs, concerns: (finding: Finding) => boolean): Mark[] {
+  return alertMarks(findings.filter((finding) => concerns(finding) || !isPathology(finding.rule)));
 }
 
 function figure(title: string, series: readonly Series[], options: ChartOptions): Html {
   const last = series[0]?.points.at(-1);
   return chartFigure(title, lineChart(title, series, options), last && shortNumber(last.value));
-}
-
-function valuesSection({ metrics }: MonitorLogs): Html {
-  if (metrics.length === 0) return html``;
-  const names = [...new Set(metrics.flatMap((row) => Object.keys(row.metrics)))];
-  return html`<section><h2>Values</h2><details><summary>All metrics by step</summary>${valueTable('the monitor', metrics, names)}</details></section>`;
 }

@@ -4,14 +4,16 @@ import type { ReportSample } from './sample.ts';
 /** Answers before and after, side by side. */
 export function sampleTable(samples: readonly ReportSample[]): Html {
   const hasReference = samples.some(({ reference }) => reference !== undefined);
-  const rows = samples.map(
-    ({ prompt, reference, before, after, rewardBefore, rewardAfter }) =>
-      html`<tr><td><pre>${prompt}</pre></td>${hasReference ? html`<td><pre>${reference ?? ''}</pre></td>` : ''}<td><pre>${before}</pre>${mark(rewardBefore)}</td><td><pre>${after}</pre>${mark(rewardAfter, rewardBefore)}</td></tr>`,
-  );
+  const rows = samples.map(({ prompt, reference = '', before, after, rewardBefore, rewardAfter }) => [
+    html`<pre>${prompt}</pre>`,
+    ...(hasReference ? [html`<pre>${reference}</pre>`] : []),
+    html`<pre>${before}</pre>${mark(rewardBefore)}`,
+    html`<pre>${after}</pre>${mark(rewardAfter, rewardBefore)}`,
+  ]);
   return dataTable({
     ...{ caption: 'Samples before and after training', label: 'Samples', height: 'tall' },
     columns: ['Prompt', ...(hasReference ? ['Reference'] : []), 'Before', 'After'],
-    rows,
+    ...{ rows, first: 'cell' },
   });
 }
 
