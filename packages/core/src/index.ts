@@ -9,6 +9,7 @@ export * from './declared-columns.ts';
 export * from './environment.ts';
 export * from './errors.ts';
 export * from './evaluation.ts';
+export { Failures } from './failures.ts';
 export * from './group-job.ts';
 export { isRecord } from './is-record.ts';
 export { type RecordName, recordJsonSchema, recordNames } from './json-schemas.ts';

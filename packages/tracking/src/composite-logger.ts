@@ -1,22 +1,14 @@
-import type { MetricsLogger } from '@rlp/core';
-import { Problems } from './problems.ts';
+import { Failures, type MetricsLogger } from '@rlp/core';
 
 /**
  * Logs to several loggers. A logger that throws does not stop the others. A process warning reports the first error, and the
  * count when the logger closes.
  */
 export function compositeLogger(...loggers: readonly MetricsLogger[]): MetricsLogger {
-  const all = loggers.map((logger, at) => ({
-    logger,
-    problems: new Problems(`compositeLogger: logger ${at} threw`, (message) => process.emitWarning(message)),
-  }));
+  const failures = new Failures((message) => process.emitWarning(message));
   const each = (call: (logger: MetricsLogger) => void): void => {
-    for (const { logger, problems } of all) {
-      try {
-        call(logger);
-      } catch (error) {
-        problems.report(error);
-      }
+    for (const [at, logger] of loggers.entries()) {
+      failures.attempt(`compositeLogger: logger ${at} threw`, () => call(logger));
     }
   };
   return {
@@ -27,7 +19,7 @@ export function compositeLogger(...loggers: readonly MetricsLogger[]): MetricsLo
     finding: (step, finding) => each((logger) => logger.finding?.(step, finding)),
     async close() {
       const results = await Promise.allSettled(loggers.map(async (logger) => logger.close()));
-      for (const { problems } of all) problems.conclude();
+      failures.conclude();
       const failed = results.find((result) => result.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
     },

@@ -1,7 +1,13 @@
-import { type Finding, type LoggedSample, type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
+import {
+  Failures,
+  type Finding,
+  type LoggedSample,
+  type Metrics,
+  type MetricsLogger,
+  parseOptions,
+} from '@rlp/core';
 import * as z from 'zod';
 import { MlflowClient, reasonOf } from './mlflow-client.ts';
-import { Problems } from './problems.ts';
 import { sampleColumns } from './sample-columns.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
@@ -82,18 +88,14 @@ export class MlflowLogger implements MetricsLogger {
   #runId: string | undefined;
   #sending: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  readonly #problems: Problems;
+  readonly #failures: Failures;
   #dropped = 0;
 
   /** @throws `OptionsError` for bad options. */
   constructor(options: MlflowLoggerOptions) {
     this.#options = parseOptions('MlflowLogger', schema, options);
-    const { url, onProblem } = this.#options;
     this.#client = new MlflowClient(this.#options);
-    this.#problems = new Problems(
-      `MlflowLogger: metrics are not delivered to ${new URL(url).origin}`,
-      onProblem,
-    );
+    this.#failures = new Failures(this.#options.onProblem);
   }
 
   /** Numbers that could not be delivered. */
@@ -157,7 +159,7 @@ export class MlflowLogger implements MetricsLogger {
         .post('mlflow/runs/update', end)
         .catch((error: unknown) => this.#report(reasonOf(error), 0));
     }
-    this.#problems.conclude();
+    this.#failures.conclude();
   }
 
   /** Sends batches until the queue is empty. While closing, it stops at the first lost batch. */
@@ -243,7 +245,8 @@ export class MlflowLogger implements MetricsLogger {
 
   #report(reason: string, numbers: number): void {
     this.#dropped += numbers;
-    this.#problems.report(reason);
+    const { origin } = new URL(this.#options.url);
+    this.#failures.report(`MlflowLogger: metrics are not delivered to ${origin}`, reason);
   }
 }
 

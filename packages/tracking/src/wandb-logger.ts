@@ -1,5 +1,4 @@
-import { ArgumentError, type Finding, type LoggedSample, type MetricsLogger } from '@rlp/core';
-import { Problems } from './problems.ts';
+import { ArgumentError, Failures, type Finding, type LoggedSample, type MetricsLogger } from '@rlp/core';
 import { sampleColumns } from './sample-columns.ts';
 
 /** The part of a Weights & Biases run that logging needs. */
@@ -52,14 +51,9 @@ export function wandbLogger(
       'wandbLogger: expected a run with a log function; start the run before the logger',
     );
   }
-  const problems = new Problems('wandbLogger: metrics are not logged', onProblem);
-  const report = (error: unknown) => problems.report(error);
+  const failures = new Failures(onProblem);
   const attempt = (call: () => unknown): void => {
-    try {
-      Promise.resolve(call()).catch(report);
-    } catch (error) {
-      report(error);
-    }
+    failures.attempt('wandbLogger: metrics are not logged', call);
   };
   let recent: readonly string[] = [];
   return {
@@ -74,12 +68,9 @@ export function wandbLogger(
       attempt(() => run.alert?.({ title: rule, text: message, level: levels[severity] }));
     },
     async close() {
-      try {
-        await run.finish?.();
-      } catch (error) {
-        report(error);
-      }
-      problems.conclude();
+      attempt(() => run.finish?.());
+      await failures.settled();
+      failures.conclude();
     },
   };
 }

@@ -36,7 +36,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     }
     expect(records.map(({ metrics }) => metrics.format_compliance_rate)).toEqual([0.75, 0.75, 0.75]);
     expect(said).toEqual([
-      'quality monitor: reward style: 2 values for 4 responses. Reported once; later failures are counted.',
+      'quality monitor: reward style: 2 values for 4 responses; further failures are only counted',
     ]);
     expect(faults()).toEqual({ 'reward style': 3 });
     expect(monitor.getMonitoringSummary().invalidRewards).toEqual({ style: 12 });
@@ -52,9 +52,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
       rewards: { style: [1, 2, 3, 4], truth: [1, 0, 1, 0], total: [1, 1, 1, 1] },
     });
     expect(rewards.style!.mean).toBe(2.5);
-    expect(said).toEqual([
-      'quality monitor: reward style: it is missing. Reported once; later failures are counted.',
-    ]);
+    expect(said).toEqual(['quality monitor: reward style: it is missing; further failures are only counted']);
     expect(faults()).toEqual({ 'reward style': 2 });
     expect(monitor.getMonitoringSummary().rewardStatistics.style!.samples).toBe(8);
   });
@@ -85,7 +83,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     expect(metrics).toMatchObject({ coherence: 0.5, rewards: { truth: { mean: 0.5 } } });
     expect(monitor.monitorBatch({ responses: ['no tags'], rewards: {} }).coherence).toBe(0);
     expect(said).toContain(
-      'quality monitor: coherence: expected a number, got NaN. Reported once; later failures are counted.',
+      'quality monitor: coherence: expected a number, got NaN; further failures are only counted',
     );
     expect(monitor.getMonitoringSummary().monitoring.failures).toMatchObject({ coherence: 3 });
   });
@@ -227,9 +225,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     }
     expect(rest.records).toHaveLength(6);
     expect(said).toEqual(
-      new Array(2).fill(
-        'quality monitor: logger 0: it failed: offline. Reported once; later failures are counted.',
-      ),
+      new Array(2).fill('quality monitor: logger 0: offline; further failures are only counted'),
     );
   });
 

@@ -106,8 +106,8 @@ describe('RewardQualityMonitor', () => {
       customAlertCallback: 4,
     });
     expect(said).toEqual([
-      'quality monitor: customAlertCallback: it failed: mine. Reported once; later failures are counted.',
-      'quality monitor: logger 0: it failed: ENOSPC. Reported once; later failures are counted.',
+      'quality monitor: customAlertCallback: mine; further failures are only counted',
+      'quality monitor: logger 0: ENOSPC; further failures are only counted',
     ]);
   });
 

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  Failures,
   type Finding,
   FormatError,
   having,
@@ -18,7 +19,6 @@ import { flatMetrics, type RewardQualityMetrics } from '../assessor/metrics.ts';
 import type { RewardHackingDetector } from '../hacking/detector.ts';
 import { restored, type Saved, saved } from '../state/saved.ts';
 import { checkedBatch, type MonitoredBatch, rewardsOf, trajectoriesOf } from './batch.ts';
-import { GuardedLoggers } from './guarded-loggers.ts';
 import { alertMetrics, namespaced, withSamples } from './logged.ts';
 import { type InterventionConfig, interventionConfig, type ResolvedInterventionConfig } from './options.ts';
 import { interventionNote, Reactions, reactionsSchema } from './reactions.ts';
@@ -84,7 +84,8 @@ export class RewardQualityMonitor implements Monitor {
   readonly assessor: RewardQualityAssessor;
   readonly config: ResolvedInterventionConfig;
   readonly #detectors: readonly Monitor[];
-  readonly #loggers: GuardedLoggers;
+  readonly #loggers: readonly MetricsLogger[];
+  readonly #failures: Failures;
   readonly #reactions: Reactions;
   /** Step of the last batch, and names of the rewards seen so far. */
   #past = { step: -1, components: [] as string[] };
@@ -100,7 +101,8 @@ export class RewardQualityMonitor implements Monitor {
     this.assessor = assessor ?? new RewardQualityAssessor();
     this.config = parseOptions('InterventionConfig', interventionConfig, config ?? {});
     this.#detectors = detectors;
-    this.#loggers = new GuardedLoggers(loggers, onFailure);
+    this.#loggers = loggers;
+    this.#failures = new Failures((message) => onFailure(`quality monitor: ${message}`));
     this.#reactions = new Reactions(this.config, this.assessor.options.conventions);
   }
 
@@ -123,7 +125,7 @@ export class RewardQualityMonitor implements Monitor {
     const batch = this.#checked(given);
     const extra = Object.entries(extraMetrics ?? {});
     for (const [name, value] of extra) {
-      if (!Number.isFinite(value)) this.#loggers.report(`metric ${name}`, 'it is not a finite number');
+      if (!Number.isFinite(value)) this.#failures.report(`metric ${name}`, 'it is not a finite number');
     }
     const finite = Object.fromEntries(extra.filter(([, value]) => Number.isFinite(value)));
     return this.#monitor(batch, { iteration: step, trajectories: trajectoriesOf(batch) }, finite).metrics;
@@ -144,7 +146,7 @@ export class RewardQualityMonitor implements Monitor {
   rolledBack(): void {
     this.assessor.clearHistory();
     for (const [at, detector] of this.#detectors.entries()) {
-      this.#loggers.attempt(`detector ${at}`, () => detector.rolledBack?.());
+      this.#failures.attempt(`detector ${at}`, () => detector.rolledBack?.());
     }
   }
 
@@ -165,11 +167,10 @@ export class RewardQualityMonitor implements Monitor {
 
   getMonitoringSummary(): MonitoringSummary {
     const { monitoring, ...alerts } = this.#reactions.summary(this.#past.step);
-    const { failures } = this.#loggers;
     return {
       ...this.assessor.getSummaryStatistics(),
       ...alerts,
-      monitoring: { ...monitoring, failures },
+      monitoring: { ...monitoring, failures: this.#failures.counts },
     };
   }
 
@@ -197,7 +198,11 @@ export class RewardQualityMonitor implements Monitor {
 
   /** Resolves once all loggers are closed or the signal fires. What is unfinished then counts as failed. */
   async close({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
-    await this.#loggers.close(signal);
+    await this.#failures.settled(signal);
+    this.#log((logger) => logger.close());
+    for (const name of await this.#failures.settled(signal)) {
+      this.#failures.report(name, 'it was not done when the monitor closed');
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -210,7 +215,7 @@ export class RewardQualityMonitor implements Monitor {
     const ids = trajectories.map(({ trajectory }) => trajectory.id);
     const tasks = trajectories.map(({ trajectory }) => trajectory.task.id);
     const assessed = this.assessor.assessBatch({ ...batch, ids, iteration: step, tasks });
-    for (const fault of assessed.faults) this.#loggers.report('coherence', fault);
+    for (const fault of assessed.faults) this.#failures.report('coherence', fault);
     this.#past.step = step;
     const detected = this.#detect(observed);
     const findings = [...assessed.findings, ...detected.findings];
@@ -225,15 +230,18 @@ export class RewardQualityMonitor implements Monitor {
     });
     const { customAlertCallback } = this.config;
     for (const finding of reported) {
-      this.#loggers.attempt('customAlertCallback', () => customAlertCallback?.(finding, step));
+      this.#failures.attempt('customAlertCallback', () => customAlertCallback?.(finding, step));
     }
-    this.#loggers.write({
-      step,
-      metrics: logged,
-      findings: reported,
-      notes: interventions.map(interventionNote),
-    });
+    this.#log((logger) => logger.log(step, logged));
+    for (const finding of reported) this.#log((logger) => logger.finding?.(step, finding));
+    for (const one of interventions) this.#log((logger) => logger.note?.(step, interventionNote(one)));
     return { metrics, logged, findings, interventions };
+  }
+
+  #log(call: (logger: MetricsLogger) => unknown): void {
+    for (const [at, logger] of this.#loggers.entries()) {
+      this.#failures.attempt(`logger ${at}`, () => call(logger));
+    }
   }
 
   #requireGrown(step: number): void {
@@ -247,14 +255,14 @@ export class RewardQualityMonitor implements Monitor {
   #checked(given: MonitoredBatch): MonitoredBatch {
     const { batch, faults } = checkedBatch(given, this.#past.components);
     this.#past.components = [...new Set([...this.#past.components, ...Object.keys(batch.rewards)])];
-    for (const { name, problem } of faults) this.#loggers.report(name, problem);
+    for (const { name, problem } of faults) this.#failures.report(name, problem);
     return batch;
   }
 
   /** Merges the detectors' reports. */
   #detect(observed: MonitorBatch): MonitorReport {
     const reports = this.#detectors.flatMap(
-      (detector, at) => this.#loggers.attempt(`detector ${at}`, () => detector.observe(observed)) ?? [],
+      (detector, at) => this.#failures.attempt(`detector ${at}`, () => detector.observe(observed)) ?? [],
     );
     const findings = reports.flatMap((report) => report.findings);
     return {
