@@ -1,21 +1,10 @@
-export { shownText, withoutComments } from './shown-text.ts';
-
 /** White space, words and digits as Python has them. */
-const highest = 0x3000;
+import { whiteSpaceTable } from './white-space.ts';
 
-let table: Uint8Array | undefined;
-
-/**
- * A 1 at the index of every UTF-16 code unit that is white space, as Python's `str.split` and `str.strip` have it. Those past the end
- * are none. Built once.
- */
-export function whiteSpaceTable(): Uint8Array {
-  if (table !== undefined) return table;
-  table = new Uint8Array(highest + 1);
-  table.fill(1, 0x09, 0x0e).fill(1, 0x1c, 0x21).fill(1, 0x2000, 0x200b);
-  for (const code of [0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, highest]) table[code] = 1;
-  return table;
-}
+export { HashSet } from './hash-set.ts';
+export { shownText, withoutComments } from './shown-text.ts';
+export { TextReader } from './text-reader.ts';
+export { whiteSpaceTable } from './white-space.ts';
 
 /** A text without white space around it, by {@link whiteSpaceTable}. */
 export function trimmed(text: string): string {

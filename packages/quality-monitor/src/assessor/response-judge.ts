@@ -1,7 +1,6 @@
+import { HashSet, TextReader } from '@rlp/answers/text';
 import { messageOf } from '@rlp/core';
-import { HashSet } from '../text/hash-set.ts';
 import { exactSignature, Sequences, signatureLength } from '../text/sequences.ts';
-import { TextReader } from '../text/text-reader.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import { shapeReader } from './response-shape.ts';
 
@@ -17,9 +16,9 @@ export class ResponseJudge {
   readonly #options: ResolvedAssessorOptions;
   readonly #readShape: ReturnType<typeof shapeReader>;
   readonly #sequences = new Sequences();
-  readonly #text = new TextReader();
+  readonly #text = new TextReader('ignored');
   /** Reasoning that may repeat itself. */
-  readonly #part = new TextReader();
+  readonly #part = new TextReader('ignored');
   /** Every word of the batch. */
   readonly #vocabulary = new HashSet();
   /** Errors of the option `coherence`. */
@@ -50,10 +49,10 @@ export class ResponseJudge {
     this.#sequences.read(text, nearDuplicates === 'off' ? undefined : signature);
     if (nearDuplicates === 'off') exactSignature(response, signature);
     for (let at = 0; at < text.chunkCount; at++) this.#vocabulary.add(text.chunks[at]!);
-    const length = lengthOf(response, text);
+    const length = text.codePoints(response);
     const repetition =
       conventions === 'tunrex' ? casedRepetition(response) : repetitionOf(length, text, this.#sequences);
-    const [reasoningLength, answerLength] = [lengthOf(reasoning, text), lengthOf(answer, text)];
+    const [reasoningLength, answerLength] = [text.codePoints(reasoning), text.codePoints(answer)];
     const isShort = reasoningLength < minimumReasoning || this.#isTooShort(answer, answerLength);
     const isPoor = isFormatted && (isTrivial(reasoning, answer) || this.#repeatsItself(reasoning, text));
     return {
@@ -111,7 +110,7 @@ export class ResponseJudge {
     if (this.#sequences.repeated + 2 <= (chunkCount - wordsOutside - 2) / 2) return false;
     const text = this.#part.read(part);
     this.#sequences.read(text);
-    return repetitionOf(lengthOf(part, text), text, this.#sequences) > 0.5;
+    return repetitionOf(text.codePoints(part), text, this.#sequences) > 0.5;
   }
 }
 
@@ -142,12 +141,6 @@ function casedRepetition(text: string): number {
   if ([...text].length < 10 || words.length < 5) return 0;
   const triples = words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`);
   return 1 - new Set(triples).size / triples.length;
-}
-
-/** Code points of a part of a text. Without garbled characters the text has no surrogates. */
-function lengthOf(part: string, { characters }: TextReader): number {
-  if (characters.garbled === 0) return part.length;
-  return part.length - (part.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
 /** Whether there is a letter or a digit. */

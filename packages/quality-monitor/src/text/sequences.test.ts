@@ -1,12 +1,11 @@
+import { TextReader } from '@rlp/answers/text';
 import { RandomStream } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DuplicateWindow } from './duplicate-window.ts';
-import { HashSet } from './hash-set.ts';
 import { exactSignature, Sequences, signatureLength } from './sequences.ts';
-import { TextReader } from './text-reader.ts';
 
-const reader = new TextReader();
+const reader = new TextReader('ignored');
 const sequences = new Sequences();
 const signatureOf = (text: string) => {
   const signature = new Uint32Array(signatureLength);
@@ -16,31 +15,6 @@ const signatureOf = (text: string) => {
 const triples = (words: readonly string[]) =>
   words.slice(2).map((_, start) => words.slice(start, start + 3).join(' '));
 const smallText = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
-
-describe('HashSet', () => {
-  it('counts what a Set counts, over many emptyings', () => {
-    const set = new HashSet();
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: -9, max: 9 }).filter((hash) => hash !== 0)), (hashes) => {
-        set.clear();
-        for (const hash of hashes) set.add(hash);
-        expect(set.size).toBe(new Set(hashes).size);
-      }),
-    );
-  });
-
-  it('grows, and gives back room that it does not need', () => {
-    const set = new HashSet();
-    for (let round = 0; round < 3; round++) {
-      for (let at = 0; at < 20_000; at++) set.add(1 + (at % 7000));
-      expect(set.size).toBe(7000);
-      set.clear();
-      for (let at = 0; at < 10; at++) set.add(1 + (at % 5));
-      expect(set.size).toBe(5);
-      set.clear();
-    }
-  });
-});
 
 describe('Sequences', () => {
   it('finds the share of repeated word triples', () => {

@@ -1,5 +1,4 @@
-import { HashSet } from './hash-set.ts';
-import type { TextReader } from './text-reader.ts';
+import { HashSet, type TextReader } from '@rlp/answers/text';
 
 /** Entries of a text's signature; see {@link Sequences.read}. */
 export const signatureLength = 64;

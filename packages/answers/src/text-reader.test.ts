@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TextReader } from './text-reader.ts';
+import { HashSet, TextReader } from './text.ts';
 
-const reader = new TextReader();
+const reader = new TextReader('ignored');
 
 describe('TextReader', () => {
   it('counts controls, surrogates, private and replacement characters', () => {
@@ -39,7 +39,7 @@ describe('TextReader', () => {
           expect(read.characters.all).toBe(text.length);
           expect(read.chunkCount).toBeLessThanOrEqual(text.length);
           expect(read.characters.garbled).toBeLessThanOrEqual(text.length);
-          expect(read).toEqual(contents(new TextReader().read(text)));
+          expect(read).toEqual(contents(new TextReader('ignored').read(text)));
         }
       }),
     );
@@ -47,5 +47,30 @@ describe('TextReader', () => {
 
   it('makes room for texts of any length', () => {
     expect(reader.read('a,b '.repeat(5000)).chunkCount).toBe(5000);
+  });
+});
+
+describe('HashSet', () => {
+  it('counts what a Set counts, over many emptyings', () => {
+    const set = new HashSet();
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -9, max: 9 }).filter((hash) => hash !== 0)), (hashes) => {
+        set.clear();
+        for (const hash of hashes) set.add(hash);
+        expect(set.size).toBe(new Set(hashes).size);
+      }),
+    );
+  });
+
+  it('grows, and gives back room that it does not need', () => {
+    const set = new HashSet();
+    for (let round = 0; round < 3; round++) {
+      for (let at = 0; at < 20_000; at++) set.add(1 + (at % 7000));
+      expect(set.size).toBe(7000);
+      set.clear();
+      for (let at = 0; at < 10; at++) set.add(1 + (at % 5));
+      expect(set.size).toBe(5);
+      set.clear();
+    }
   });
 });
