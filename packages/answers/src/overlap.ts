@@ -1,3 +1,4 @@
+import { counted } from '@rlp/core';
 import { wordsOf } from './text.ts';
 
 /** Precision, recall, and their harmonic mean. */
@@ -38,8 +39,7 @@ export function wordOverlap(given: string, expected: string): OverlapScore {
   const [a, b] = [normalizedAnswer(given), normalizedAnswer(expected)];
   if (a !== b && (closed.has(a) || closed.has(b))) return nothing;
   const [words, right] = [wordsOf(a), wordsOf(b)];
-  const left = new Map<string, number>();
-  for (const word of right) left.set(word, (left.get(word) ?? 0) + 1);
+  const left = counted(right);
   let common = 0;
   for (const word of words) {
     const count = left.get(word) ?? 0;

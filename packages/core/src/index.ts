@@ -5,6 +5,7 @@ export * from './backend-groups.ts';
 export * from './causes.ts';
 export * from './chat-history.ts';
 export * from './choose-publication.ts';
+export { counted } from './counted.ts';
 export * from './declared-columns.ts';
 export * from './environment.ts';
 export * from './errors.ts';

@@ -1,3 +1,4 @@
+import { counted } from '@rlp/core';
 import * as z from 'zod';
 import { pick, scaled } from '../draws.ts';
 import { bare, type Game, gameTasks } from './game.ts';
@@ -93,10 +94,6 @@ function bestGuess(told: readonly (readonly [guess: string, marks: string])[]): 
 
 /** Sum of squares of how many words each answer leaves. */
 function expectedLeft(guess: string, left: readonly string[]): number {
-  const counts = new Map<string, number>();
-  for (const secret of left) {
-    const marks = wordleMarks(secret, guess);
-    counts.set(marks, (counts.get(marks) ?? 0) + 1);
-  }
+  const counts = counted(left.map((secret) => wordleMarks(secret, guess)));
   return [...counts.values()].reduce((sum, count) => sum + count * count, left.includes(guess) ? -1 : 0);
 }

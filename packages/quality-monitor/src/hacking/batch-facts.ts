@@ -1,5 +1,4 @@
-import type { ScoredTrajectory } from '@rlp/core';
-import { counted } from '../text/counted.ts';
+import { counted, type ScoredTrajectory } from '@rlp/core';
 import type { DetectorState } from './state.ts';
 
 /** Most earlier responses that a batch's mean is pooled with. */

@@ -245,12 +245,12 @@ class Detector implements RewardHackingDetector {
   ): Verdict {
     const { weights } = batch;
     const isNamed = this.#opinions.length > 0;
-    const at = isNamed ? [...weights.keys()].filter((index) => weights[index]! > 0) : [...suspects];
-    const priors = priorsOf(batch, at, suspicions);
-    const judged = { at, weights, priors, designEffect: designEffectOf(batch) };
-    const below = this.#opinion.read(trajectories, judged);
+    const at = isNamed ? rewardedOf(batch) : [...suspects];
     const about = asked.map(({ name }) => name);
-    this.#opinion.gather(below, judged, suspects, about);
+    const priors = priorsOf(batch, at, suspicions);
+    const judged = { at, weights, priors, designEffect: designEffectOf(batch), suspects, about };
+    const below = this.#opinion.read(trajectories, judged);
+    this.#opinion.gather(below, judged);
     const evidence = pooled(suspicions);
     const isClear = asked.length > 0 && evidence >= this.#limit;
     const isSlight = evidence >= corroborating * this.#limit;
@@ -328,8 +328,11 @@ class Detector implements RewardHackingDetector {
 /** Rewarded responses with one of the most suspicious traits. */
 function suspectsOf(batch: WaitingBatch, suspicious: readonly Suspicion[]): Set<number> {
   const clear = suspicious.filter(({ evidence }) => 2 * evidence >= suspicious[0]!.evidence);
-  const rewarded = [...batch.weights.keys()].filter((at) => batch.weights[at]! > 0);
-  return new Set(rewarded.filter((at) => clear.some((suspicion) => shows(batch, at, suspicion))));
+  return new Set(rewardedOf(batch).filter((at) => clear.some((suspicion) => shows(batch, at, suspicion))));
+}
+
+function rewardedOf({ weights }: WaitingBatch): number[] {
+  return [...weights.keys()].filter((at) => weights[at]! > 0);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { counted } from '../text/counted.ts';
+import { counted } from '@rlp/core';
 
 const [mostSuspects, mostOthers, mostWords] = [32, 64, 400];
 const longest = 4;

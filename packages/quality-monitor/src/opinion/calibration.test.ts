@@ -51,8 +51,8 @@ describe('Calibration', () => {
 
   it('counts a batch four batches later, and needs four of them', () => {
     const pairs = Array.from({ length: 200 }, (_, at): Pair => [at % 2, at % 2, Math.floor(at / 40)]);
-    expect(new Calibration(withPairs([], pairs), 7).isReady).toBe(false);
-    expect(new Calibration(withPairs([], pairs), 8).isReady).toBe(true);
+    expect(new Calibration(withPairs([], pairs), 7).below(1, 1)).toBeNaN();
+    expect(new Calibration(withPairs([], pairs), 8).below(1, 1)).toBeLessThan(0.5);
   });
 
   it('forgets the oldest batches', () => {
@@ -61,6 +61,8 @@ describe('Calibration', () => {
     expect([kept.length, Math.min(...kept.map(([, , batch]) => batch))]).toEqual([2000, 5]);
   });
 });
+
+const unsuspected = { designEffect: 1, suspects: new Set<number>(), about: [] };
 
 /** An opinion, and what it says of batches in which rewarded responses have a worth. */
 function asked() {
@@ -73,8 +75,8 @@ function asked() {
     });
     const at = trajectories.flatMap(({ reward }, index) => (reward === 1 ? [index] : []));
     const priors = at.map(() => 0.05 + 0.75 * random.uniform());
-    const judged = { at, weights: new Float32Array(16).fill(1), priors, designEffect: 1 };
-    opinion.gather(opinion.read(trajectories, judged), judged, new Set(), []);
+    const judged = { ...unsuspected, at, weights: new Float32Array(16).fill(1), priors };
+    opinion.gather(opinion.read(trajectories, judged), judged);
     return opinion.verdict('none').says === 'guilty';
   };
   return {
@@ -99,8 +101,8 @@ describe('SecondOpinion', () => {
   it('is convicted by fewer responses if their text is suspicious', () => {
     const evidenceOf = (priors: readonly number[]) => {
       const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initial(opinionSchema));
-      const judged = { at: [0, 1, 2, 3], weights: new Float32Array(4).fill(1), priors, designEffect: 1 };
-      opinion.gather(Float64Array.of(1.5, 1.5, -0.5, -0.5), judged, new Set(), []);
+      const judged = { ...unsuspected, at: [0, 1, 2, 3], weights: new Float32Array(4).fill(1), priors };
+      opinion.gather(Float64Array.of(1.5, 1.5, -0.5, -0.5), judged);
       return opinion.share;
     };
     expect(evidenceOf([0.8, 0.8, 0.05, 0.05])).toBeGreaterThan(1.5 * evidenceOf([0.05, 0.05, 0.05, 0.05]));

@@ -53,8 +53,7 @@ export class Calibration {
   readonly #all: ReturnType<typeof sumsOf>;
   readonly #deviation: number;
   readonly #predictions = new Map<number, Prediction>();
-  /** Whether there are enough pairs. */
-  readonly isReady: boolean;
+  readonly #isReady: boolean;
 
   /** @param pairs - All pairs, by promise. @param batch - Number of the batch that is judged. */
   constructor(pairs: readonly Pair[], batch: number) {
@@ -69,11 +68,12 @@ export class Calibration {
     this.#late = late;
     this.#all = sumsOf(counts);
     this.#deviation = Math.max(1e-6, Math.sqrt(this.#all.yy / Math.max(1, counts.length)));
-    this.isReady = counts.length >= leastPairs && batch - oldest >= delayBatches + leastBatches;
+    this.#isReady = counts.length >= leastPairs && batch - oldest >= delayBatches + leastBatches;
   }
 
-  /** Deviations by which a score lies below the usual. NaN if one of the two is not a number. */
+  /** Deviations by which a score lies below the usual. NaN if one of the two is, or as long as there are not enough pairs. */
   below(promise: number, score: number): number {
+    if (!this.#isReady) return Number.NaN;
     const found = this.#predictions.get(promise) ?? this.#predicted(promise);
     this.#predictions.set(promise, found);
     const distance = (found.score - score) / (found.deviation * (1 + found.error / 2));

@@ -1,5 +1,4 @@
-import type { ScoredTrajectory } from '@rlp/core';
-import { counted } from '../text/counted.ts';
+import { counted, type ScoredTrajectory } from '@rlp/core';
 
 /** Least responses of a task that can agree, and characters of an answer that are compared. */
 const [leastMembers, longestAnswer] = [3, 60];

@@ -1,36 +1,36 @@
-import type { ScoredTrajectory } from '@rlp/core';
-import { counted } from '../text/counted.ts';
-import { ComponentWeights } from './component-weights.ts';
+import { counted, type ScoredTrajectory } from '@rlp/core';
 import type { OpinionState } from './state.ts';
-
-type State = Pick<OpinionState, 'weights' | 'components'>;
 
 /** Early values that tell whether a component varies, and the share of one value at which it does not. */
 const [earlyValues, unvaryingShare] = [256, 0.9];
+/** Most components with a weight, and responses that weights are learned from. */
+const [mostComponents, memory] = [16, 8000];
+/** Ridge, relative to the number of responses. */
+const ridge = 1e-6;
 
 /**
  * What rewards promise.
  *
  * The promise of a response is its reward without the components that are intended, and without those that did not vary early in
- * the run: a format that is learned openly promises nothing else.
+ * the run: a format that is learned openly promises nothing else. Least squares within batches tell how much each component adds to
+ * the reward. Where the reward is a weighted sum of components, that is exact as soon as each of them varied.
  */
 export class Promises {
   readonly #intended: ReadonlySet<string>;
-  readonly #state: State;
-  readonly #weights: ComponentWeights;
+  readonly #state: Pick<OpinionState, 'weights' | 'components'>;
 
-  constructor(intended: ReadonlySet<string>, state: State) {
+  constructor(intended: ReadonlySet<string>, state: Pick<OpinionState, 'weights' | 'components'>) {
     this.#intended = intended;
     this.#state = state;
-    this.#weights = new ComponentWeights(state.weights);
   }
 
   /** Promises of a batch, and its rewards, which is what they promise if every component counts. NaN for no reward. */
   of(trajectories: readonly ScoredTrajectory[]): { readonly promises: number[]; readonly rewards: number[] } {
-    this.#observe(trajectories);
-    const weights = this.#weights.learn(trajectories);
-    const silent = this.#silent((name) => weights.get(name) ?? 0);
     const rewards = trajectories.map(({ reward }) => reward ?? Number.NaN);
+    this.#observe(trajectories);
+    this.#learn(trajectories, rewards);
+    const weights = this.#weights();
+    const silent = this.#silent((name) => weights.get(name) ?? 0);
     const promises = trajectories.map(({ components }, at) =>
       silent.reduce((rest, name) => rest - weights.get(name)! * (components[name] ?? 0), rewards[at]!),
     );
@@ -53,9 +53,7 @@ export class Promises {
   /** Learns which components vary. */
   #observe(trajectories: readonly ScoredTrajectory[]): void {
     for (const name of Object.keys(trajectories[0]?.components ?? {})) {
-      const values = trajectories
-        .flatMap(({ components }) => components[name] ?? [])
-        .filter((value) => Math.abs(value) < 1e100);
+      const values = trajectories.flatMap(({ components }) => components[name] ?? []).filter(isModerate);
       const known = this.#state.components[name];
       const usual = known?.usual ?? mostFrequent(values);
       const { seen, equal, sum, squares } = known ?? { seen: 0, equal: 0, sum: 0, squares: 0 };
@@ -69,6 +67,47 @@ export class Promises {
       };
     }
   }
+
+  /** Adds products of distances from the batch's means. Those of a new component begin at 0. */
+  #learn(trajectories: readonly ScoredTrajectory[], rewards: readonly number[]): void {
+    const { weights } = this.#state;
+    const given = new Set(trajectories.flatMap(({ components }) => Object.keys(components)));
+    weights.names = [...new Set([...weights.names, ...given])].slice(0, mostComponents);
+    const rows = trajectories
+      .map(({ components }, at) => [rewards[at]!, ...weights.names.map((name) => components[name] ?? 0)])
+      .filter((row) => row.every(isModerate));
+    const columns = [...Array(weights.names.length + 1).keys()];
+    const means = columns.map((column) => rows.reduce((sum, row) => sum + row[column]! / rows.length, 0));
+    const kept = Math.min(1, memory / (weights.count + rows.length));
+    weights.count = kept * (weights.count + rows.length);
+    weights.sums = columns.map((first) =>
+      columns.map((second) => {
+        const products = rows.map((row) => (row[first]! - means[first]!) * (row[second]! - means[second]!));
+        const added = products.reduce((sum, product) => sum + product, 0);
+        return kept * ((weights.sums[first]?.[second] ?? 0) + added);
+      }),
+    );
+  }
+
+  /** Solves the normal equations by elimination. @returns The weight of each component. */
+  #weights(): ReadonlyMap<string, number> {
+    const { names, count, sums } = this.#state.weights;
+    const rows = sums.slice(1).map(([reward = 0, ...products]) => [...products, reward]);
+    for (const [at, row] of rows.entries()) row[at]! += ridge * count + 1e-12;
+    for (const [pivot, known] of rows.entries()) {
+      for (const row of rows) {
+        if (row === known) continue;
+        const factor = row[pivot]! / known[pivot]!;
+        for (let column = pivot; column < row.length; column++) row[column]! -= factor * known[column]!;
+      }
+    }
+    return new Map(rows.map((row, at) => [names[at]!, row.at(-1)! / row[at]!]));
+  }
+}
+
+/** Whether sums of squares cannot overflow. */
+function isModerate(value: number): boolean {
+  return Math.abs(value) < 1e100;
 }
 
 function mostFrequent(values: readonly number[]): number {

@@ -1,5 +1,5 @@
 import type { ScoredTrajectory } from '@rlp/core';
-import { Calibration, delayBatches, withPairs } from './calibration.ts';
+import { Calibration, delayBatches, type Pair, withPairs } from './calibration.ts';
 import { agreementInGroups } from './group-agreement.ts';
 import { Promises } from './promises.ts';
 import type { OpinionState } from './state.ts';
@@ -36,6 +36,9 @@ export interface Judged {
   /** Probability that each one is hacked, as its text tells. Shape as `at`. */
   readonly priors: ArrayLike<number>;
   readonly designEffect: number;
+  /** Indices of the responses that changed, and their traits. Other traits than before are another suspicion. */
+  readonly suspects: ReadonlySet<number>;
+  readonly about: readonly string[];
 }
 
 /**
@@ -78,39 +81,28 @@ export class SecondOpinion {
   read(trajectories: readonly ScoredTrajectory[], { at }: Pick<Judged, 'at'>): Float64Array {
     const { pairs, batches } = this.#state;
     const { promises, rewards } = this.#promises.of(trajectories);
-    const opinions = this.#scores(trajectories);
-    const calibrations = opinions.map(([name]) => new Calibration(pairs[name] ?? [], batches));
-    const hasFallen = opinions.some(([, scores], which) => calibrations[which]!.fall(scores) > fallenErrors);
+    const opinions = this.#scores(trajectories).map(([name, scores]) => {
+      const known = pairs[name] ?? [];
+      return { name, scores, known, calibration: new Calibration(known, batches) };
+    });
+    const hasFallen = opinions.some(({ calibration, scores }) => calibration.fall(scores) > fallenErrors);
     const paid = hasFallen ? rewards : promises;
     const below = Float64Array.from(at, (index) => {
-      const known = opinions.flatMap(([, scores], which) => {
-        const calibration = calibrations[which]!;
-        const distance = calibration.isReady ? calibration.below(paid[index]!, scores[index]!) : Number.NaN;
-        return Number.isNaN(distance) ? [] : [distance];
-      });
-      return known.reduce((sum, one) => sum + one, 0) / Math.sqrt(known.length);
+      const distances = opinions
+        .map(({ calibration, scores }) => calibration.below(paid[index]!, scores[index]!))
+        .filter((distance) => !Number.isNaN(distance));
+      return distances.reduce((sum, one) => sum + one, 0) / Math.sqrt(distances.length);
     });
-    for (const [name, scores] of opinions) {
-      const added = scores.map((score, index) => [paid[index]!, score, batches] as [number, number, number]);
-      pairs[name] = withPairs(pairs[name] ?? [], added);
+    for (const { name, scores, known } of opinions) {
+      const added = scores.map((score, index): Pair => [paid[index]!, score, batches]);
+      pairs[name] = withPairs(known, added);
     }
     this.#state.batches += 1;
     return below;
   }
 
-  /**
-   * Adds the evidence of a batch.
-   *
-   * @param below - Result of `read`.
-   * @param suspects - Indices of the responses that changed.
-   * @param about - Traits of the suspects. Other traits than before are another suspicion.
-   */
-  gather(
-    below: Float64Array,
-    { at, weights, priors, designEffect }: Judged,
-    suspects: ReadonlySet<number>,
-    about: readonly string[],
-  ): void {
+  /** Adds the evidence of a batch. @param below - Result of `read`. */
+  gather(below: Float64Array, { at, weights, priors, designEffect, suspects, about }: Judged): void {
     const { evidence } = this.#state;
     if (!about.some((name) => evidence.about.includes(name))) this.forgetSuspects();
     evidence.about = [...about];

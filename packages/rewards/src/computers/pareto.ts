@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, counted } from '@rlp/core';
 import { overPresent } from './normalized.ts';
 
 /** Objective values of N points. Shape: `[N][F]`. */
@@ -96,8 +96,7 @@ function debCrowding(front: ObjectivePoints): number[] {
     const values = [...new Set(front.map((point) => point[f]!))].sort((a, b) => a - b);
     const range = values.at(-1)! - values[0]!;
     if (range === 0) continue;
-    const sharing = new Map<number, number>();
-    for (const point of front) sharing.set(point[f]!, (sharing.get(point[f]!) ?? 0) + 1);
+    const sharing = counted(front.map((point) => point[f]!));
     const gapAt = new Map(
       values.map((value, place) => {
         const isEnd = place === 0 || place === values.length - 1;
