@@ -35,7 +35,9 @@ export async function serveFolder(folder: string, port = 0, isolation: 'isolated
     });
     response.end(content);
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
   const address = server.address() as { readonly port: number };
   return {
     url: `http://127.0.0.1:${address.port}/`,

@@ -30,7 +30,7 @@ export const requestFailureCauses = [
  */
 export type RequestFailureCause = (typeof requestFailureCauses)[number];
 
-/** A server gave no usable answer. Messages never hold tokens, headers or what was sent. */
+/** A server gave no usable answer. Messages never hold tokens or headers. */
 export class RequestError extends RlpError {
   /** Why. */
   readonly failure: RequestFailureCause;

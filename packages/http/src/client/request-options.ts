@@ -8,7 +8,10 @@ const timerMs = z.number().positive().max(longestTimerMs, 'must fit a timer (2^3
 /** Schema of {@link RequestOptions}. */
 export const requestSchema = z.strictObject({
   /** Address of the server, http or https. Required. */
-  url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+  url: z.url({
+    protocol: /^https?$/,
+    error: 'must be an http or https address, such as http://127.0.0.1:8000',
+  }),
   /** Sent as `authorization: Bearer …`. Never logged. Default none. */
   token: z
     .string()

@@ -135,14 +135,26 @@ describe('judges over chat completions', () => {
     }
     expect(failures).toEqual([
       'the model refused: I cannot judge this.',
-      'expected status 200, got 400',
-      'no answer within 400 ms',
+      'expected status 200, got 400 ("no"); correct what it names, or check that it is a server of this kind',
+      'no answer within 400 ms; raise `timeoutMs`, or ask for less at once',
     ]);
     expect(judge.getStatistics().failures).toEqual({ unparsable: 0, threw: 2, 'timed-out': 1 });
   });
 });
 
 describe('chatCompletionsGenerator', () => {
+  it.each(['', 'v1', 'v1/', 'v1/chat/completions', 'v1/chat/completions?api-version=2'])(
+    'finds the route of chat completions below the address /%s',
+    async (path) => {
+      const { url, requests } = await loopback((_: Request, response) => {
+        complete(response, { content: 'fine' });
+      });
+      const generate = chatCompletionsGenerator({ url: `${url}${path}`, model: 'm' });
+      expect(await generate(once, { seed: 's', signal })).toBe('fine');
+      expect(requests[0]!.url).toMatch(/^\/v1\/chat\/completions(\?api-version=2)?$/);
+    },
+  );
+
   it.each([
     [429, { 'retry-after': '1' }, 15],
     [429, {}, 0],
@@ -171,7 +183,9 @@ describe('chatCompletionsGenerator', () => {
     const asking = generate(once, { seed: 's', signal });
     await expect(asking).rejects.toMatchObject({ failure: 'status', status: 500 });
     expect(calls).toBe(3);
-    await expect(generate(once, { seed: 's', signal })).rejects.toThrow(/expected status 200, got 401$/);
+    await expect(generate(once, { seed: 's', signal })).rejects.toThrow(
+      /expected status 200, got 401 \("no"\); check `token`$/,
+    );
     expect(calls).toBe(4);
     await expect(
       generatorAt(`${await nowhere()}/`, { token: 'top-secret' })(once, { seed: 's', signal }),

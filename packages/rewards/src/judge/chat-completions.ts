@@ -1,8 +1,17 @@
 import { parseOptions, RandomStream, RewardError, type TextGenerator, TimeoutError } from '@rlp/core';
-import { endpointOf, postJson, RequestError, repeated, requestSchema } from '@rlp/http/client';
+import {
+  endpointOf,
+  failureSentence,
+  postJson,
+  RequestError,
+  repeated,
+  requestSchema,
+} from '@rlp/http/client';
 import * as z from 'zod';
 
 const schema = requestSchema.extend({
+  /** Address of the API as clients of OpenAI take it, such as `http://127.0.0.1:8000/v1`, or of its path `/chat/completions`. Required. */
+  url: requestSchema.shape.url,
   /** Name of the model on the server. Required. */
   model: z.string().min(1),
   /** Sampling temperature. Default: the server's. */
@@ -15,7 +24,7 @@ const schema = requestSchema.extend({
   timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(60_000),
 });
 
-/** Options of {@link chatCompletionsGenerator}. `url` includes the path, as in `http://127.0.0.1:8000/v1/chat/completions`. */
+/** Options of {@link chatCompletionsGenerator}. */
 export interface ChatCompletionsOptions extends z.input<typeof schema> {}
 
 const answerSchema = z.object({
@@ -37,7 +46,7 @@ const answerSchema = z.object({
 export function chatCompletionsGenerator(options: ChatCompletionsOptions): TextGenerator {
   const resolved = parseOptions('chatCompletionsGenerator', schema, options);
   const { model, temperature, maxTokens, body: further, attempts, backoff } = resolved;
-  const endpoint = endpointOf('chatCompletionsGenerator', resolved);
+  const endpoint = endpointOf('chatCompletionsGenerator', { ...resolved, url: completionsUrl(resolved.url) });
   return async (messages, { seed: name, signal }) => {
     const random = RandomStream.named('chat completions', name);
     const seed = random.integer(2 ** 31);
@@ -48,11 +57,27 @@ export function chatCompletionsGenerator(options: ChatCompletionsOptions): TextG
       random: () => random,
       signal,
     }).catch((error: unknown) => {
-      const isSlow = error instanceof RequestError && error.failure === 'timed-out';
-      throw isSlow ? new TimeoutError(error.message, { cause: error }) : error;
+      if (!(error instanceof RequestError)) throw error;
+      const sentence = failureSentence(error, words);
+      if (error.failure === 'timed-out') throw new TimeoutError(sentence, { cause: error });
+      throw new RequestError(error.failure, sentence, error);
     });
     return textOf(answer, endpoint.place);
   };
+}
+
+const words = {
+  key: 'token',
+  less: 'ask for less at once',
+  missing: 'check `url`, such as http://127.0.0.1:8000/v1, and `model`',
+};
+
+/** The address that answers, from the address of a server, of its API or of the path itself. */
+function completionsUrl(url: string): string {
+  const full = new URL(url);
+  const path = full.pathname.replace(/\/+$/, '');
+  if (!path.endsWith('/chat/completions')) full.pathname = `${path || '/v1'}/chat/completions`;
+  return full.href;
 }
 
 function textOf(answer: unknown, place: string): string {
