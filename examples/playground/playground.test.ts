@@ -58,6 +58,12 @@ it('keeps what the model has learned when it is stopped during its first update'
   expect(end.value.weights).not.toEqual(newModel('0').weights);
 });
 
+it('rejects where the port is in use, so that another one can be tried', async () => {
+  const { url, close } = await serveFolder('.');
+  await expect(serveFolder('.', Number(new URL(url).port))).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await close();
+});
+
 describe.skipIf(!hasBrowser)('the playground', () => {
   let folder: string;
   let browser: Browser;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { importPeer, MissingPeerError } from './optional-peer.ts';
+import { importPeer, MissingPeerError, missingPeer } from './optional-peer.ts';
 
 const missing = (name: string) =>
   Object.assign(new Error(`Cannot find package '${name}' imported from here`), {
@@ -20,4 +20,17 @@ it('names the owner and the install command of a missing peer', async () => {
 it('passes other failures on, such as a missing dependency of the peer', async () => {
   const other = missing('dependency-of-eld');
   await expect(importPeer('owner', 'eld', () => Promise.reject(other))).rejects.toBe(other);
+});
+
+it.each([
+  ["Cannot find package 'eld' imported from /app/main.js", 'Node.js'],
+  ["Failed to resolve module specifier 'eld/small'", 'Chromium'],
+  ['The specifier “eld/small” was a bare specifier, but was not remapped to anything.', 'Firefox'],
+  ["Module name, 'eld/small' does not resolve to a valid URL.", 'Safari'],
+  ['No such module "eld/small".', 'Workers'],
+  ["Cannot find module 'eld/small'", 'webpack'],
+  ['Could not resolve "eld/small" imported by "@rlp/rewards". Is it installed?', 'Vite'],
+])('knows a missing peer by the words %s of %s', (message) => {
+  expect(missingPeer('LanguageVerifier', 'eld', new TypeError(message))).toBeInstanceOf(MissingPeerError);
+  expect(missingPeer('LanguageVerifier', 'el', new TypeError(message))).toBeInstanceOf(TypeError);
 });

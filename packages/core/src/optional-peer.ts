@@ -8,7 +8,10 @@ export class MissingPeerError extends RlpError {
 /**
  * Imports an optional peer dependency.
  *
- *     const { eld } = await importPeer('LanguageVerifier', 'eld', () => import('eld/small'));
+ *     const { createJiti } = await importPeer('a configuration in TypeScript', 'jiti', () => import('jiti'));
+ *
+ * Code that runs in pages calls `import` within a `try` of its own and throws {@link missingPeer}. Only then do bundlers go on without a
+ * package that is not installed.
  *
  * @throws {@link MissingPeerError} naming `owner` and the install command, if the package is not installed.
  */
@@ -20,10 +23,27 @@ export async function importPeer<Module>(
   try {
     return await load();
   } catch (cause) {
-    const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !String(message).includes(`'${packageName}'`)) throw cause;
-    throw new MissingPeerError(`${owner} needs the package ${packageName}: npm install ${packageName}`, {
-      cause,
-    });
+    throw missingPeer(owner, packageName, cause);
   }
+}
+
+/**
+ * What to throw after the import of an optional peer dependency failed: a {@link MissingPeerError} naming `owner` and the install command
+ * if the package is not installed, else `cause` itself.
+ *
+ *     try {
+ *       ({ eld } = await import('eld/small'));
+ *     } catch (cause) {
+ *       throw missingPeer('LanguageVerifier', 'eld', cause);
+ *     }
+ */
+export function missingPeer(owner: string, packageName: string, cause: unknown): unknown {
+  const message = cause instanceof Error ? cause.message : '';
+  // How Node, bundlers, Chromium, Firefox, Safari and Workers say it.
+  const isMissing = /(find (module|package)|resolve|bare specifier|no such module)/i.test(message);
+  const [, named] = /['"“]((?:@[^/'"”]+\/)?[^/'"”]+)/.exec(message) ?? [];
+  if (!isMissing || named !== packageName) return cause;
+  return new MissingPeerError(`${owner} needs the package ${packageName}: npm install ${packageName}`, {
+    cause,
+  });
 }

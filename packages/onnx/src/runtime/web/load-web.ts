@@ -1,4 +1,4 @@
-import { EngineError, importPeer } from '@rlp/core';
+import { EngineError, missingPeer } from '@rlp/core';
 import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
 import { openModule } from '../native/native-public.ts';
 import { sessionOptions } from '../native/session-options.ts';
@@ -23,9 +23,7 @@ export async function loadWeb(
   { assets, threads, note }: WebRuntimeOptions,
   provider: ExecutionProvider,
 ): Promise<NativeRuntime> {
-  const module = await importPeer('createEngine of @rlp/onnx/web', 'onnxruntime-web', () =>
-    importBuild(provider),
-  );
+  const module = await importBuild(provider);
   module.env.wasm.numThreads = threads;
   if (assets !== undefined) module.env.wasm.wasmPaths = assets;
   const runtime = openModule(module, {
@@ -54,8 +52,14 @@ export async function loadWeb(
 }
 
 /** The build for WebGPU is larger. */
-function importBuild(provider: ExecutionProvider): Promise<typeof import('onnxruntime-web')> {
-  return provider === 'webgpu' ? import('onnxruntime-web/webgpu') : import('onnxruntime-web/wasm');
+async function importBuild(provider: ExecutionProvider): Promise<typeof import('onnxruntime-web')> {
+  try {
+    return provider === 'webgpu'
+      ? await import('onnxruntime-web/webgpu')
+      : await import('onnxruntime-web/wasm');
+  } catch (cause) {
+    throw missingPeer('createEngine of @rlp/onnx/web', 'onnxruntime-web', cause);
+  }
 }
 
 /** The builds call their processor `wasm`. */

@@ -1,4 +1,4 @@
-import { ArgumentError, importPeer, parseOptions, type RewardFunction } from '@rlp/core';
+import { ArgumentError, missingPeer, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { plainText, unhiddenText } from '../../shared/plain-text.ts';
 import { isVisible, seenText } from '../../shared/seen-text.ts';
@@ -23,9 +23,13 @@ let loaded: LanguageDetector | undefined;
  * @throws `MissingPeerError` if eld is not installed.
  */
 export async function loadLanguageDetector(): Promise<LanguageDetector> {
-  const { eld } = await importPeer('loadLanguageDetector', 'eld', () => import('eld/small'));
-  loaded ??= (text) => eld.detect(text.slice(0, 10_000)).language || undefined;
-  return loaded;
+  try {
+    const { eld } = await import('eld/small');
+    loaded ??= (text) => eld.detect(text.slice(0, 10_000)).language || undefined;
+    return loaded;
+  } catch (cause) {
+    throw missingPeer('loadLanguageDetector', 'eld', cause);
+  }
 }
 
 /** ISO 639-1 codes of the languages that {@link loadLanguageDetector} tells apart. */

@@ -1,4 +1,4 @@
-import { importPeer } from '@rlp/core';
+import { missingPeer } from '@rlp/core';
 import { countMatches } from '../../shared/text.ts';
 import { partedWords, windows } from './excerpt.ts';
 import { hashedFeatures } from './hashed-features.ts';
@@ -64,7 +64,7 @@ const inName = /(?:\p{Lu}\p{Ll}+[ .]+)Dick(?!\p{L})|(?<!\p{L})Dick(?= \p{Lu}\p{L
  * inflected or part of a known compound. So "Shiitake" and the German "dicke" have none.
  */
 export function profanityLexicon(): Promise<Profanity> {
-  lexicon ??= importPeer('ToxicityVerifier', 'obscenity', () => import('obscenity')).then(
+  lexicon ??= importObscenity().then(
     ({ DataSet, RegExpMatcher: Matcher, englishDataset, englishRecommendedTransformers }) => {
       const words = new DataSet<{ originalWord: string }>()
         .addAll(englishDataset)
@@ -94,4 +94,12 @@ export function profanityLexicon(): Promise<Profanity> {
     },
   );
   return lexicon;
+}
+
+async function importObscenity() {
+  try {
+    return await import('obscenity');
+  } catch (cause) {
+    throw missingPeer('ToxicityVerifier', 'obscenity', cause);
+  }
 }

@@ -1,4 +1,4 @@
-import { importPeer, parseOptions, type VerificationReport } from '@rlp/core';
+import { missingPeer, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { lazily } from '../../shared/lazily.ts';
 import { seenText } from '../../shared/seen-text.ts';
@@ -23,8 +23,12 @@ export interface LanguageVerifierOptions extends z.input<typeof schema> {}
 type Detect = (text: string) => string;
 
 const withDetector = lazily(async (): Promise<Detect> => {
-  const { eld } = await importPeer('LanguageVerifier', 'eld', () => import('eld/small'));
-  return (text) => eld.detect(text).language;
+  try {
+    const { eld } = await import('eld/small');
+    return (text) => eld.detect(text).language;
+  } catch (cause) {
+    throw missingPeer('LanguageVerifier', 'eld', cause);
+  }
 });
 
 /**
