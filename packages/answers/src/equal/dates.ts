@@ -1,6 +1,8 @@
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
-const month =
-  '(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+/** The names of months, in a regular expression. */
+export const monthName =
+  '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const month = `(?<month>${monthName})`;
 const day = '(?<day>[0-3]?\\d)(?:st|nd|rd|th)?';
 const dates = [
   `${month}\\.? ${day}(?:,? (?<year>\\d{4}))?`,
@@ -38,6 +40,7 @@ export function agreeAsDates(...answers: readonly [string, string]): boolean | u
       .replaceAll(/[{}$]/g, '')
       .replaceAll(/\s+/g, ' ')
       .trim()
+      .replace(/^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? (?=.*\d)/i, '')
       .replace(/^(?:12(?::00)? )?noon$/i, '12 pm')
       .replace(/^(?:12(?::00)? )?midnight$/i, '12 am');
     return { date: dateOf(text), time: timeOf(text) };

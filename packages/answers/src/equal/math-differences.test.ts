@@ -3,6 +3,8 @@ import { mathAnswersAgree } from './math-equivalence.ts';
 
 describe('mathAnswersAgree', () => {
   it.each([
+    ['1', 'x/y = 1'],
+    ['15 March 2023', 'Tuesday, 14 March 2023'],
     ['0.333', '\\frac{1}{3}'],
     ['[0,1)', '(0,1)'],
     ['12V', '12'],

@@ -133,7 +133,7 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
   if (behind !== undefined && agreeAs(reading, given, behind, comparison)) return true;
   const [a, b] = readBoth([given, expected], [left, right], reading);
   if (a !== undefined && b !== undefined && agreeExpressions(a, b, comparison)) return true;
-  const isNumber = [left, right].map((tokens) => tokens.length === 1 && tokens[0]!.kind === 'number');
+  const isNumber = [left, right].map((tokens) => tokens.every(isOfNumbers));
   if (![left, right].every((tokens, index) => isNumber[index] || isMeasure(tokens, isNumber[1 - index]!)))
     return false;
   const [measure, other] = [given, expected].map((text) =>
@@ -153,6 +153,9 @@ function agreeExpressions(given: Expression, expected: Expression, comparison: C
     (a.type === 'relation' && b.type === 'relation' && agreeRelations(a, b, comparison.seed, () => false))
   );
 }
+
+/** A piece of a number without letters: `4.5 \\times 10^3`, `\\frac{1}{2}`. */
+const isOfNumbers = ({ kind, text }: Token) => kind === 'number' || /^(?:[-+*^/{}().]|frac|sqrt)$/.test(text);
 
 /** A number with letters behind it, such as `20 m/s`, which may be units. Beside a number alone, white space has to part them. */
 function isMeasure(tokens: readonly Token[], isParted: boolean): boolean {

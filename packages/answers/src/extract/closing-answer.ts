@@ -1,10 +1,14 @@
-import { agreeAsDates } from '../equal/dates.ts';
+import { agreeAsDates, monthName } from '../equal/dates.ts';
+import { valueInWords } from '../equal/number-words.ts';
 import { isUnit, unitOf } from '../equal/units.ts';
 import { displayedLast, lastSide } from './last-side.ts';
 import { type Candidate, candidateIn, conclusion, inexact, refusal } from './stances.ts';
 
-const number =
-  /(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+|\/\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])/g;
+/** A date, a point, a time of day, or a number, which may be mixed. */
+const number = new RegExp(
+  String.raw`\b${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?|\((?:[-−]?[\d./]+, ?){1,3}[-−]?[\d./]+\)|(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+|(?: \d+)?\/\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])`,
+  'gi',
+);
 
 /** A smile or a picture at the end of a text. */
 const smile = /(?:\s[:;]-?[)D]|\s|\p{Extended_Pictographic}|\ufe0f)+$/u;
@@ -35,8 +39,10 @@ const severalValues = /(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s
 
 /** A sentence that begins with its verdict. */
 const yesOrNo =
-  /^(yes|no|true|false)[,.](?!.*\b(?:yes|no|true|false)\b)|^(?:so|thus|hence|therefore)?,?\s?(?:the|this) (?:statement|claim|assertion|proposition) is (true|false)\.?$/i;
-
+  /^(?:(?:so|thus|hence|therefore)\b,?\s)?(?:(yes|no|true|false)[,.](?!.*\b(?:yes|no|true|false)\b)|(?:the|this) (?:statement|claim|assertion|proposition) is (true|false)\.?$)/i;
+/** What a sentence says of solutions: that there are none, or no end of them. */
+const solutions =
+  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|exists?)|(?:does|do) not exist|infinitely many solutions)\b[^,;:]{0,40}$/i;
 /** A letter that a sentence chooses. */
 const chosen = [
   /\b(?:choose|pick|select|is|it['’]s)\s+(?:option\s+|choice\s+)?(\([A-J]\)|[A-HJ])[.!]?$/,
@@ -71,7 +77,10 @@ export function closingAnswer(text: string): Candidate | undefined {
     const letter = chosen.map((form) => form.exec(line)).find((match) => match !== null);
     if (letter != null) return candidateIn(end, letter[1]!, letter[1]!, end.indexOf(letter[0], start));
   }
-  return saidLast(end, base);
+  const sentences = last
+    .replace(/\s\([A-Z][^()]*[.!]\)$/, '')
+    .split(/\n|(?<=[.!?।])\s|(?<=\$\$|\\\]|\.\$)\s?(?=[A-Z][a-z]*\b)/);
+  return statedFirst(end, sentences.at(-1)!) ?? saidLast(end, sentences);
 }
 
 /** A response of few words. */
@@ -80,19 +89,52 @@ export function fewWords(text: string): Candidate | undefined {
   return line === '' || text.length > 60 || /\d/.test(text) ? undefined : candidateIn(text, line);
 }
 
-/** What the last sentence with a digit says, or the last of all: yes or no, its only words in bold, or what something is. */
-function saidLast(text: string, base: number): Candidate | undefined {
-  const sentences = text.slice(base).split(/\n|(?<=[.!?।])\s|(?<=\$\$|\\\]|\.\$)\s?(?=[A-Z][a-z]*\b)/);
-  const last = sentences.at(-1)!;
-  const [, reply, truth] = /\d/.test(last) ? [] : (yesOrNo.exec(last) ?? []);
-  const decided = reply ?? truth;
-  if (decided !== undefined) return { answer: decided, at: text.length, end: text.length };
-  const sentence = sentences.findLast((one) => /\d/.test(one)) ?? last;
+/** A short text in bold that a response begins with, or its first line. An explanation follows. */
+const headline = /^(?:\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)|([^\n]{1,40})\n\s*\n)/;
+const heading =
+  /^(?:(?:final |short )?answer|(?:detailed )?solution|explanation|proof|steps?|note|summary|result)\b/i;
+const concludes =
+  /^\W*(?:so|thus|hence|therefore|wait|actually|in total|finally|the (?:final )?(?:answer|result|total|sum|value) is)\b/i;
+
+/** The answer that a response begins with, unless its last sentence concludes something. */
+function statedFirst(text: string, last: string): Candidate | undefined {
+  const [, bold, line = bold] = headline.exec(text) ?? [];
+  if (line === undefined || concludes.test(last)) return;
+  const answer = withoutMarks(line).replace(/\.$/, '');
+  const isAnswer = bold !== undefined || (isFormula(answer) && !/^\d+[.)]$/.test(line));
+  return isAnswer && !heading.test(answer) ? candidateIn(text, answer, lastSide(answer)) : undefined;
+}
+
+/** A reason with digits for words: "Since 7 and 12 have no common factor, the fraction is in lowest terms." */
+const remark = /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$/i;
+
+/** What the last sentence that concludes a value says: a number, yes or no, that there are no solutions, its only words in bold, or what something is. */
+function saidLast(text: string, sentences: readonly string[]): Candidate | undefined {
+  const sentence =
+    sentences.findLast((one) => (/\d/.test(one) ? !remark.test(one) : valueInWordsOf(one) !== undefined)) ??
+    sentences.at(-1)!;
   const start = text.lastIndexOf(sentence);
-  if (/\d/.test(sentence)) return saidIn(sentence, start);
+  const value = valueInWordsOf(sentence);
+  if (value !== undefined) return { answer: value, at: text.length, end: text.length };
   const bold = sentence.match(/\*\*[^*]+\*\*/g) ?? [];
-  const words = bold.length === 1 ? bold[0]! : said.exec(sentence)?.[1];
+  const only = bold.length === 1 ? withoutMarks(bold[0]!) : '';
+  if (/\d/.test(sentence))
+    return agreeAsDates(only, only) ? candidateIn(text, only, only, start) : saidIn(sentence, start);
+  const words = only || said.exec(sentence)?.[1];
   return words === undefined ? undefined : candidateIn(text, words, withoutMarks(words), start);
+}
+
+/** What a sentence says in words: yes or no, that there are no solutions, a number. */
+function valueInWordsOf(sentence: string): string | undefined {
+  const [begin = '', reply, truth] = yesOrNo.exec(sentence) ?? [];
+  const [before = '', ...digits] = sentence.slice(begin.length).split(/(?=\d)/);
+  const verdict = reply ?? truth;
+  if (digits.length > 0) return copula.test(before) ? undefined : verdict;
+  if (verdict !== undefined) return verdict;
+  const words = solutions.exec(sentence)?.[1] ?? said.exec(sentence)?.[1];
+  const isValue =
+    words !== undefined && (solutions.test(words) || valueInWords(words.toLowerCase()) !== undefined);
+  return isValue ? words : undefined;
 }
 
 /** The number of a step or an equation, which is no result. */

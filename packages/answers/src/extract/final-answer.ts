@@ -12,7 +12,7 @@ const numeric = /-?[0-9.,]+/g;
 /** Marks around a word: Markdown's, quotes, and tags that close. */
 const marks = '(?:[*_"]|</[a-z]{1,8}>){0,4}';
 const answerWord =
-  'answer|(?:correct|right|best) (?:option|choice)|solution(?: set)?|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban|الجواب|الإجابة';
+  'answer|tl;?dr(?=:)|\\b(?:final|bottom line|conclusion)(?=:)|(?:correct|right|best) (?:option|choice)|solution(?: set)?|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban|الجواب|الإجابة';
 const equalsWord =
   '(?:is|equals|should be|would be|must be|has to be|es|ist|est|è|é)\\b\\s{0,8}:?|[:=：]|هو|هي|是|为|為|は|는|은';
 const adverb =
@@ -83,8 +83,9 @@ function firstSentence(line: string): string {
 /** Lines that LaTeX does not print, opening tags with attributes, and sums for a calculator: `<<2*9=18>>`. */
 const comments =
   /<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
-/** An answer that is a sentence: "Janet makes $18 every day". */
-const sentenceStart = /^[A-Z][a-z'’]+\s[a-z]+\s\S/;
+/** An answer that is a sentence: "Janet makes $18 every day", "вероятность равна 1/4". */
+const sentenceStart =
+  /^(?:[A-Z][a-z'’]+\s[a-z]+|(?![\p{Script=Latin}\p{Script=Greek}])\p{L}{2,}\s\p{L}{2,})\s\S/u;
 /** A formula with what it counts: "$4! = 24$ ways". */
 const countedFormula = /^\$[^$]+\$(?=\s[a-z\s]+$)/i;
 /** A formula with what it is: "the interval $(2, 3]$". */

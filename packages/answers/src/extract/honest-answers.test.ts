@@ -255,6 +255,46 @@ describe('reasons and conditions', () => {
   });
 });
 
+describe('an answer that is not a number in the last sentence', () => {
+  it.each([
+    ['**18** — here is why: the gaps are 4, 6 and 8, and 10 + 8 gives the value above.', '18'],
+    ['**$18**\n\nHere is why. Each glass costs $3.\nAdding the amounts gives what he pays.', '18'],
+    ['18\n\nThe gaps are 4 and 6, which 8 follows.', '18'],
+    ['**Thursday.**\n\nAfter 7 days it is Monday again, and 3 days remain.', 'Thursday'],
+    ['**17**\n\nThat forgets the driver.\nSo there are 18 people.', '18'],
+    ['1.\n\nWe add the numbers.\n\nThere are 18 of them.', '18'],
+    ['So yes, 97 is prime.', 'Yes'],
+    ['So yes, 91 is composite, because it is 7 × 13.', 'yes'],
+    ['No, 91 = 7 × 13.', 'No'],
+    ['Yes, the total is 18.', '18'],
+    ['They have 18 in common.\n\nTL;DR: 18', '18'],
+    ['Then a = 4. Final: a = 4 and b = 9.', 'a = 4, b = 9'],
+    ['This gives $0 = 5$. The system has no solution.', 'no solution'],
+    ['But 35 = 3·11 + 2. Therefore no such integers exist.', 'no solution'],
+    ['At 0 the sides differ by 2. The limit does not exist.', 'does not exist'],
+    ['Both describe 1 line. The system has infinitely many solutions.', 'infinitely many'],
+    ['We add 14 days. The book is due on **July 14**.', 'July 14'],
+    ['We add 14 days. It arrives on **Tuesday, 14 March 2023**.', 'March 14, 2023'],
+    ['It is 14 days later, so it is due on July 14.', 'July 14'],
+    ['12 − 3 = 9. Simplified, the probability is three quarters.', '3/4'],
+    ['There are 2 numbers in all. So the count is zero.', '0'],
+    ['6/4 = 3/2, so you need 1 1/2 cups.', '1.5'],
+    ['So x = 3. The lines intersect at the point (3, −2).', '(3,-2)'],
+    ['Ответ: вероятность равна 1/4.', '0.25'],
+    [
+      '$$\\frac13 + \\frac14 = \\frac{7}{12}$$\nSince 7 and 12 have no common factor, the fraction is in lowest terms.',
+      '7/12',
+    ],
+    ['They need 6 tables. (With 4 seats it would have been 8.)', '6'],
+    ["The pupil's answer is 20, since she added first.\nSo the value of the expression is 14.", '14'],
+    ['The exact value is $\\frac{1}{3}$, which is approximately $0.33$.', '\\frac13'],
+    ['The answer is C. No, wait: B.', 'B'],
+    ['So it is about 0.0045 m.', '4.5 \\times 10^{-3}'],
+  ])('is read from %j', (text, answer) => {
+    expect(mathAnswersAgree(math(text) ?? '', answer)).toBe(true);
+  });
+});
+
 describe('what leaves open which number is meant', () => {
   it.each([
     'There are 18 or 17 apples.',
@@ -288,6 +328,11 @@ describe('what leaves open which number is meant', () => {
     '\\begin{align*} 17 \\\\ 18 \\end{align*}',
     'The sum of 17 and 1 is 19, and 18 is near.',
     'Assuming it is 18, it is 17.',
+    'It might be 18.',
+    'My guess is 12, but 18 is plausible as well.',
+    'His speed is somewhere below 18.',
+    'The answer is 18. No, 13. Hmm, no, 18. Or 13. I honestly cannot decide.',
+    'The answer is 18. No, 13.',
   ])('gives no 18 in %j', (ending) => {
     expect(mathAnswersAgree(math(`We think.\n${ending}`) ?? '', '18')).toBe(false);
   });

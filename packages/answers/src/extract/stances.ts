@@ -38,7 +38,8 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     (?:не|non è|não é|nicht|keine?|n'est pas|no es|tidak|bukan|ليس) … •
     •[^,.]*(?:ではな|ではあり|じゃな|아니|아닙|değil| nicht)|(?:不是|不为|并非) ?•`,
   hedges: String.raw`
-    (?<!\S)\d+ or •|(?:might|may|could) also … •
+    (?<!\S)\d+ or •|(?:might|may|could) (?:well )?be •|(?:might|may|could) also … •
+    • (?:is|would be) (?:also |just as |equally )?(?:plausible|possible|conceivable)
     or (?:possibly|perhaps|maybe|else|even) … •
     •,? \(?or (?:\w+ ){0,2}not`,
   attributes: String.raw`
@@ -46,6 +47,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     tempting ~ •|mistake(?: is| was| would be)? to ~ •
     (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
+    \w+(?<!let)'s (?:answer|guess) ~ •
     my (?:first|initial|original) (?:guess|attempt|thought|answer) was ~ •
     the (?:question|problem|task) (?:asks|gives|says|states) … •
     ^\W*(?:(?:final|total) )?(?:score|reward|grade|rating|confidence|correctness|is_correct|verdict)\W{0,4}[:=] ?•
@@ -93,8 +95,8 @@ const premise =
 
 /** A condition or a reason in a sentence, and a comparison behind its statement. */
 const comparison =
-  'which (?:is|are) (?:less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
-const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)[^,;:.!?\n•]){1,80}`;
+  'which (?:is|are) (?:approximately|about|roughly|less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
+const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)(?:[^,;:.!?\n•]|(?<=\d)\.(?=\d))){1,80}`;
 const subordinate = new RegExp(
   String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though)\b(?!.*\bwould\b)${side},\s|,\s[$\d.]+\s(?:more|less|fewer)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|when|${comparison})\b${side}(?=[.!]?$)`,
   'gi',
@@ -110,15 +112,16 @@ export function conclusion(sentence: string): string {
 
 /** Words and signs of a bound, a range or an unfinished calculation. The number beside them is not the value. */
 export const inexact =
-  /[<>?~]|\b(?:twice|thrice|double|triple|half|negative|minus|root|times)(?: of)? \$?\d|\d (?:squared|cubed|and an? (?:half|third|quarter))\b|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|up to)\s\$?\d|\bbetween\b|\banswer\s(?:has|contains)\b/i;
+  /[<>?~]|\b(?:twice|thrice|double|triple|half|negative|minus|root|times)(?: of)? \$?\d|\d (?:squared|cubed|and an? (?:half|third|quarter))\b|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|above|below|up to)\s\$?\d|\bbetween\b|\banswer\s(?:has|contains)\b/i;
 
 /** A writer who gives no answer, and one who ends with that. */
 export const refusal =
-  /\bI(?: am|['’]m)? (?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:determine|solve|answer|find|know|say|tell)\b/i;
+  /\bI(?: am|['’]m)? (?:\w+ly |just |still )?(?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:decide|determine|solve|answer|find|know|say|tell)\b/i;
 export const gaveUp = new RegExp(`${refusal.source}(?: (?:this|that|it|the \\w+))?[.!]?\\s*$`, 'i');
 
 /** How a writer takes back what stands before, one form a line. */
 const withdrawals = String.raw`
+  (?<=[.!…] )(?:hmm,? )?no,? (?:wait[,:] )?(?=(?:\d[\d,.]*|[A-J])(?:[.!)]|$))
   oops|just kidding|scratch that|apologies|on second thoughts?|hold on(?=[,.:;!])|actually,? no(?=[,.:;!])|(?:correction|edit)(?=\s?:)
   (?:I )?(?:must |have to )?take (?:that|this|it) back|I (?:meant|was wrong|used (?:the|a) wrong|(?:made|see) (?:an?|my) (?:\w+ )?(?:mistake|error))
   (?:no longer (?:believe|trust|think)|(?:withdraw|retract|disregard)) (?:this|that|it|(?:the|my)(?: \w+)? (?:answer|result|solution|guess|claim)(?: of \S+)?)
