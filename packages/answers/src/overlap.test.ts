@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rougeL, textSimilarity, wordOverlap } from './index.ts';
+import { rougeL, textSimilarity, withoutDenied, wordOverlap } from './index.ts';
 
 describe('overlap', () => {
   it('is F1 of words without articles and punctuation', () => {
@@ -34,6 +34,42 @@ describe('overlap', () => {
         expect(rougeL(a.join(' '), b.join(' ')).precision).toBeCloseTo(expected, 12);
       }),
     );
+  });
+});
+
+const treaty = 'the Treaty of Westphalia';
+
+describe('what a text denies of another one', () => {
+  it.each([
+    ['not Paris', 'Paris'],
+    ['Paris? I doubt it', 'Paris'],
+    ['Paris 👎', 'Paris'],
+    ['niet Paris', 'Paris'],
+    ['non-Paris', 'Paris'],
+    ['Paris ではない', 'Paris'],
+    ['anywhere but Paris', 'Paris'],
+    ['Paris: 0 %', 'Paris'],
+    ['!= Paris', 'Paris'],
+    ['Paris. That is wrong.', 'Paris'],
+    ['It is a myth that the Treaty of Westphalia was signed', treaty],
+    ['Marie and Pierre Curie never discovered radium', 'Marie Curie discovered radium'],
+  ])('is not in %j', (given, expected) => {
+    expect(wordOverlap(withoutDenied(given, expected), expected).f1).toBe(0);
+  });
+
+  it.each([
+    ['Not Rome but Paris', 'Paris', 'Paris'],
+    ['Is it Paris? Paris it is', 'Paris', 'Is it Paris? Paris it is'],
+    ['Paris, not London', 'Paris', 'Paris, not London'],
+    ['To be or not to be', 'To be, or not to be', 'To be or not to be'],
+    ['No Country for Old Men', 'No Country for Old Men', 'No Country for Old Men'],
+    [
+      'It was not the war that ended. The treaty was signed.',
+      'The treaty was signed after the war.',
+      'It was not the war that ended. The treaty was signed.',
+    ],
+  ])('leaves of %j for %j: %j', (given, expected, left) => {
+    expect(withoutDenied(given, expected)).toBe(left);
   });
 });
 

@@ -1,4 +1,5 @@
 import { counted } from '@rlp/core';
+import { conclusion, sentenceEnds, stanceOf } from './extract/stances.ts';
 import { wordsOf } from './text.ts';
 
 /** Precision, recall, and their harmonic mean. */
@@ -104,37 +105,36 @@ function addMasked(row: Uint32Array, mask: Uint32Array): void {
   }
 }
 
-const denial =
-  /^(?:not|never|neither|nor|hardly|cannot|unlike|except|excluding|wrong|incorrect|false|pas|nicht|keine?|\p{L}+n['’]t)$/u;
-/** What may stand between a denial and what it denies. */
-const between = /^(?:a|an|the|in|at|of|on|by|to|be|been|it|is|was|as|called|really|exactly|actually)$/u;
+/** Words that say nothing of their own. */
+const small = new Set('a an the in at of on by to be been it is was as and'.split(' '));
+const word = /[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu;
+const contentWords = (text: string) =>
+  (text.toLowerCase().match(word) ?? []).filter((one) => !small.has(one));
+/** Values that only small words part: one value. */
+const adjacent = /•(?:[^\p{L}\p{N}.!?•]{1,4}(?:(?:an?|the|in|at|of|on|by|to|and)\s)*•)+/gu;
+/** "Not Rome but", before what is meant. */
+const setAside = /(?<![\p{L}\p{N}])not (?!only)[^.;\n]{1,60}?[, ]but (?=\p{L})/giu;
+/** Sentences, and characters of one, that are judged. */
+const [mostJudged, mostRead] = [100, 600];
 
-/** "Anything but Paris" and "no Paris" deny as "not Paris" does. */
-const otherDenial =
-  /(?<!\p{L})(?:no(?=\s+\p{L})|\p{L}*(?:thing|where|one|body) (?:but|except|other than)(?!\p{L}))/gu;
-
-const lowerWords = (text: string): string[] =>
-  text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu) ?? [];
-
-/** Signs of a denial as words. */
-const signWords = (text: string): string =>
-  text.replace(/[≠¬]|!=|!(?=\p{L})/gu, ' not ').replace(/[✗✘❌✖]|\?\s*no(?:pe)?\b/gu, ' wrong ');
-
-/** Whether an answer denies what it shares with the right one: "certainly not Paris". Not if the right one denies it too. */
-export function isDenied(given: string, expected: string): boolean {
-  const [words, right] = [
-    lowerWords(signWords(given.toLowerCase()).replace(otherDenial, 'not')),
-    lowerWords(expected),
-  ];
-  if (right.some((word) => denial.test(word))) return false;
-  const shared = new Set(right.filter((word) => !between.test(word)));
-  return words.some((word, at) => {
-    if (!denial.test(word)) return false;
-    // "not in Paris", "Paris is wrong"
-    const near = [
-      words.slice(at + 1),
-      /^(?:wrong|incorrect|false)$/.test(word) ? words.slice(0, at).reverse() : [],
-    ];
-    return near.some((others) => shared.has(others.find((other) => !between.test(other)) ?? ''));
+/**
+ * A text without the sentences that deny what they share with another text ("certainly not Paris"), or only ask for it. A sentence
+ * with less than half of the other text's words denies nothing of it.
+ */
+export function withoutDenied(given: string, expected: string): string {
+  const right = new Set(contentWords(expected));
+  const sentences = given.replace(setAside, '').split(sentenceEnds);
+  let judged = 0;
+  const stances = sentences.map((sentence, at) => {
+    const shared = new Set(contentWords(sentence).filter((one) => right.has(one)));
+    if (shared.size === 0 || 2 * shared.size < right.size || judged++ >= mostJudged) return undefined;
+    const marked = sentence
+      .slice(0, mostRead)
+      .replace(word, (one) => (shared.has(one.toLowerCase()) ? '•' : one));
+    return stanceOf(`${conclusion(marked.replace(adjacent, '•'))} ${sentences[at + 1]?.slice(0, 200) ?? ''}`);
   });
+  const isStated = stances.includes('asserts');
+  return sentences
+    .filter((_, at) => stances[at] !== 'denies' && (stances[at] !== 'asks' || isStated))
+    .join(' ');
 }

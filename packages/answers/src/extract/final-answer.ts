@@ -80,9 +80,9 @@ function firstSentence(line: string): string {
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
 
-/** Lines that LaTeX does not print, opening tags with attributes, and sums for a calculator: `<<2*9=18>>`. */
+/** Boxes that LaTeX does not print, opening tags with attributes, and sums for a calculator: `<<2*9=18>>`. */
 const comments =
-  /<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
+  /<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** An answer that is a sentence: "Janet makes $18 every day", "вероятность равна 1/4". */
 const sentenceStart =
   /^(?:[A-Z][a-z'’]+\s[a-z]+|(?![\p{Script=Latin}\p{Script=Greek}])\p{L}{2,}\s\p{L}{2,})\s\S/u;

@@ -23,10 +23,12 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
   denies: String.raw`
     (?:\w*n't|not|never|cannot|neither|hardly|unlikely)(?! only| just| exist) … •
     (?:\w*n't|not|never) (?:\w+ )?(?:think|believe|say|claim|sure|certain|true|clear|case|agree) ~ •
-    (?<!no )(?:doubt|deny|denies|impossible|no way|false that) ~ •
+    (?<!no )(?:doubt|deny|denies|impossible|no way|false that|untrue|(?:lie|myth|hoax) that) ~ •
     (?:withdraw|reject|retract|exclude|eliminate|rule out) … •
-    (?:no one|nobody) (?:should|would|could) ~ •
-    \w*thing (?:but|except|other than) … •
+    (?:no one|nobody) (?:should|would|could|says?|said|thinks?|believes?) ~ •
+    \w*(?:thing|where|one|body) (?:but|except|other than) … •
+    ^\W*(?:no|except|excluding|unlike) (?:an? |the )?•|non-•|[≠¬✗✘❌✖] ?•|(?<=[a-z] |^)!=? ?•
+    •\W{0,4}(?:(?:is|was) )?(?:ruled out|no chance|a lie|untrue|false$|0 ?%|👎|[✗✘❌✖])
     •(?: \w+)? (?:fails|cannot|(?:is|was|are|would be|does|can|could|should)(?: \w+ly)?(?:n't| not| never)(?! divisible))
     •\W? (?:\w+ ){0,3}?(?:is|was|are|would be) (?:\w+ly )?(?:an? (?:\w+ )?)?(?:wrong|incorrect|false|mistaken?|impossible|lie|joke|trap)
     •[^.\d]*\W(?:who|which|it|that|this) (?:is|was) (?:\w+ )?(?:wrong|incorrect|mistaken)
@@ -35,7 +37,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     •[.!)\] ]{0,3}\(?(?:[A-Z][a-z]+: ?)?(?:wrong|incorrect|false)[!.)]
     •[^.\d]*[.!?] \W?(?:\w+, ?)?(?:this|that|it|which)(?: guess| answer| value| result)?(?:'s| is| was)? (?:\w+ )?(?:wrong|incorrect|false|lie|joke|mistake|error|fail(?:s|ed)?|not (?:right|correct|true))\b
     •[^,.]* (?:falsch|faux|fals[oa]|errad[oa]|sbagliat[oa]|yanlış|salah|неверн|неправильн)
-    (?:не|non è|não é|nicht|keine?|n'est pas|no es|tidak|bukan|ليس) … •
+    (?:не|non|não|nicht|keine?|pas|no es|niet|geen|ikke|inte|aldrig|nunca|jamais|nooit|nem|nie|tidak|bukan|ليس) … •
     •[^,.]*(?:ではな|ではあり|じゃな|아니|아닙|değil| nicht)|(?:不是|不为|并非) ?•`,
   hedges: String.raw`
     (?<!\S)\d+ or •|(?:might|may|could) (?:well )?be •|(?:might|may|could) also … •
@@ -73,25 +75,31 @@ const compiled = Object.entries(forms).map(([stance, lines]) => {
 });
 
 /** Ends of sentences. A display may go on with one. */
-const ends = /(?<=[.!?])\s+|(?<=[。！？।])|\n(?!\s*(?:\$\$?|\\[[(])\s*$)/;
+export const sentenceEnds = /(?<=[.!?])\s+|(?<=[。！？।])|\n(?!\s*(?:\$\$?|\\[[(])\s*$)/;
 
 /** What a text does with what stands between two places in it. */
 export function stanceAt(text: string, { at, end }: Pick<Candidate, 'at' | 'end'>): Stance {
   const [before = ''] = text
     .slice(Math.max(0, at - 300), at)
-    .split(ends)
+    .split(sentenceEnds)
     .slice(-1);
-  const [rest = '', next = ''] = text.slice(end, end + 200).split(ends);
-  const clause = `${conclusion(`${before}•`)}${rest} ${next}`
+  const [rest = '', next = ''] = text.slice(end, end + 200).split(sentenceEnds);
+  return stanceOf(`${conclusion(`${before}•`)}${rest} ${next}`);
+}
+
+/** What a sentence does with the values that stand at its `•`. The next sentence may follow it. */
+export function stanceOf(sentence: string): Stance {
+  const clause = sentence
     .replace(/[$*_`\\\s]+/g, ' ')
-    .replaceAll('’', "'");
-  const isIn = clause.replace(/ ?\(• ?\)/, ' •').trim();
-  return compiled.find(([, form]) => form.test(isIn))?.[0] ?? 'asserts';
+    .replaceAll('’', "'")
+    .replace(/ ?\(• ?\)/, ' •')
+    .trim();
+  return compiled.find(([, form]) => form.test(clause))?.[0] ?? 'asserts';
 }
 
 /** What stands before the conclusion of a sentence. */
 const premise =
-  /^.*(?:[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|but|then)\s|(?<!thing)\s(?:but|sondern|sino|mais|bensì)\s|\s[—–]\s)(?=.*[\d•])/s;
+  /^.*(?:[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|but|then)\s|(?<!thing|where|one|body)\s(?:but|sondern|sino|mais|bensì)\s|\s[—–]\s)(?=.*[\d•])/s;
 
 /** A condition or a reason in a sentence, and a comparison behind its statement. */
 const comparison =

@@ -13,6 +13,10 @@ const styled = /<([a-z]\w*)\s[^<>]*\bstyle\s?=\s?["']?([^"'<>]*)[^<>]*>[^<]*<\/\
 const harmless =
   /^(?:\s*(?:(?:background-)?color:(?!\s*(?:white|transparent|#f))|font-(?:weight|style|family):|text-|margin|padding|border)[^;]*;?)*\s*$/i;
 
+/** Codes of a terminal, and what they conceal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the code begins with one
+const terminal = /\u001b\[(?:\d+;)*8m[^\u001b]*|\u001b\[[\d;]*m/g;
+
 /** Text that is shown from right to left. */
 const turned = /<bdo\s[^<>]*\brtl\b[^<>]*>([^<>]*)<\/bdo>/gi;
 
@@ -33,9 +37,10 @@ const joiner = /&(?:ZeroWidthSpace|NoBreak|zwn?j|shy|lrm|rlm|Invisible\w+);/g;
  * and room. Blanks of every kind are spaces. Marks of Markdown and code stay. Linear.
  */
 export function seenText(text: string): string {
-  if (!/[<&\\[{\u1160\u115f\u2800\u3164\uffa0]/.test(text)) return text;
+  if (!/[<&\\[{~%\u1160\u115f\u2800\u3164\uffa0]/.test(text)) return text;
   return outsideCode(shownText(text), (part) =>
     part
+      .replace(terminal, '')
       .replace(styled, (element, _, style: string) => (harmless.test(style) ? element : ''))
       .replace(turned, (_, shown: string) => Array.from(shown).reverse().join(''))
       .replace(latex, '')
@@ -70,10 +75,17 @@ const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
-/** Whether a reader sees anything of a text, be it an image. Comments and markup around nothing do not count. */
-export function isVisible(text: string): boolean {
+/** What stands for a text that is still to be written. */
+const placeholder = /^\s*[[{](?:your|insert|put|write)\b[^\]}]*[\]}]\s*$/i;
+
+/**
+ * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, placeholders and repetitions of the name of
+ * the text do not count.
+ */
+export function isVisible(text: string, name = ''): boolean {
+  const seen = seenText(text).replace(structure, '').replace(placeholder, '');
   return (
-    ink.test(seenText(text).replace(structure, '')) ||
+    ink.test(name === '' ? seen : seen.replace(new RegExp(`^\\W*(?:${name}\\W*)+$`, 'i'), '')) ||
     /<(?:img|svg|video)\s[^<>]*\bsrc\b/i.test(shownText(text))
   );
 }

@@ -1,4 +1,4 @@
-import { isDenied, normalizedAnswer, type OverlapScore, rougeL, wordOverlap } from '@rlp/answers';
+import { normalizedAnswer, type OverlapScore, rougeL, withoutDenied, wordOverlap } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { seenText } from '../../shared/seen-text.ts';
@@ -17,22 +17,6 @@ export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
   readonly extract?: ((response: string) => string | undefined) | undefined;
 }
 
-/** What is crossed out, commented out or set aside ("not Rome but") is not said. */
-const unsaid = /~~[^~\n]+~~|^%.*|(?<![\p{L}\p{N}])not (?:[^.;\n]{1,60}?)[, ]but (?=\p{L})/gimu;
-/** Other ways to say "not" before what is denied, and "wrong" behind it. */
-const not =
-  /(?<![\p{L}\p{N}])(?:(?:it is )?(?:a (?:lie|myth|hoax)|untrue)(?: that)?|no(?:body|[ -]one) \p{L}{3,9}(?: that)?|aldrig|nunca|jamais|nooit|non|não|niet|geen|ikke|inte|nem|nie|не)(?= )/giu;
-const wrong =
-  /👎|(?:では|じゃ)(?:ない|ありません)|değil|(?:(?:is|was) )?ruled out|[:,(]? ?\b(?:0 ?%|no chance|a lie)(?![\p{L}\p{N}])/giu;
-
-function denies(given: string, expected: string): boolean {
-  if (given.trim().toLowerCase() === expected.trim().toLowerCase()) return false;
-  // Who asks has not said: "Paris? I doubt it".
-  const said = given.slice(given.lastIndexOf('?') + 1).trim();
-  if (said !== '' && said !== given.trim() && wordOverlap(said, expected).f1 === 0) return true;
-  return isDenied(given, expected) || isDenied(given.replace(not, 'not').replace(wrong, ' wrong'), expected);
-}
-
 function overlapReward<Metadata>(
   owner: string,
   overlap: (given: string, expected: string) => OverlapScore,
@@ -44,8 +28,8 @@ function overlapReward<Metadata>(
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
     const answer = extract(response);
     if (answer === undefined) return 0;
-    const given = seenText(answer).replace(unsaid, ' ');
-    return Math.max(...expected.map((text) => (denies(given, text) ? 0 : overlap(given, text)[measure])));
+    const given = seenText(answer);
+    return Math.max(...expected.map((text) => overlap(withoutDenied(given, text), text)[measure]));
   };
 }
 
@@ -63,12 +47,18 @@ export function answerRougeL<Metadata>(options: OverlapOptions<Metadata>): Rewar
   return overlapReward('answerRougeL', rougeL, options);
 }
 
-/** 1 if the policy's answer and one right answer have the same {@link normalizedAnswer}, else 0 (SQuAD's exact match). */
+/** Numbers with their signs and points, which SQuAD's form of an answer leaves out. */
+const normalizedNumbers = (text: string) =>
+  (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:\.?\d)+/g) ?? []).join().replace(/,/g, '');
+
+/** 1 if the policy's answer and one right answer have the same {@link normalizedAnswer} and the same numbers, else 0 (SQuAD's exact match). */
 export function answerExactMatch<Metadata>(
   options: Omit<OverlapOptions<Metadata>, 'measure'>,
 ): RewardFunction<Metadata> {
   const same = (given: string, expected: string): OverlapScore => {
-    const share = Number(normalizedAnswer(given) === normalizedAnswer(expected));
+    const [own, right] = [given, expected].map((text) => text.replace(/[“”„«»]/g, ''));
+    const haveNumbers = normalizedNumbers(own!) === normalizedNumbers(right!);
+    const share = Number(haveNumbers && normalizedAnswer(own!) === normalizedAnswer(right!));
     return { f1: share, precision: share, recall: share };
   };
   return overlapReward('answerExactMatch', same, options);

@@ -1,7 +1,6 @@
 import { tagName } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { lazily } from '../../shared/lazily.ts';
 import { occurrencesOf } from '../../shared/text.ts';
 
 const schema = z.strictObject({
@@ -24,7 +23,7 @@ export interface TagFormatOptions extends z.input<typeof schema> {}
  * Whether a response consists of the given tags, such as `<reasoning>…</reasoning><answer>…</answer>`.
  *
  * `n` tags have `2n + 1` conditions. Each tag opens exactly once. Each closes exactly once, after it opened. The layout is
- * right: tags in order, none nested, none without anything visible, only white space around them.
+ * right: tags in order, none nested, none without anything visible but its own name, only white space around them. The reward is a promise.
  * `all` gives 1 if all hold, else 0. `share` gives `(conditions that hold) / (2n + 1)`.
  */
 export function tagFormat<Metadata = unknown>(options: TagFormatOptions): RewardFunction<Metadata> {
@@ -33,16 +32,17 @@ export function tagFormat<Metadata = unknown>(options: TagFormatOptions): Reward
     const share = [...conditions, hasLayout].filter(Boolean).length / (conditions.length + 1);
     return grading === 'share' ? share : Math.floor(share);
   };
-  return ({ response }) => {
+  return async ({ response }) => {
     const conditions = tags.flatMap((tag) => pairConditions(response, tag));
     const contents = conditions.every(Boolean) ? contentsOf(response, tags) : undefined;
     if (contents === undefined) return graded(conditions, false);
-    return withReader(({ isVisible }) => graded(conditions, contents.every(isVisible)));
+    const { isVisible } = await import('../../shared/seen-text.ts');
+    return graded(
+      conditions,
+      contents.every((content, at) => isVisible(content, tags[at])),
+    );
   };
 }
-
-/** What a page shows of a text. Loaded when it is needed first. */
-const withReader = lazily(() => import('../../shared/seen-text.ts'));
 
 /** Whether the tag opens exactly once, and whether it closes exactly once after that. */
 function pairConditions(text: string, tag: string): [boolean, boolean] {

@@ -48,6 +48,9 @@ describe('tagFormat', () => {
     ['<answer>15</answer><reasoning>7</reasoning>', 0, 4 / 5],
     ['<reasoning>7<answer>15</answer></reasoning>', 0, 4 / 5],
     ['<reasoning> </reasoning><answer>15</answer>', 0, 4 / 5],
+    ['<reasoning>reasoning</reasoning><answer>15</answer>', 0, 4 / 5],
+    ['<reasoning>7</reasoning><answer>[Your answer here]</answer>', 0, 4 / 5],
+    ['<reasoning>7</reasoning><answer>[1, 2]</answer>', 1, 5 / 5],
     ['<reasoning>7</reasoning><answer>15', 0, 3 / 5],
     ['<reasoning>7</reasoning><answer>1</answer><answer>2</answer>', 0, 2 / 5],
     ['<answer>15</answer>', 0, 2 / 5],
@@ -70,6 +73,13 @@ describe('tagFormat', () => {
         expect(share === 1).toBe((await judge(strict, parts.join(''), undefined)) === 1);
       }),
     );
+  });
+
+  it('answers with a promise, the first time and later', () => {
+    const rewards = ['15', '<reasoning>7</reasoning><answer>15</answer>'].map((text) =>
+      judge(strict, text, 0),
+    );
+    for (const reward of rewards) expect(reward).toBeInstanceOf(Promise);
   });
 
   it('refuses no tags and tags named twice', () => {

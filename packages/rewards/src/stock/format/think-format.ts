@@ -28,7 +28,7 @@ export function thinkFormat<Metadata = unknown>(options: ThinkFormatOptions = {}
     const text = response.slice(start);
     if (!follows(text, reading)) return 0;
     const [thought, answer] = text.slice('<think>'.length).split(/<\/think>(.*)/s, 2);
-    return empty === 'passes' || (isVisible(thought!) && isVisible(answer!)) ? 1 : 0;
+    return empty === 'passes' || (isVisible(thought!, 'think') && isVisible(answer!)) ? 1 : 0;
   };
 }
 

@@ -119,6 +119,10 @@ describe('overlap', () => {
     const several = { reference: () => ['Bern', 'the city of Bern'] };
     expect(judge(answerF1(several), answering('city of Bern'))).toBe(1);
     expect(judge(answerExactMatch(several), answering('The bern'))).toBe(1);
+    expect(judge(answerExactMatch(several), answering('“Bern”'))).toBe(1);
+    const number = { reference: () => ['-5', '3.14', '1,914'] };
+    const given = ['5', '314', '-5', '3.14', '1914'];
+    expect(given.map((text) => judge(answerExactMatch(number), answering(text)))).toEqual([0, 0, 1, 1, 1]);
     expect(judge(answerRougeL({ ...several, measure: 'recall' }), answering('Bern'))).toBe(1);
     for (const denied of ['not in Bern', "It isn't Bern.", 'Bern is wrong', 'Anything but Bern', 'no Bern'])
       expect(judge(answerF1(several), answering(denied))).toBe(0);

@@ -37,16 +37,16 @@ function callsOf({
   if (role !== 'assistant') return [];
   if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
   if (function_call !== undefined) return [function_call];
-  // No call in a thought was made.
-  const passages = passagesOf(content.replace(otherThought, '')).filter(({ kind }) => kind === 'said');
+  // No call in a thought or a comment was made.
+  const passages = passagesOf(content.replace(unsaid, '')).filter(({ kind }) => kind === 'said');
   const { text, calls } = parseToolCalls(passages.map((passage) => passage.text).join(''));
   const broken = text.match(brokenCall) ?? [];
   return [...calls.map((call) => call.function), ...broken.map(() => ({ name: '', arguments: '?' }))];
 }
 
-/** Thoughts of models that do not write `<think>`. One that does not end reaches to the end of the text. */
-const otherThought =
-  /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)/gi;
+/** Comments, and thoughts of models that do not write `<think>`. One that does not end reaches to the end of the text. */
+const unsaid =
+  /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|<!--[\s\S]*?(?:-->|$)/gi;
 /** What begins as a call and is none. It counts as a call that nobody expects. */
 const brokenCall = /<tool_call>\s*[{[]|<function=\w|\[TOOL_CALLS\]\s*[[{]/g;
 

@@ -94,6 +94,7 @@ describe('toolCalls', () => {
     expect(readToolCalls([{ role: 'assistant', content: said }])).toEqual([a, b]);
     expect(readToolCalls([{ ...calling(b)[0]!, content: said }])).toEqual([b]);
     expect(readToolCalls([{ role: 'user', content: said }])).toEqual([]);
+    expect(readToolCalls([{ role: 'assistant', content: `<!-- ${said} -->` }])).toEqual([]);
     const reward = toolCalls({ expected: () => [b, { name: 'y', arguments: undefined }] });
     expect(judge(reward, undefined, { messages })).toBe(0);
   });

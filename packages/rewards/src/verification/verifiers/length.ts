@@ -21,7 +21,10 @@ const limitsSchema = z.strictObject(limits).refine(isRange, notARange);
 const schema = z
   .strictObject({
     ...limits,
-    /** Unit of length: words between white space, code points, or sentences, without what a page does not show. Default `'words'`. */
+    /**
+     * Unit of length: words between white space, code points, or sentences, without what a page does not show. Runs of white space are one
+     * code point. Default `'words'`.
+     */
     unit: z.enum(['words', 'characters', 'sentences']).default('words'),
     /** Share by which a limit may be missed with a warning. Default 0. */
     tolerance: z.number().min(0).max(1).default(0),
@@ -79,7 +82,7 @@ export class LengthVerifier extends TextVerifier {
 
 const counters = {
   words: (text: string) => seenWords(text).length,
-  characters: (text: string) => countMatches(seenText(text), /./gsu),
+  characters: (text: string) => countMatches(seenText(text).trim(), /\s+|\S/gu),
   sentences: (text: string) =>
     seenText(text)
       .split(/[.!?。！？]+/u)

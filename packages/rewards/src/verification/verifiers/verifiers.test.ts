@@ -84,6 +84,7 @@ describe('LengthVerifier', () => {
     expect(results.map(({ score }) => score)).toEqual([0.5 * (1 - 1 / 3), 1, 1, 0.5 * (1 - 1 / 4)]);
     const characters = new LengthVerifier({ minLength: 1, maxLength: 1, unit: 'characters' });
     expect((await verify(characters, '😀')).result).toBe('pass');
+    expect((await verify(characters, ` a${' '.repeat(9)}`)).result).toBe('pass');
     const sentences = new LengthVerifier({ minLength: 2, maxLength: 2, unit: 'sentences' });
     expect((await verify(sentences, 'One. Two?!')).result).toBe('pass');
   });
