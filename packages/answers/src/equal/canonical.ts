@@ -59,7 +59,7 @@ export function canonical(expression: Expression): Expression {
 }
 
 const nothing =
-  /^(?:no (?:[a-z]+ ){0,3}(?:(?:solution|root|value|number)s?|exists?)|no (?:solution|root|value|number)s? exists?|empty set)$/;
+  /^(?:no (?:[a-z]+ ){0,3}(?:(?:solution|root|value|number)s?|exists?)|no (?:solution|root|value|number)s? exists?|empty set|none)$/;
 
 function ofWords(words: Extract<Expression, { type: 'words' }>): Expression {
   const text = words.text.replace(/^there (?:is|are) (?=.)/, '').replaceAll(' - ', ' ');

@@ -110,6 +110,19 @@ export function withUnitInWords(text: string): string | undefined {
   return;
 }
 
+/** The only number in words that a sentence has: `twelve` of "She has twelve apples". `One` and `half` alone may be other words. */
+export function onlyNumberIn(sentence: string): string | undefined {
+  const marked = sentence.replace(/[a-z]+/gi, (word) =>
+    isNumberWord(word.toLowerCase()) || /^(?:minus|negative)$/i.test(word) ? word : '|',
+  );
+  const trimmed = marked
+    .split(/[^a-z\s-]+/i)
+    .map((run) => run.replace(/^(?:\s|and |or )+|(?:\s| and| or)+$/g, ''));
+  const [run, ...others] = trimmed.filter((part) => part !== '');
+  const isNumber = run !== undefined && others.length === 0 && !/^(?:one|half)$/i.test(run);
+  return isNumber && valueInWords(run.toLowerCase()) !== undefined ? run : undefined;
+}
+
 /** Whether a word says a number or a part of one. */
 export function isNumberWord(word: string): boolean {
   const singular = word.replace(/s$/, '');

@@ -1,12 +1,12 @@
 import { agreeAsDates, monthName } from '../equal/dates.ts';
-import { valueInWords } from '../equal/number-words.ts';
+import { onlyNumberIn } from '../equal/number-words.ts';
 import { isUnit, unitOf } from '../equal/units.ts';
 import { displayedLast, lastSide } from './last-side.ts';
 import { type Candidate, candidateIn, conclusion, inexact, refusal } from './stances.ts';
 
 /** A date, a point, a time of day, or a number, which may be mixed. */
 const number = new RegExp(
-  String.raw`\b${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?|\((?:[-−]?[\d./]+, ?){1,3}[-−]?[\d./]+\)|(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+|(?: \d+)?\/\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])`,
+  String.raw`\b${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?|[[(](?:[-−]?[\d./∞]+, ?){1,3}[-−]?[\d./∞]+[\])]|\d+ ?(?:hours?|hrs?|h|minutes?|min|feet|ft),? (?:and )?\d+ ?(?:minutes?|mins?|min|seconds?|sec|s|inch(?:es)?|in)\b|(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+|(?: \d+)?\/\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])`,
   'gi',
 );
 
@@ -42,10 +42,10 @@ const yesOrNo =
   /^(?:(?:so|thus|hence|therefore)\b,?\s)?(?:(yes|no|true|false)[,.](?!.*\b(?:yes|no|true|false)\b)|(?:the|this) (?:statement|claim|assertion|proposition) is (true|false)\.?$)/i;
 /** What a sentence says of solutions: that there are none, or no end of them. */
 const solutions =
-  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|exists?)|(?:does|do) not exist|infinitely many solutions)\b[^,;:]{0,40}$/i;
+  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|exists?)|(?:does|do) not exist|infinitely many solutions|there are none|(?:con|di)verges)\b[^,;:]{0,40}$/i;
 /** A letter that a sentence chooses. */
 const chosen = [
-  /\b(?:choose|pick|select|is|it['’]s)\s+(?:option\s+|choice\s+)?(\([A-J]\)|[A-HJ])[.!]?$/,
+  /\b(?:choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|it['’]s)\s+(?:option\s+|choice\s+)?(\([A-J]\)|[A-HJ])[.!]?$/,
   /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
 ];
 
@@ -68,7 +68,7 @@ export function closingAnswer(text: string): Candidate | undefined {
     return { answer: lastSide(displayed), at: end.lastIndexOf(displayed), end: end.length };
   }
   const start = base + last.lastIndexOf('\n') + 1;
-  const line = withoutMarks(end.slice(start).replace(/^(?:#{1,6}|>|[=-]>|[∴⇒→=])\s+/, ''));
+  const line = withoutMarks(end.slice(start).replace(/^(?:#{1,6}|>|[=-]>|[∴⇒→=✓✔✅☑👉])\ufe0f?\s+/u, ''));
   if (line.length <= 200) {
     const isWhole = line === end.trim();
     if (isFormula(line) || agreeAsDates(line, line) || (isWhole && amount.test(line))) {
@@ -89,8 +89,9 @@ export function fewWords(text: string): Candidate | undefined {
   return line === '' || text.length > 60 || /\d/.test(text) ? undefined : candidateIn(text, line);
 }
 
-/** A short text in bold that a response begins with, or its first line. An explanation follows. */
-const headline = /^(?:\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)|([^\n]{1,40})\n\s*\n)/;
+/** A short text in bold that a response begins with, a letter or yes or no, or its first line. An explanation follows. */
+const headline =
+  /^(?:\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)|((?:[Yy]es|[Nn]o|[Tt]rue|[Ff]alse)(?=(?:[.!:]|\s?[—–])(?!\s?(?:I|We|Let|There)\b)[^\n]+$)|(?:[A-J]|\([A-J]\))(?=,?\s(?:because|since|as)\b|\s?[—–]))|([^\n]{1,40})\n\s*\n)/;
 const heading =
   /^(?:(?:final |short )?answer|(?:detailed )?solution|explanation|proof|steps?|note|summary|result)\b/i;
 const concludes =
@@ -98,44 +99,46 @@ const concludes =
 
 /** The answer that a response begins with, unless its last sentence concludes something. */
 function statedFirst(text: string, last: string): Candidate | undefined {
-  const [, bold, line = bold] = headline.exec(text) ?? [];
+  const [, bold, reply = bold, line = reply] = headline.exec(text) ?? [];
   if (line === undefined || concludes.test(last)) return;
   const answer = withoutMarks(line).replace(/\.$/, '');
-  const isAnswer = bold !== undefined || (isFormula(answer) && !/^\d+[.)]$/.test(line));
+  const isAnswer = reply !== undefined || (isFormula(answer) && !/^\d+[.)]$/.test(line));
   return isAnswer && !heading.test(answer) ? candidateIn(text, answer, lastSide(answer)) : undefined;
 }
 
-/** A reason with digits for words: "Since 7 and 12 have no common factor, the fraction is in lowest terms." */
-const remark = /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$/i;
+/** A check, good wishes, and a reason with digits for words: "Since 7 and 12 have no common factor, the fraction is in lowest terms." */
+const remark =
+  /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^(?:I hope|hope |let me (?:know|verify|check|double)|check\b|verif|as a check|feel free)/i;
 
 /** What the last sentence that concludes a value says: a number, yes or no, that there are no solutions, its only words in bold, or what something is. */
 function saidLast(text: string, sentences: readonly string[]): Candidate | undefined {
   const sentence =
-    sentences.findLast((one) => (/\d/.test(one) ? !remark.test(one) : valueInWordsOf(one) !== undefined)) ??
+    sentences.findLast((one) => (/\d/.test(one) ? !remark.test(one) : isSaidInWords(one))) ??
     sentences.at(-1)!;
   const start = text.lastIndexOf(sentence);
-  const value = valueInWordsOf(sentence);
-  if (value !== undefined) return { answer: value, at: text.length, end: text.length };
+  const verdict = verdictOf(sentence);
+  if (verdict !== undefined) return { answer: verdict, at: text.length, end: text.length };
   const bold = sentence.match(/\*\*[^*]+\*\*/g) ?? [];
   const only = bold.length === 1 ? withoutMarks(bold[0]!) : '';
   if (/\d/.test(sentence))
     return agreeAsDates(only, only) ? candidateIn(text, only, only, start) : saidIn(sentence, start);
-  const words = only || said.exec(sentence)?.[1];
+  const words =
+    only || (said.exec(sentence)?.[1] ?? (/\s\S+\s/.test(sentence) ? onlyNumberIn(sentence) : undefined));
   return words === undefined ? undefined : candidateIn(text, words, withoutMarks(words), start);
 }
 
-/** What a sentence says in words: yes or no, that there are no solutions, a number. */
-function valueInWordsOf(sentence: string): string | undefined {
+/** Yes or no, or that there are no solutions. */
+function verdictOf(sentence: string): string | undefined {
   const [begin = '', reply, truth] = yesOrNo.exec(sentence) ?? [];
   const [before = '', ...digits] = sentence.slice(begin.length).split(/(?=\d)/);
-  const verdict = reply ?? truth;
-  if (digits.length > 0) return copula.test(before) ? undefined : verdict;
-  if (verdict !== undefined) return verdict;
-  const words = solutions.exec(sentence)?.[1] ?? said.exec(sentence)?.[1];
-  const isValue =
-    words !== undefined && (solutions.test(words) || valueInWords(words.toLowerCase()) !== undefined);
-  return isValue ? words : undefined;
+  if (digits.length > 0 && copula.test(before)) return;
+  return reply ?? truth ?? (digits.length > 0 ? undefined : solutions.exec(sentence)?.[1]);
 }
+
+/** Whether a sentence without digits concludes something. */
+const isSaidInWords = (sentence: string) =>
+  verdictOf(sentence) !== undefined ||
+  onlyNumberIn(said.exec(sentence)?.[1] ?? (concludes.test(sentence) ? sentence : '')) !== undefined;
 
 /** The number of a step or an equation, which is no result. */
 const label =
@@ -178,7 +181,7 @@ const counted =
 
 /** Words that a result stands behind. */
 const copula =
-  /(?:\b(?:is|are|was|be|equals?|equal to|gives?|yields|leaves|leaving|makes|(?:total|answer|remainder|result|sum) of|we (?:get|have|find|obtain))|=)\s(?:(?:just|simply|exactly|only|then|therefore|thus)\s)?$/i;
+  /(?:\b(?:is|are|was|be|equals?|equal to|gives?|yields|leaves|leaving|makes|(?:total|answer|remainder|result|sum) of|we (?:get|have|find|obtain)|(?:s?he|they|it|you) (?:has|have|had|gets?|needs?|takes?|costs?|pays?|earns?|owes?))|=)\s(?:(?:just|simply|exactly|only|then|therefore|thus)\s)?$/i;
 
 /** Whether a part of a sentence is what it says: the only one with digits, or the last one and said to be something. Ordinals are words. */
 function isStated(sentence: string, { 0: part, index }: RegExpExecArray, isOnly: boolean): boolean {

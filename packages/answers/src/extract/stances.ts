@@ -47,7 +47,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
   attributes: String.raw`
     (?:wrong|incorrect|mistaken|naive|false) (?:answer|guess|value|result|number|choice|option|solution|formula) ~ •
     tempting ~ •|mistake(?: is| was| would be)? to ~ •
-    (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
+    (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|(?:wrote|writes|stated|insists?)(?= that)|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
     \w+(?<!let)'s (?:answer|guess) ~ •
     my (?:first|initial|original) (?:guess|attempt|thought|answer) was ~ •
@@ -106,7 +106,7 @@ const comparison =
   'which (?:is|are) (?:approximately|about|roughly|less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
 const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)(?:[^,;:.!?\n•]|(?<=\d)\.(?=\d))){1,80}`;
 const subordinate = new RegExp(
-  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though)\b(?!.*\bwould\b)${side},\s|,\s[$\d.]+\s(?:more|less|fewer)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|when|${comparison})\b${side}(?=[.!]?$)`,
+  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though|after|before|of|out of|from|with|for|in)\b(?!.*\bwould\b)${side},\s|,\s[$\d.]+\s(?:more|less|fewer)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|when|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)|\s\((?=[^()]*[a-z]{2})(?:(?!\b(?:or|maybe|possibl[ey]|perhaps|could|might|wrong|not|if)\b)[^()\\]){3,60}\)(?=[.!]?$)`,
   'gi',
 );
 
