@@ -1,10 +1,10 @@
 export {
-  type AssessedBatch,
   type Assessment,
   type AssessmentSummary,
   RewardQualityAssessor,
   type SavedAssessor,
 } from './assessor/assessor.ts';
+export type { AssessedBatch } from './assessor/batch.ts';
 export { flatMetrics, type RewardQualityMetrics } from './assessor/metrics.ts';
 export type { AlertThresholds, AssessorOptions, ResolvedAssessorOptions } from './assessor/options.ts';
 export { formatFinding, type Pathology, pathologies, pathologyNotes } from './assessor/pathology.ts';

@@ -1,35 +1,17 @@
-import { ArgumentError, type Finding, parseOptions, type Severity } from '@rlp/core';
+import { type Finding, parseOptions, type Severity } from '@rlp/core';
 import * as z from 'zod';
 import { initial, packed, restored, type Saved, saved } from '../state/saved.ts';
 import { DuplicateWindow } from '../text/duplicate-window.ts';
 import { signatureLength } from '../text/sequences.ts';
 import { alertSummary, alertsSchema, countAlert } from './alert-counts.ts';
+import { type AssessedBatch, checkLengths, type MeasuredBatch } from './batch.ts';
 import { Learning, learningStateSchema } from './learning.ts';
 import { BatchQuality, type RewardQualityMetrics } from './metrics.ts';
 import { type AssessorOptions, assessorOptions, type ResolvedAssessorOptions } from './options.ts';
-import {
-  type BatchFinding,
-  contentPathologies,
-  degenerateOutputs,
-  rewardPathologies,
-  rewardSpikes,
-  spikeHistory,
-} from './pathologies.ts';
+import { type BatchFinding, pathologiesOf } from './pathologies.ts';
+import { pathologyNotes } from './pathology.ts';
 import { ResponseJudge } from './response-judge.ts';
-import { type RewardStatistics, RewardWindow } from './reward-window.ts';
-
-/** Responses and rewards to assess. */
-export interface AssessedBatch {
-  readonly responses: readonly string[];
-  /** One value per response for each reward. `null` or a value that is not finite counts as missing. */
-  readonly rewards: Readonly<Record<string, readonly (number | null)[]>>;
-  /** Names the responses in findings. Default: their indices, `'0'`, `'1'`… */
-  readonly ids?: readonly string[] | undefined;
-  /** Task of each response. Default: each response is its own task. */
-  readonly tasks?: readonly string[] | undefined;
-  /** Iteration of the findings. Default: batches assessed before. */
-  readonly iteration?: number | undefined;
-}
+import { type RewardStatistics, RewardWindow, type SpikeHistory } from './reward-window.ts';
 
 /** Result of {@link RewardQualityAssessor.assessBatch}. */
 export interface Assessment {
@@ -113,26 +95,19 @@ export class RewardQualityAssessor {
    *
    * @throws ArgumentError if a reward does not have one value per response. Nothing is remembered then.
    */
-  assessBatch(batch: AssessedBatch): Assessment {
-    const { responses, rewards } = batch;
-    checkLengths(responses, rewards);
-    const quality = new BatchQuality(this.#judge, responses, this.#responses);
-    this.#counts.samples += responses.length;
-    const { windowSize } = this.options;
-    const isAnalysed =
-      responses.length > 0 && this.#isEnough(Math.min(this.#counts.samples, windowSize), windowSize);
-    const spikes = this.#addRewards(rewards);
-    const metrics = this.#metrics(quality, new Set(responses).size);
-    const found = isAnalysed ? this.#pathologies(quality, Object.keys(rewards), spikes) : [];
-    const { explainedByLearning, conventions } = this.options;
+  assessBatch(given: AssessedBatch): Assessment {
+    checkLengths(given);
+    const { windowSize, explainedByLearning, conventions } = this.options;
+    const batch = this.#measured(given);
+    const metrics = this.#metrics(batch);
+    const seen = Math.min(this.#counts.samples, windowSize);
+    const isAnalysed = batch.responses.length > 0 && this.#isEnough(seen, windowSize);
+    const found = isAnalysed ? pathologiesOf(batch, this.options) : [];
     const asks = explainedByLearning === 'lower' && conventions === 'rlp';
-    const tasks = batch.tasks ?? responses.map((_, at) => `${this.#counts.batches}/${at}`);
-    const told = asks
-      ? this.#learning.lowered(found, { ...batch, tasks, quality, windows: this.#rewards })
-      : found;
+    const told = asks ? this.#learning.lowered(found, batch) : found;
     const findings = told.map((one) => this.#finding(one, batch));
     this.#counts.batches += 1;
-    return { metrics, findings, faults: quality.faults };
+    return { metrics, findings, faults: batch.quality.faults };
   }
 
   /** The last findings, newest last. */
@@ -202,22 +177,42 @@ export class RewardQualityAssessor {
     });
   }
 
-  /** Adds the batch's rewards to their windows. @returns Its spikes. */
-  #addRewards(rewards: AssessedBatch['rewards']): BatchFinding[] {
-    return Object.entries(rewards).flatMap(([name, values]) => {
-      const window = this.#windowOf(name);
-      const history = () =>
-        this.#isEnough(window.count, this.options.windowSize)
-          ? spikeHistory(window, this.options)
-          : undefined;
-      const before = history();
-      for (const value of values) {
-        if (value !== null && Number.isFinite(value)) window.add(value);
-        else this.#counts.invalid.set(name, (this.#counts.invalid.get(name) ?? 0) + 1);
-      }
-      const yardstick = this.options.conventions === 'tunrex' ? history() : before;
-      return yardstick === undefined ? [] : rewardSpikes(name, values, yardstick, this.options);
-    });
+  /** Adds a batch to the windows and measures it. */
+  #measured(given: AssessedBatch): MeasuredBatch {
+    const { responses, rewards } = given;
+    const { windowSize, diversityWindow } = this.options;
+    const quality = new BatchQuality(this.#judge.judge(responses));
+    for (const { signature } of quality.all) this.#responses.add(signature);
+    this.#counts.samples += responses.length;
+    const histories = new Map<string, SpikeHistory>();
+    for (const [name, values] of Object.entries(rewards)) {
+      const history = this.#addRewards(name, values);
+      if (history !== undefined) histories.set(name, history);
+    }
+    const isJudged = (name: string) => this.#isEnough(this.#windowOf(name).count, windowSize);
+    const isDiverse = this.#isEnough(this.#responses.count, Math.min(windowSize, diversityWindow));
+    const { batches } = this.#counts;
+    return {
+      ...given,
+      tasks: given.tasks ?? responses.map((_, at) => `${batches}/${at}`),
+      iteration: given.iteration ?? batches,
+      ...{ quality, histories, windows: this.#rewards, judged: Object.keys(rewards).filter(isJudged) },
+      recent: isDiverse ? this.#responses : undefined,
+    };
+  }
+
+  /** Adds rewards to their window. @returns What spikes among them are measured against, if it is known. */
+  #addRewards(name: string, values: readonly (number | null)[]): SpikeHistory | undefined {
+    const { conventions, windowSize } = this.options;
+    const window = this.#windowOf(name);
+    const history = () =>
+      this.#isEnough(window.count, windowSize) ? window.spikeHistory(conventions) : undefined;
+    const before = history();
+    for (const value of values) {
+      if (value !== null && Number.isFinite(value)) window.add(value);
+      else this.#counts.invalid.set(name, (this.#counts.invalid.get(name) ?? 0) + 1);
+    }
+    return conventions === 'tunrex' ? history() : before;
   }
 
   /** Whether there are enough samples to alert. A full window suffices, except with the conventions of TunRex. */
@@ -240,12 +235,12 @@ export class RewardQualityAssessor {
     return Object.fromEntries(known);
   }
 
-  #metrics(quality: BatchQuality, unique: number): RewardQualityMetrics {
+  #metrics({ quality, responses }: MeasuredBatch): RewardQualityMetrics {
     const { different, count } = this.#responses;
     const hasFormatted = quality.formatted.length > 0;
     return {
       ...quality.metrics(),
-      uniqueResponsesRatio: quality.share(unique),
+      uniqueResponsesRatio: quality.share(new Set(responses).size),
       windowDiversity: count === 0 ? 0 : different / count,
       // TunRex counts every short response, formatted or not, as soon as one is formatted.
       suspectedFormatGaming:
@@ -257,28 +252,12 @@ export class RewardQualityAssessor {
     };
   }
 
-  #pathologies(
-    quality: BatchQuality,
-    names: readonly string[],
-    spikes: readonly BatchFinding[],
-  ): BatchFinding[] {
-    const { windowSize, diversityWindow } = this.options;
-    const windows = names.map((name) => [name, this.#windowOf(name)] as const);
-    const judged = windows.filter(([, { count }]) => this.#isEnough(count, windowSize));
-    const isEnough = this.#isEnough(this.#responses.count, Math.min(windowSize, diversityWindow));
-    return [
-      ...rewardPathologies(judged, this.options),
-      ...contentPathologies(quality, isEnough ? this.#responses : undefined, this.options),
-      ...spikes,
-      ...degenerateOutputs(quality, this.options),
-    ];
-  }
-
   /** Makes a finding of the record and remembers it. */
-  #finding({ responses: at, ...found }: BatchFinding, { responses, ids, iteration }: AssessedBatch): Finding {
+  #finding({ responses: at, ...found }: BatchFinding, { responses, ids, iteration }: MeasuredBatch): Finding {
     const finding = {
       ...found,
-      iteration: iteration ?? this.#counts.batches,
+      note: pathologyNotes[found.rule],
+      iteration,
       responsesSeen: this.#counts.samples,
       ...(at && {
         trajectories: at.map((index) => ids?.[index] ?? String(index)),
@@ -290,14 +269,4 @@ export class RewardQualityAssessor {
     if (this.#recent.length > alertsKept) this.#recent.shift();
     return finding;
   }
-}
-
-function checkLengths(responses: readonly string[], rewards: AssessedBatch['rewards']): void {
-  const problems = Object.entries(rewards).flatMap(([name, values]) =>
-    values.length === responses.length ? [] : [`"${name}" has ${values.length}`],
-  );
-  if (problems.length === 0) return;
-  throw new ArgumentError(
-    `assessBatch: expected one reward per response (${responses.length}), but ${problems.join(', ')}`,
-  );
 }

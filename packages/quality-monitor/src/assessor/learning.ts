@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { initial } from '../state/saved.ts';
+import type { MeasuredBatch } from './batch.ts';
 import type { BatchQuality } from './metrics.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import type { BatchFinding } from './pathologies.ts';
@@ -38,16 +39,6 @@ export const learningStateSchema = z.strictObject({
 
 type State = z.output<typeof learningStateSchema>;
 type Past = State['rewards'][string];
-
-/** A batch with what was measured on it. The windows hold it already. */
-interface MeasuredBatch {
-  readonly responses: readonly string[];
-  readonly rewards: Readonly<Record<string, readonly (number | null)[]>>;
-  /** Task of each response. */
-  readonly tasks: readonly string[];
-  readonly quality: BatchQuality;
-  readonly windows: ReadonlyMap<string, RewardWindow>;
-}
 
 type Options = Pick<ResolvedAssessorOptions, 'windowSize' | 'diversityWindow' | 'alertThresholds'>;
 

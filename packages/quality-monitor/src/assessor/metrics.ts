@@ -1,5 +1,4 @@
 import type { Metrics } from '@rlp/core';
-import type { DuplicateWindow } from '../text/duplicate-window.ts';
 import type { ResponseJudge, ResponseQuality } from './response-judge.ts';
 import { meanOf, type RewardStatistics } from './reward-window.ts';
 
@@ -44,25 +43,13 @@ export class BatchQuality {
   readonly faults: readonly string[];
   readonly #differentWords: number;
 
-  /**
-   * Judges a batch. Equal responses are judged once.
-   *
-   * @param recent - Receives the responses.
-   */
-  constructor(judge: ResponseJudge, responses: readonly string[], recent: DuplicateWindow) {
-    const judged = new Map<string, ResponseQuality>();
-    judge.begin();
-    this.all = responses.map((response) => {
-      const quality = judged.get(response) ?? judge.quality(response);
-      judged.set(response, quality);
-      recent.add(quality.signature);
-      return quality;
-    });
+  constructor({ all, differentWords, faults }: ReturnType<ResponseJudge['judge']>) {
+    this.all = all;
+    this.faults = faults;
+    this.#differentWords = differentWords;
     this.formatted = this.where(({ isFormatted }) => isFormatted);
     this.gaming = this.where(({ isGaming }) => isGaming);
     this.empty = this.where(({ isEmpty }) => isEmpty);
-    this.#differentWords = judge.differentWords;
-    this.faults = judge.faults;
   }
 
   /** The metrics that are shares and means over the responses. */

@@ -1,68 +1,59 @@
 import type { Finding } from '@rlp/core';
-import type { BatchQuality } from './metrics.ts';
+import type { MeasuredBatch } from './batch.ts';
 import { fixed, percent, pythonNumber } from './number-format.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
-import { type Pathology, pathologyNotes } from './pathology.ts';
+import type { Pathology } from './pathology.ts';
 import type { RewardStatistics, RewardWindow } from './reward-window.ts';
 
 /** A finding about a batch. Responses are given by their indices. */
-export interface BatchFinding extends Pick<Finding, 'severity' | 'message' | 'evidence' | 'note'> {
+export interface BatchFinding extends Pick<Finding, 'severity' | 'message' | 'evidence' | 'component'> {
   readonly rule: Pathology;
-  readonly component?: string;
   readonly responses?: readonly number[];
 }
 
-function batchFinding(
-  rule: Pathology,
-  severity: Finding['severity'],
-  message: string,
-  evidence: Finding['evidence'],
-  where: Pick<BatchFinding, 'component' | 'responses'> = {},
-): BatchFinding {
-  return { rule, severity, message, evidence, note: pathologyNotes[rule], ...where };
-}
-
-/** Saturation of the rewards' windows, then variance collapse. */
-export function rewardPathologies(
-  windows: readonly (readonly [name: string, window: RewardWindow])[],
-  options: ResolvedAssessorOptions,
-): BatchFinding[] {
-  const { rewardSaturationHigh, rewardSaturationLow } = options.alertThresholds;
-  const known = windows.flatMap(([name, window]) => {
+/** The pathologies of a batch: those of its rewards, those of its responses, and values far outside their history. */
+export function pathologiesOf(batch: MeasuredBatch, options: ResolvedAssessorOptions): BatchFinding[] {
+  const known = batch.judged.flatMap((component) => {
+    const window = batch.windows.get(component)!;
     const statistics = window.statistics();
-    return statistics === undefined ? [] : [{ name, window, statistics }];
-  });
-  const saturated = known.flatMap(({ name, window, statistics: { max, min } }) => {
-    if (max === min) return [];
-    const [high, low] = [window.shareAt(max), window.shareAt(min)];
-    return [
-      ...(high > rewardSaturationHigh ? [saturation(name, 'maximum', high, max)] : []),
-      ...(low > rewardSaturationLow ? [saturation(name, 'minimum', low, min)] : []),
-    ];
+    return statistics === undefined ? [] : [{ component, window, statistics }];
   });
   return [
-    ...saturated,
-    ...known.flatMap(({ name, statistics }) => varianceCollapse(name, statistics, options)),
+    ...known.flatMap((reward) => saturations(reward, options)),
+    ...known.flatMap((reward) => varianceCollapse(reward, options)),
+    ...contentPathologies(batch, options),
+    ...[...batch.histories.keys()].flatMap((component) => rewardSpikes(component, batch, options)),
+    ...degenerateOutputs(batch, options),
   ];
 }
 
-function saturation(
-  component: string,
-  bound: 'maximum' | 'minimum',
-  rate: number,
-  value: number,
-): BatchFinding {
-  const short = bound === 'maximum' ? 'max' : 'min';
-  const rule = bound === 'maximum' ? 'reward_saturation_high' : 'reward_saturation_low';
-  const message = `Reward '${component}' saturating at ${bound}: ${percent(rate)} of samples at ${short} value ${pythonNumber(value)}`;
-  const evidence = { saturation_rate: rate, [`${short}_value`]: value };
-  return batchFinding(rule, rate > 0.95 ? 'high' : 'medium', message, evidence, { component });
+interface KnownReward {
+  readonly component: string;
+  readonly window: RewardWindow;
+  readonly statistics: RewardStatistics;
+}
+
+function saturations(
+  { component, window, statistics: { max, min } }: KnownReward,
+  { alertThresholds }: ResolvedAssessorOptions,
+): BatchFinding[] {
+  if (max === min) return [];
+  const bounds = [
+    { rule: 'reward_saturation_high', limit: alertThresholds.rewardSaturationHigh, name: 'max', value: max },
+    { rule: 'reward_saturation_low', limit: alertThresholds.rewardSaturationLow, name: 'min', value: min },
+  ] as const;
+  return bounds.flatMap(({ rule, limit, name, value }) => {
+    const rate = window.shareAt(value);
+    if (rate <= limit) return [];
+    const message = `Reward '${component}' saturating at ${name}imum: ${percent(rate)} of samples at ${name} value ${pythonNumber(value)}`;
+    const evidence = { saturation_rate: rate, [`${name}_value`]: value };
+    return [{ rule, severity: rate > 0.95 ? 'high' : 'medium', message, evidence, component }];
+  });
 }
 
 /** A reward that is always 0 has collapsed too. With the conventions of TunRex it has not. */
 function varianceCollapse(
-  component: string,
-  { mean, std }: RewardStatistics,
+  { component, statistics: { mean, std } }: KnownReward,
   { alertThresholds, conventions }: ResolvedAssessorOptions,
 ): BatchFinding[] {
   if (mean === 0 && (conventions === 'tunrex' || std > 0)) return [];
@@ -71,46 +62,61 @@ function varianceCollapse(
   if (!(cv < alertThresholds.varianceCollapse)) return [];
   const numbers = `CV=${fixed(cv, 4)}, std=${fixed(std, 4)}, mean=${fixed(mean, 4)}`;
   const message = `Reward '${component}' variance collapsed: ${numbers}`;
-  return [batchFinding('variance_collapse', 'critical', message, { cv, std, mean }, { component })];
+  return [
+    { rule: 'variance_collapse', severity: 'critical', message, evidence: { cv, std, mean }, component },
+  ];
 }
 
-/** Format gaming, repetition and loss of diversity. Omit `recent` if there are too few responses to judge diversity. */
-export function contentPathologies(
-  quality: BatchQuality,
-  recent: { readonly different: number; readonly count: number } | undefined,
+/** Format gaming, repetition and loss of diversity. */
+function contentPathologies(
+  { quality, recent: { different, count } = { different: 0, count: 0 } }: MeasuredBatch,
   { alertThresholds }: ResolvedAssessorOptions,
 ): BatchFinding[] {
   const found: BatchFinding[] = [];
   const gaming = quality.shareOfFormatted(quality.gaming.length);
   if (gaming > alertThresholds.formatGaming) {
     const message = `Suspected format gaming: ${percent(gaming)} of formatted responses have low-quality content`;
-    const evidence = {
-      gaming_rate: gaming,
-      gaming_count: quality.gaming.length,
-      total_formatted: quality.formatted.length,
-    };
-    found.push(batchFinding('format_gaming', 'critical', message, evidence, { responses: quality.gaming }));
+    const counts = { gaming_count: quality.gaming.length, total_formatted: quality.formatted.length };
+    const evidence = { gaming_rate: gaming, ...counts };
+    found.push({
+      ...{ rule: 'format_gaming', severity: 'critical', message, evidence, responses: quality.gaming },
+    });
   }
   const repetition = quality.mean((one) => one.repetition);
   if (repetition > alertThresholds.repetition) {
     const responses = quality.where((one) => one.repetition > 0.7);
     const message = `Excessive repetition detected: avg=${percent(repetition)}, ${responses.length}/${quality.all.length} responses highly repetitive`;
     const evidence = { avg_repetition: repetition, high_repetition_count: responses.length };
-    found.push(batchFinding('excessive_repetition', 'high', message, evidence, { responses }));
+    found.push({ rule: 'excessive_repetition', severity: 'high', message, evidence, responses });
   }
-  const { different = 0, count = 0 } = recent ?? {};
   const diversity = different / count;
   if (diversity < alertThresholds.diversityCollapse) {
     const message = `Response diversity collapsed: only ${percent(diversity)} unique responses in recent ${count} samples`;
     const evidence = { unique_ratio: diversity, total_responses: count, unique_responses: different };
-    found.push(batchFinding('diversity_collapse', 'critical', message, evidence));
+    found.push({ rule: 'diversity_collapse', severity: 'critical', message, evidence });
   }
   return found;
 }
 
+function rewardSpikes(
+  component: string,
+  { rewards, histories }: MeasuredBatch,
+  { alertThresholds }: ResolvedAssessorOptions,
+): BatchFinding[] {
+  const { center, deviation, low, high } = histories.get(component)!;
+  return rewards[component]!.flatMap((value, index): BatchFinding[] => {
+    if (value === null || !Number.isFinite(value) || (value >= low && value <= high)) return [];
+    const score = Math.abs(value - center) / deviation;
+    if (score <= alertThresholds.rewardSpikeStd) return [];
+    const message = `Unusual reward spike in '${component}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`;
+    const evidence = { value, z_score: score, mean: center, std: deviation };
+    return [{ rule: 'reward_spike', severity: 'medium', message, evidence, component, responses: [index] }];
+  });
+}
+
 /** Empty or malformed responses. */
-export function degenerateOutputs(
-  quality: BatchQuality,
+function degenerateOutputs(
+  { quality }: MeasuredBatch,
   { alertThresholds, tags, conventions }: ResolvedAssessorOptions,
 ): BatchFinding[] {
   const empty = quality.share(quality.empty.length);
@@ -121,39 +127,5 @@ export function degenerateOutputs(
     : '';
   const message = `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed${advice}`;
   const evidence = { empty_rate: empty, empty_count: quality.empty.length, total: quality.all.length };
-  return [batchFinding('degenerate_outputs', 'high', message, evidence, { responses: quality.empty })];
-}
-
-/**
- * Returns the history that spikes are measured against.
- *
- * Center: the median before the batch. Deviation: 1.4826 times the median distance from it, or the standard deviation if
- * that is 0. A value within one deviation of the range seen before is not a spike. With the conventions of TunRex, mean and
- * standard deviation of the window including the batch are used.
- */
-export function spikeHistory(window: RewardWindow, { conventions }: ResolvedAssessorOptions) {
-  const statistics = window.statistics();
-  if (statistics === undefined || statistics.std === 0) return undefined;
-  const { mean, std, median, min, max } = statistics;
-  // With the conventions of TunRex no value is known.
-  if (conventions === 'tunrex') return { center: mean, deviation: std, low: Infinity, high: -Infinity };
-  const deviation = window.robustDeviation() || std;
-  return { center: median, deviation, low: min - deviation, high: max + deviation };
-}
-
-/** Values of a batch that lie far outside their history. */
-export function rewardSpikes(
-  component: string,
-  values: readonly (number | null)[],
-  { center, deviation, low, high }: NonNullable<ReturnType<typeof spikeHistory>>,
-  { alertThresholds }: ResolvedAssessorOptions,
-): BatchFinding[] {
-  return values.flatMap((value, index) => {
-    if (value === null || !Number.isFinite(value) || (value >= low && value <= high)) return [];
-    const score = Math.abs(value - center) / deviation;
-    if (score <= alertThresholds.rewardSpikeStd) return [];
-    const message = `Unusual reward spike in '${component}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`;
-    const evidence = { value, z_score: score, mean: center, std: deviation };
-    return batchFinding('reward_spike', 'medium', message, evidence, { component, responses: [index] });
-  });
+  return [{ rule: 'degenerate_outputs', severity: 'high', message, evidence, responses: quality.empty }];
 }

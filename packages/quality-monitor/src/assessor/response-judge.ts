@@ -21,8 +21,7 @@ export class ResponseJudge {
   readonly #part = new TextReader('ignored');
   /** Every word of the batch. */
   readonly #vocabulary = new HashSet();
-  /** Errors of the option `coherence`. */
-  faults: string[] = [];
+  #faults: string[] = [];
 
   /** @throws ArgumentError for tags that are not plain words. */
   constructor(options: ResolvedAssessorOptions) {
@@ -30,17 +29,20 @@ export class ResponseJudge {
     this.#readShape = shapeReader(options);
   }
 
-  begin(): void {
+  /** Judges a batch. Equal responses are judged once. @returns With errors of the option `coherence`. */
+  judge(responses: readonly string[]) {
     this.#vocabulary.clear();
-    this.faults = [];
+    this.#faults = [];
+    const judged = new Map<string, ResponseQuality>();
+    const all = responses.map((response): ResponseQuality => {
+      const quality = judged.get(response) ?? this.quality(response);
+      judged.set(response, quality);
+      return quality;
+    });
+    return { all, differentWords: this.#vocabulary.size, faults: this.#faults };
   }
 
-  /** Different words of the batch so far. */
-  get differentWords(): number {
-    return this.#vocabulary.size;
-  }
-
-  /** Judges one response. */
+  /** Judges one response of a batch. */
   quality(response: string) {
     const text = this.#text.read(response);
     const { tags, conventions, nearDuplicates, coherence } = this.#options;
@@ -86,9 +88,9 @@ export class ResponseJudge {
     try {
       const score = coherence(response);
       if (Number.isFinite(score)) return score;
-      this.faults.push(`expected a number, got ${score}`);
+      this.#faults.push(`expected a number, got ${score}`);
     } catch (error) {
-      this.faults.push(messageOf(error));
+      this.#faults.push(messageOf(error));
     }
     return undefined;
   }

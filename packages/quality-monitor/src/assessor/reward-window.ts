@@ -8,6 +8,15 @@ export interface RewardStatistics {
   readonly samples: number;
 }
 
+/** What the spikes of a reward are measured against. */
+export interface SpikeHistory {
+  readonly center: number;
+  readonly deviation: number;
+  /** Range of the values that are known. */
+  readonly low: number;
+  readonly high: number;
+}
+
 /** The last values of a reward, in order of arrival and of size. Memory: two numbers per sample. */
 export class RewardWindow {
   readonly #recent: Float64Array;
@@ -55,6 +64,22 @@ export class RewardWindow {
   /** Share of the values that equal this one. */
   shareAt(value: number): number {
     return (this.#firstFrom(value, 'above') - this.#firstFrom(value)) / Math.max(1, this.#count);
+  }
+
+  /**
+   * The history that spikes are measured against, if the values differ.
+   *
+   * Center: the median. Deviation: 1.4826 times the median distance from it, or the standard deviation if that is 0. A value within
+   * one deviation of the range is not a spike. With the conventions of TunRex, mean and standard deviation are used, and no value
+   * is known.
+   */
+  spikeHistory(conventions: 'rlp' | 'tunrex'): SpikeHistory | undefined {
+    const statistics = this.statistics();
+    if (statistics === undefined || statistics.std === 0) return undefined;
+    const { mean, std, median, min, max } = statistics;
+    if (conventions === 'tunrex') return { center: mean, deviation: std, low: Infinity, high: -Infinity };
+    const deviation = this.robustDeviation() || std;
+    return { center: median, deviation, low: min - deviation, high: max + deviation };
   }
 
   /** 1.4826 times the median distance from the median. It estimates the standard deviation of normal values. */

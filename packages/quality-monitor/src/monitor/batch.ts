@@ -1,5 +1,5 @@
 import type { Metrics, ScoredTrajectory } from '@rlp/core';
-import type { AssessedBatch } from '../assessor/assessor.ts';
+import type { AssessedBatch } from '../assessor/batch.ts';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
 
 /** Responses and rewards of one batch, without trajectories. */
