@@ -2,7 +2,7 @@ import { type Metrics, parseOptions } from '@rlp/core';
 import { nodeHost, readText, writeTextFile } from '@rlp/data/store';
 import * as z from 'zod';
 import { type MonitorPageOptions, renderMonitorPage } from '../report/monitor-page.ts';
-import { type MetricsRecord, type MonitorLogs, readMonitorLogs } from './read-logs.ts';
+import { type MonitorLogs, readMonitorLogs } from './read-logs.ts';
 
 const schema = z.strictObject({
   /** Metrics log of `monitorLogger`. */
@@ -56,10 +56,9 @@ export class RewardQualityDashboard {
   /** Metrics as columns, for Arrow and data frames. */
   async getMetricsColumns(): Promise<MetricsColumns> {
     const { metrics } = await this.readLogs();
-    const names = [...new Set(metrics.flatMap((row) => Object.keys(row.metrics)))];
-    const cellOf = (row: MetricsRecord, name: string) =>
-      Object.hasOwn(row.metrics, name) ? row.metrics[name]! : null;
-    const columns = names.map((name) => [name, metrics.map((row) => cellOf(row, name))]);
+    const names = new Set(metrics.flatMap((row) => Object.keys(row.metrics)));
+    const cell = (of: Metrics, name: string) => (Object.hasOwn(of, name) ? of[name]! : null);
+    const columns = Array.from(names, (name) => [name, metrics.map((row) => cell(row.metrics, name))]);
     return { step: metrics.map(({ step }) => step), columns: Object.fromEntries(columns) };
   }
 }

@@ -8,7 +8,7 @@ import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import { serveMonitor } from '../live.ts';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
 import { renderMonitorPage } from '../report/monitor-page.ts';
-import { RecentLogs } from './recent-logs.ts';
+import { recentLogs } from './recent-logs.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(executablePath);
@@ -130,18 +130,18 @@ describe('serveMonitor', () => {
   });
 
   it('keeps a long run in bounded memory, its newest batch and its counts among what is kept', () => {
-    const logs = new RecentLogs();
+    const { logs, logger } = recentLogs(() => undefined);
     for (let step = 0; step < 10_000; step++) {
-      logs.addMetrics(step, { 'reward_quality/alerts_held': 1 });
+      logger.log(step, { 'reward_quality/alerts_held': 1 });
     }
-    const { metrics } = logs.logs;
+    const { metrics } = logs;
     expect(metrics.length).toBeLessThanOrEqual(1000);
     expect(metrics.at(-1)!.step).toBe(9999);
     expect(metrics.reduce((sum, row) => sum + row.metrics.alerts_held!, 0)).toBeGreaterThan(9_900);
   });
 
   it('says how many alerts it has let go, and keeps no more of a response than is shown', () => {
-    const logs = new RecentLogs();
+    const { logs, logger } = recentLogs(() => undefined);
     const alert = {
       severity: 'high',
       rule: 'planted',
@@ -150,12 +150,12 @@ describe('serveMonitor', () => {
       samples: ['\ud83d'.repeat(2000), 'short'],
     } as const;
     for (let step = 0; step < 1100; step++) {
-      logs.addFinding({ ...alert, iteration: step });
+      logger.finding!(step, { ...alert, iteration: step });
     }
-    const { findings, olderFindings } = logs.logs;
+    const { findings, olderFindings } = logs;
     expect([findings.length + olderFindings!, findings.at(-1)!.iteration]).toEqual([1100, 1099]);
     expect(findings[0]!.samples!.map((sample) => sample.length)).toEqual([1201, 5]);
-    expect(renderMonitorPage(logs.logs)).toContain('older alerts, not shown');
+    expect(renderMonitorPage(logs)).toContain('older alerts, not shown');
   });
 
   it('shows what is wrong with records that cannot be rendered', async () => {

@@ -1,4 +1,4 @@
-import type { Finding, Metrics } from '@rlp/core';
+import type { Finding, MetricsLogger } from '@rlp/core';
 import type { MetricsRecord, MonitorLogs, NoteRecord } from '../files/read-logs.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
 import { longestShown } from '../report/flagged-responses.ts';
@@ -6,35 +6,32 @@ import { longestShown } from '../report/flagged-responses.ts';
 /** Batches, findings and notes kept. Older batches are thinned, older findings and notes dropped. */
 const mostKept = 1000;
 
-/** Logs of a running run, in bounded memory. */
-export class RecentLogs {
-  readonly #logs = {
-    metrics: [] as MetricsRecord[],
-    findings: [] as Finding[],
-    notes: [] as NoteRecord[],
-    olderFindings: 0,
-    unreadable: 0,
+/** Logs of a running run, in bounded memory, and what fills them. @param changed - Called after each record. */
+export function recentLogs(changed: () => void): {
+  readonly logs: MonitorLogs;
+  readonly logger: MetricsLogger;
+} {
+  const [findings, notes]: [Finding[], NoteRecord[]] = [[], []];
+  const logs = { metrics: [] as MetricsRecord[], findings, notes, olderFindings: 0, unreadable: 0 };
+  const logger: MetricsLogger = {
+    log(step, metrics) {
+      logs.metrics.push({ step, metrics: withoutNamespace(metrics) });
+      if (logs.metrics.length > mostKept) logs.metrics = thinned(logs.metrics);
+      changed();
+    },
+    finding(_, finding) {
+      findings.push(withShortSamples(finding));
+      logs.olderFindings += dropOlder(findings);
+      changed();
+    },
+    note(step, note) {
+      notes.push({ step, note });
+      dropOlder(notes);
+      changed();
+    },
+    close: async () => undefined,
   };
-
-  get logs(): MonitorLogs {
-    return this.#logs;
-  }
-
-  addMetrics(step: number, metrics: Metrics): void {
-    const logs = this.#logs;
-    logs.metrics.push({ step, metrics: withoutNamespace(metrics) });
-    if (logs.metrics.length > mostKept) logs.metrics = thinned(logs.metrics);
-  }
-
-  addFinding(finding: Finding): void {
-    this.#logs.findings.push(withShortSamples(finding));
-    this.#logs.olderFindings += dropOlder(this.#logs.findings);
-  }
-
-  addNote(step: number, note: string): void {
-    this.#logs.notes.push({ step, note });
-    dropOlder(this.#logs.notes);
-  }
+  return { logs, logger };
 }
 
 /** Drops the older half of too many records. @returns How many were dropped. */

@@ -1,7 +1,7 @@
 import { type MetricsLogger, messageOf, parseOptions } from '@rlp/core';
 import {
   EventStreams,
-  type PageSource,
+  type HtmlPage,
   type ServedPage,
   type ServerEvent,
   servedPageFields,
@@ -12,7 +12,7 @@ import * as z from 'zod';
 import type { MonitorLogs } from '../files/read-logs.ts';
 import { monitorPageBody } from '../report/monitor-page.ts';
 import { pageScript } from './page-script.ts';
-import { RecentLogs } from './recent-logs.ts';
+import { recentLogs } from './recent-logs.ts';
 
 const schema = z.strictObject({
   ...servedPageFields,
@@ -45,82 +45,54 @@ export interface LiveMonitor extends ServedPage {
  */
 export async function serveMonitor(options: LiveMonitorOptions = {}): Promise<LiveMonitor> {
   const resolved = parseOptions('serveMonitor', schema, options);
-  const live = new LivePage(resolved);
-  return { ...(await servePage(resolved, live)), logger: live.logger };
+  const { title, refreshMs, clock, maximumReaders } = resolved;
+  // A slow reader misses states. The run never waits for it.
+  const readers = new EventStreams({ maxConnections: maximumReaders, maxWaiting: 1 });
+  let state: ServerEvent | undefined;
+  let renderMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const rendered = (): ServerEvent => {
+    if (state === undefined) {
+      const start = clock();
+      state = { event: 'body', data: bodyOf(logs).html };
+      renderMs = clock() - start;
+    }
+    return state;
+  };
+  const update = () => {
+    timer = undefined;
+    if (readers.size > 0) readers.send(rendered());
+  };
+  const { logs, logger } = recentLogs(() => {
+    state = undefined;
+    if (timer !== undefined || readers.size === 0 || isClosed) return;
+    timer = setTimeout(update, Math.max(refreshMs, rest * renderMs)).unref();
+  });
+  const close = () => {
+    isClosed = true;
+    clearTimeout(timer);
+    update();
+    readers.close({ event: 'end', data: {} });
+  };
+  // A run that is over ends its process while pages are open.
+  const source = { readers, first: () => [rendered()], process: 'released', close } as const;
+  const page = (nonce: string) => emptyPage(title, nonce);
+  return { ...(await servePage(resolved, { ...source, page })), logger };
 }
 
 /** Pause after rendering, in multiples of its duration. */
 const rest = 20;
 
-type Resolved = z.output<typeof schema>;
-
-class LivePage implements PageSource {
-  readonly logger: MetricsLogger = {
-    log: (step, metrics) => this.#change(() => this.#logs.addMetrics(step, metrics)),
-    finding: (_, finding) => this.#change(() => this.#logs.addFinding(finding)),
-    note: (step, text) => this.#change(() => this.#logs.addNote(step, text)),
-    close: async () => undefined,
-  };
-  /** A slow reader misses states. The run never waits for it. */
-  readonly readers: EventStreams;
-  /** A run that is over ends its process while pages are open. */
-  readonly process = 'released';
-  readonly #options: Resolved;
-  readonly #logs = new RecentLogs();
-  #timer: NodeJS.Timeout | undefined;
-  /** Page of the newest state, if rendered. */
-  #rendered: Html | undefined;
-  #renderMs = 0;
-  #isClosed = false;
-
-  constructor(options: Resolved) {
-    this.#options = options;
-    this.readers = new EventStreams({ maxConnections: options.maximumReaders, maxWaiting: 1 });
-  }
-
-  /** The page without contents. Its script asks for them. */
-  readonly page = (nonce: string) => {
-    const { title } = this.#options;
-    const body = html`<p id="status" role="status">Connecting.</p><div id="live"></div>`;
-    const page = renderPage({ title, body, script: { code: pageScript, nonce } });
-    return { page, contentSecurityPolicy: contentSecurityPolicy(nonce) };
-  };
-
-  readonly first = () => [this.#state()];
-
-  readonly close = () => {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    this.#update();
-    this.readers.close({ event: 'end', data: {} });
-  };
-
-  /** Makes a change and schedules an update. */
-  #change(make: () => void): void {
-    make();
-    this.#rendered = undefined;
-    if (this.#timer !== undefined || this.readers.size === 0 || this.#isClosed) return;
-    const pause = Math.max(this.#options.refreshMs, rest * this.#renderMs);
-    this.#timer = setTimeout(() => this.#update(), pause).unref();
-  }
-
-  #update(): void {
-    this.#timer = undefined;
-    if (this.readers.size > 0) this.readers.send(this.#state());
-  }
-
-  #state(): ServerEvent {
-    if (this.#rendered === undefined) {
-      const start = this.#options.clock();
-      this.#rendered = rendered(this.#logs.logs);
-      this.#renderMs = this.#options.clock() - start;
-    }
-    return { event: 'body', data: this.#rendered.html };
-  }
+/** The page without contents. Its script asks for them. */
+function emptyPage(title: string, nonce: string): HtmlPage {
+  const body = html`<p id="status" role="status">Connecting.</p><div id="live"></div>`;
+  const page = renderPage({ title, body, script: { code: pageScript, nonce } });
+  return { page, contentSecurityPolicy: contentSecurityPolicy(nonce) };
 }
 
 /** A record that cannot be rendered costs the page, not the run. */
-function rendered(logs: MonitorLogs): Html {
+function bodyOf(logs: MonitorLogs): Html {
   try {
     return monitorPageBody(logs);
   } catch (error) {
