@@ -12,11 +12,8 @@ export interface MonitoredBatch extends Pick<AssessedBatch, 'responses' | 'rewar
   readonly extraMetrics?: Metrics | undefined;
 }
 
-/** A batch without its invalid parts, and the reasons for removing them. */
-export interface CheckedBatch {
-  readonly batch: MonitoredBatch;
-  readonly faults: readonly { readonly name: string; readonly problem: string }[];
-}
+/** Is told which part of a batch is invalid, and why. */
+type Fault = (part: string, problem: string) => void;
 
 /**
  * Removes the invalid parts of a batch, so that an error in one reward costs neither the others nor the run.
@@ -25,31 +22,29 @@ export interface CheckedBatch {
  *
  * @param known - Rewards of earlier batches.
  */
-export function checkedBatch(given: MonitoredBatch, known: Iterable<string>): CheckedBatch {
-  const faults: { readonly name: string; readonly problem: string }[] = [];
-  const fault = (name: string, problem: string) => faults.push({ name, problem });
-  const responses = textsOf('responses', listOf(given.responses), loggedResponse, fault);
+export function checkedBatch(given: MonitoredBatch, known: readonly string[], fault: Fault): MonitoredBatch {
+  const responses = textsOf('responses', given.responses, loggedResponse, fault);
   const missing = responses.map(() => null);
-  const valid: Record<string, readonly (number | null)[]> = {};
+  const rewards: Record<string, readonly (number | null)[]> = {};
   for (const [name, values] of Object.entries(rewardsByName(given.rewards))) {
     const numbers = listOf(values).map(loggedReward);
     const fits = numbers.length === responses.length;
-    valid[name] = fits ? numbers : missing;
+    rewards[name] = fits ? numbers : missing;
     if (!fits) fault(`reward ${name}`, `${numbers.length} values for ${responses.length} responses`);
-    const invalid = valid[name].filter((value) => value !== null && !Number.isFinite(value)).length;
+    const invalid = rewards[name].filter((value) => value !== null && !Number.isFinite(value)).length;
     if (invalid > 0) fault(`reward ${name}`, `${invalid} of ${numbers.length} values are not finite numbers`);
   }
   for (const name of responses.length === 0 ? [] : known) {
     // The sum of the components replaces a missing total.
-    if (name in valid || name === 'total') continue;
-    valid[name] = missing;
+    if (name in rewards || name === 'total') continue;
+    rewards[name] = missing;
     fault(`reward ${name}`, 'it is missing');
   }
-  const prompts =
-    given.prompts === undefined ? undefined : textsOf('prompts', listOf(given.prompts), loggedText, fault);
-  const fits = prompts === undefined || prompts.length === responses.length;
-  if (!fits) fault('prompts', `${prompts.length} prompts for ${responses.length} responses`);
-  return { batch: { responses, rewards: valid, ...(fits && { prompts }) }, faults };
+  if (given.prompts === undefined) return { responses, rewards };
+  const prompts = textsOf('prompts', given.prompts, loggedText, fault);
+  if (prompts.length === responses.length) return { responses, rewards, prompts };
+  fault('prompts', `${prompts.length} prompts for ${responses.length} responses`);
+  return { responses, rewards };
 }
 
 /** Values of a list or a typed array, for example. Nothing for what cannot be iterated. */
@@ -72,15 +67,11 @@ function rewardsByName(rewards: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Texts as a log has them: numbers, messages and objects become text, and missing ones are empty. */
-function textsOf(
-  name: string,
-  values: readonly unknown[],
-  textOf: (value: unknown) => string,
-  fault: (name: string, problem: string) => void,
-): readonly string[] {
+function textsOf(name: string, list: unknown, textOf: (value: unknown) => string, fault: Fault): string[] {
+  const values = listOf(list);
   const odd = values.filter((value) => typeof value !== 'string').length;
   if (odd > 0) fault(name, `${odd} of ${values.length} are not text`);
-  return odd === 0 ? (values as readonly string[]) : values.map(textOf);
+  return values.map((value) => (typeof value === 'string' ? value : textOf(value)));
 }
 
 /** A reward as a log has it: booleans and texts of numbers count. Anything else is NaN, and what is missing is null. */
@@ -98,25 +89,17 @@ export function loggedReward(value: unknown): number | null {
  */
 export function trajectoriesOf({ responses, rewards, prompts }: MonitoredBatch): ScoredTrajectory[] {
   const components = Object.entries(rewards);
-  const known = components.filter(([, values]) => values.some(isValue));
+  const known = components.filter(([, values]) => values.some((value) => Number.isFinite(value)));
   const total = known.filter(([name]) => name === 'total');
   const summed = (total.length > 0 ? total : known).map(([, values]) => values);
   return responses.map((response, at) => {
     const id = String(at);
     const prompt = prompts?.[at] ?? '';
-    const parts = summed.map((values) => values[at] ?? Number.NaN);
-    const reward = parts.reduce((sum, value) => sum + value, 0);
+    const task = { id: prompts === undefined ? id : prompt, prompt, metadata: undefined };
+    const reward = summed.reduce((sum, values) => sum + (values[at] ?? Number.NaN), 0);
     return {
-      trajectory: {
-        id,
-        task: { id: prompts === undefined ? id : prompt, prompt, metadata: undefined },
-        steps: [],
-        messages: [],
-        response,
-        status: 'completed',
-        policyVersion: 0,
-      },
-      reward: parts.length > 0 && Number.isFinite(reward) ? reward : null,
+      trajectory: { id, task, steps: [], messages: [], response, status: 'completed', policyVersion: 0 },
+      reward: summed.length > 0 && Number.isFinite(reward) ? reward : null,
       components: Object.fromEntries(components.map(([name, values]) => [name, values[at] ?? null])),
     };
   });
@@ -129,8 +112,4 @@ export function rewardsOf(trajectories: readonly ScoredTrajectory[]): AssessedBa
   for (const name of names) rewards[name] = trajectories.map(({ components }) => components[name] ?? null);
   rewards.total = trajectories.map(({ reward }) => reward);
   return rewards;
-}
-
-function isValue(value: number | null): boolean {
-  return value !== null && Number.isFinite(value);
 }

@@ -123,11 +123,11 @@ export class RewardQualityMonitor implements Monitor {
   monitorBatch({ step = this.#past.step + 1, extraMetrics, ...given }: MonitoredBatch): RewardQualityMetrics {
     this.#requireGrown(step);
     const batch = this.#checked(given);
-    const extra = Object.entries(extraMetrics ?? {});
-    for (const [name, value] of extra) {
+    const extra = Object.entries(extraMetrics ?? {}).filter(([name, value]) => {
       if (!Number.isFinite(value)) this.#failures.report(`metric ${name}`, 'it is not a finite number');
-    }
-    const finite = Object.fromEntries(extra.filter(([, value]) => Number.isFinite(value)));
+      return Number.isFinite(value);
+    });
+    const finite = Object.fromEntries(extra);
     return this.#monitor(batch, { iteration: step, trajectories: trajectoriesOf(batch) }, finite).metrics;
   }
 
@@ -253,9 +253,9 @@ export class RewardQualityMonitor implements Monitor {
 
   /** The valid parts of a batch. Removed parts are counted. */
   #checked(given: MonitoredBatch): MonitoredBatch {
-    const { batch, faults } = checkedBatch(given, this.#past.components);
-    this.#past.components = [...new Set([...this.#past.components, ...Object.keys(batch.rewards)])];
-    for (const { name, problem } of faults) this.#failures.report(name, problem);
+    const { components } = this.#past;
+    const batch = checkedBatch(given, components, (part, problem) => this.#failures.report(part, problem));
+    this.#past.components = [...new Set([...components, ...Object.keys(batch.rewards)])];
     return batch;
   }
 
