@@ -1,5 +1,6 @@
 export { chartFigure } from './chart-figure.ts';
 export { dataTable, type TableContent } from './data-table.ts';
+export { eventsScript } from './events-script.ts';
 export { type Html, html } from './html.ts';
 export { type ChartOptions, lineChart, type Mark, type Point, type Series } from './line-chart.ts';
 export {

@@ -1,5 +1,7 @@
+import { eventsScript } from '@rlp/page';
+
 /** Script of the live page. It replaces the body on each update and keeps open details and scroll positions. */
-export const pageScript = `
+export const pageScript = `${eventsScript}
 const live = document.getElementById('live');
 const status = document.getElementById('status');
 const nameOf = (element) => element.querySelector('summary')?.textContent ?? element.getAttribute('aria-label');
@@ -14,35 +16,6 @@ const show = (markup) => {
     if (nameOf(element) === focused) (element.querySelector('summary') ?? element).focus({ preventScroll: true });
   }
 };
-const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
-const receive = (text) => {
-  const event = /^event: (.*)$/m.exec(text)?.[1];
-  if (event === 'body') show(JSON.parse(/^data: (.*)$/m.exec(text)[1]));
-  return event;
-};
-// Not an EventSource, which sends no headers.
-const follow = async () => {
-  const response = await fetch('events', { headers: { authorization: 'Bearer ' + token } });
-  if (response.status === 401) return 'Not connected; open the whole address that the program printed, with its token.';
-  if (!response.ok) throw new Error(response.statusText);
-  status.textContent = 'Live.';
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let waiting = '';
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    const texts = (waiting + read.value).split('\\n\\n');
-    waiting = texts.pop();
-    for (const text of texts) if (receive(text) === 'end') return 'The run is over.';
-  }
-  throw new Error('cut off');
-};
-const connect = async () => {
-  try {
-    status.textContent = await follow();
-  } catch {
-    status.textContent = 'Not connected; trying again.';
-    setTimeout(connect, 2000);
-  }
-};
 addEventListener('hashchange', () => location.reload());
-connect();
+followEvents((event, data) => event === 'body' && show(data), (text) => { status.textContent = text; });
 `;

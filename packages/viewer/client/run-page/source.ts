@@ -16,6 +16,12 @@ export interface Source {
   follow?(changed: () => void, said: (status: string) => void): void;
 }
 
+/** Of the page's other script, `eventsScript` of `@rlp/page`. */
+declare const followEvents: (
+  received: (event: string) => void,
+  said: (status: string) => void,
+) => Promise<void>;
+
 const textOf = (id: string) => document.getElementById(id)?.textContent ?? '';
 
 /** The data that the page came with, or those of its server. */
@@ -50,7 +56,11 @@ function liveSource(): Source {
       const response = await ask(`trajectories?run=${encodeURIComponent(run)}`);
       return ((await response.json()) as { readonly address: string }).address;
     },
-    follow: (changed, said) => void followed(ask, changed, said),
+    follow(changed, said) {
+      let connections = 0;
+      const isNews = (event: string) => event === 'changed' || (event === 'connected' && ++connections > 1);
+      void followEvents((event) => isNews(event) && changed(), said);
+    },
   };
 }
 
@@ -61,27 +71,6 @@ export class Refused extends Error {
   constructor(status: number, message: string) {
     super(message);
     this.status = status;
-  }
-}
-
-/** Reads events until the server is gone, and connects again. Not an `EventSource`, which sends no headers. */
-async function followed(
-  ask: (path: string) => Promise<Response>,
-  changed: () => void,
-  said: (status: string) => void,
-): Promise<void> {
-  for (let isFirst = true; ; isFirst = false) {
-    try {
-      const reader = (await ask('events')).body!.pipeThrough(new TextDecoderStream()).getReader();
-      said('Live.');
-      if (!isFirst) changed();
-      for (let read = await reader.read(); !read.done; read = await reader.read())
-        if (read.value.includes('event: changed')) changed();
-    } catch (error) {
-      if (error instanceof Refused && error.status === 401) return said(unknownReader);
-    }
-    said('Not connected; trying again.');
-    await new Promise((resolve) => setTimeout(resolve, 2000));
   }
 }
 

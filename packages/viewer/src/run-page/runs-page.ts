@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { contentSecurityPolicy, html, renderPage } from '@rlp/page';
+import { contentSecurityPolicy, eventsScript, html, renderPage } from '@rlp/page';
 import * as z from 'zod';
 import { digest, packed } from '../blocks.ts';
 import { type Curve, thinned } from './curve.ts';
@@ -60,7 +60,11 @@ ${blocks}`;
   const nonce = live?.nonce ?? (await digest(index));
   const asks = live ? 'server' : 'nothing';
   return {
-    page: renderPage({ title, body, script: { code: clientCode, nonce, asks } }),
+    page: renderPage({
+      title,
+      body,
+      script: { code: live ? eventsScript + clientCode : clientCode, nonce, asks },
+    }),
     contentSecurityPolicy: contentSecurityPolicy(nonce, asks),
   };
 }
