@@ -1,3 +1,4 @@
+import { hashText, type TextHash } from '@rlp/core';
 import {
   columnsOf,
   type Dataset,
@@ -6,7 +7,7 @@ import {
   type DatasetRole,
   type DatasetRow,
 } from '@rlp/data';
-import { DistinctValues, extendHash, type Hash, hashText } from './distinct-values.ts';
+import { DistinctValues, extendHash } from './distinct-values.ts';
 
 /** What a dataset holds. */
 export interface DatasetStatistics {
@@ -102,7 +103,7 @@ interface Surroundings {
 }
 
 /** Counts the values of a row. Returns the row's hash. */
-function countedRow(row: DatasetRow, { drafts, columns: { id, prompt }, count }: Surroundings): Hash {
+function countedRow(row: DatasetRow, { drafts, columns: { id, prompt }, count }: Surroundings): TextHash {
   const whole = { low: 0, high: 0 };
   for (const [name, value] of Object.entries(row)) {
     const draft = drafts.get(name) ?? newDraft();
@@ -123,7 +124,7 @@ function countedRow(row: DatasetRow, { drafts, columns: { id, prompt }, count }:
 const [textSeed, jsonSeed, columnSeed] = [1, 2, 3];
 
 /** Hash of a value. A text differs from JSON that reads the same. */
-function hashOf(value: unknown): Hash {
+function hashOf(value: unknown): TextHash {
   return typeof value === 'string'
     ? hashText(value, textSeed)
     : hashText(JSON.stringify(value) ?? '', jsonSeed);

@@ -1,13 +1,14 @@
+import { hashText, type TextHash } from '@rlp/core';
 import { expect, it } from 'vitest';
-import { DistinctValues, extendHash, type Hash, hashText } from './distinct-values.ts';
+import { DistinctValues, extendHash } from './distinct-values.ts';
 
-const rowOf = (...texts: string[]): Hash => {
+const rowOf = (...texts: string[]): TextHash => {
   const hash = { low: 0, high: 0 };
   for (const text of texts) extendHash(hash, hashText(text, 1));
   return hash;
 };
 
-function repeatedOf(hashes: readonly Hash[]): number {
+function repeatedOf(hashes: readonly TextHash[]): number {
   const values = new DistinctValues();
   for (const hash of hashes) values.add(hash);
   return values.repeated;
@@ -27,7 +28,7 @@ it('counts on after it was asked', () => {
   expect([values.added, values.repeated]).toEqual([4, 2]);
 });
 
-it.each<[string, readonly Hash[]]>([
+it.each<[string, readonly TextHash[]]>([
   ['of one letter', [hashText('a', 1), hashText('b', 1)]],
   ['of another length', [hashText('', 1), hashText('\0', 1), hashText('\0\0', 1)]],
   ['of another meaning', [hashText('1', 1), hashText('1', 2)]],

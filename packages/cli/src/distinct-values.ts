@@ -1,36 +1,9 @@
-/** Hash of a text or of JSON: two halves of 32 bits. */
-export interface Hash {
-  low: number;
-  high: number;
-}
-
-/** Hashes a text. The seed tells apart texts that mean different things. Multiplies and mixes as MurmurHash3 does. */
-export function hashText(text: string, seed: number): Hash {
-  let low = seed ^ 0x9e3779b9;
-  let high = seed ^ 0x41c6ce57;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    low = Math.imul(low ^ code, 0x9e3779b1);
-    low ^= low >>> 15;
-    high = Math.imul(high ^ code, 0x5f356495);
-    high ^= high >>> 17;
-  }
-  return { low: mixed(low ^ text.length), high: mixed(high ^ low) };
-}
+import { mixedHash, type TextHash } from '@rlp/core';
 
 /** Adds a hash to that of what comes before it. The order counts. */
-export function extendHash(hash: Hash, { low, high }: Hash): void {
-  hash.low = mixed(Math.imul(hash.low, 0x85ebca6b) ^ low);
-  hash.high = mixed(Math.imul(hash.high, 0xc2b2ae35) ^ high);
-}
-
-/** The finalizer of MurmurHash3. */
-function mixed(half: number): number {
-  let h = half ^ (half >>> 16);
-  h = Math.imul(h, 0x85ebca6b);
-  h ^= h >>> 13;
-  h = Math.imul(h, 0xc2b2ae35);
-  return h ^ (h >>> 16);
+export function extendHash(hash: TextHash, { low, high }: TextHash): void {
+  hash.low = mixedHash(Math.imul(hash.low, 0x85ebca6b) ^ low);
+  hash.high = mixedHash(Math.imul(hash.high, 0xc2b2ae35) ^ high);
 }
 
 const buckets = 256;
@@ -48,7 +21,7 @@ export class DistinctValues {
   readonly #values = Array.from({ length: buckets }, () => new Float64Array(16));
   readonly #sizes = new Uint32Array(buckets);
 
-  add({ low, high }: Hash): void {
+  add({ low, high }: TextHash): void {
     const bucket = low & (buckets - 1);
     if (this.#sizes[bucket] === this.#values[bucket]!.length) this.#makeRoom(bucket);
     const at = this.#sizes[bucket]!;

@@ -12,6 +12,7 @@ export * from './errors.ts';
 export * from './evaluation.ts';
 export { Failures } from './failures.ts';
 export * from './group-job.ts';
+export { hashText, mixedHash, type TextHash } from './hash-text.ts';
 export { isRecord } from './is-record.ts';
 export { type RecordName, recordJsonSchema, recordNames } from './json-schemas.ts';
 export * from './logger.ts';

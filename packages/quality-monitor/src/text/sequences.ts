@@ -1,4 +1,5 @@
 import { HashSet, type TextReader } from '@rlp/answers/text';
+import { hashText, mixedHash } from '@rlp/core';
 
 /** Entries of a text's signature; see {@link Sequences.read}. */
 export const signatureLength = 64;
@@ -35,7 +36,7 @@ export class Sequences {
       for (let chunk = at; chunk < at + length; chunk++) sequence = continued(sequence, chunks[chunk]!);
       this.#different.add(sequence);
       if (signature === undefined) continue;
-      const hash = mixed(sequence);
+      const hash = mixedHash(sequence);
       const entry = hash & (signatureLength - 1);
       signature[entry] = Math.min(signature[entry]!, hash >>> 6);
     }
@@ -59,28 +60,14 @@ export class Sequences {
  * @param into - Shape: `[signatureLength]`.
  */
 export function exactSignature(text: string, into: Uint32Array): void {
-  // Two hashes, because equal ones would make two texts one.
-  let [forwards, backwards] = [start, start];
-  for (let at = 0; at < text.length; at++) {
-    forwards = continued(forwards, text.charCodeAt(at));
-    backwards = continued(backwards, text.charCodeAt(text.length - 1 - at));
-  }
+  const { low, high } = hashText(text);
   for (let entry = 0; entry < signatureLength; entry++) {
-    into[entry] = mixed((entry & 1 ? backwards : forwards) + entry);
+    into[entry] = mixedHash((entry & 1 ? high : low) + entry);
   }
 }
 
 function continued(hash: number, chunk: number): number {
   return Math.imul(hash ^ chunk, 0x01000193) ^ (hash >>> 15);
-}
-
-/** Spreads a hash over all bits (the finalizer of MurmurHash3). */
-function mixed(hash: number): number {
-  let h = hash ^ (hash >>> 16);
-  h = Math.imul(h, 0x85ebca6b);
-  h ^= h >>> 13;
-  h = Math.imul(h, 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }
 
 /** Fills empty entries downwards from a full one, each from the one after it. */
@@ -90,7 +77,7 @@ function densify(entries: Uint32Array): void {
   let next = entries[full]!;
   for (let step = 1; step < signatureLength; step++) {
     const entry = (full - step) & (signatureLength - 1);
-    if (entries[entry] === empty) entries[entry] = mixed(next + 1) >>> 6;
+    if (entries[entry] === empty) entries[entry] = mixedHash(next + 1) >>> 6;
     next = entries[entry]!;
   }
 }

@@ -1,3 +1,5 @@
+import { mixedHash } from '@rlp/core';
+
 /** A sparse vector: bucket to weight. */
 export type SparseVector = ReadonlyMap<number, number>;
 
@@ -13,8 +15,8 @@ export function hashedFeatures(text: string, bits: number): SparseVector {
   const buckets = new Set<number>();
   let previous = '^';
   for (const token of tokens(text)) {
-    buckets.add(mixed(continued(wordStart, token)) >>> shift);
-    buckets.add(mixed(continued(pairStart, `${previous} ${token}`)) >>> shift);
+    buckets.add(mixedHash(continued(wordStart, token)) >>> shift);
+    buckets.add(mixedHash(continued(pairStart, `${previous} ${token}`)) >>> shift);
     previous = token;
     const padded = `<${token}>`;
     for (let start = 0; start + 3 <= padded.length; start++) {
@@ -22,7 +24,7 @@ export function hashedFeatures(text: string, bits: number): SparseVector {
       let hash = gramStart;
       for (let at = start; at < end; at++) {
         hash = Math.imul(hash ^ padded.charCodeAt(at), prime);
-        if (at - start >= 2) buckets.add(mixed(hash) >>> shift);
+        if (at - start >= 2) buckets.add(mixedHash(hash) >>> shift);
       }
     }
   }
@@ -51,10 +53,3 @@ function continued(state: number, text: string): number {
 const wordStart = continued(0x811c9dc5, 'w');
 const pairStart = continued(0x811c9dc5, 'b');
 const gramStart = continued(0x811c9dc5, 'c');
-
-/** A hash mixed so that its high bits may be taken. 32 bits. */
-function mixed(hash: number): number {
-  let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return (bits ^ (bits >>> 16)) >>> 0;
-}
