@@ -5,6 +5,7 @@
  *     node --conditions=@rlp/source --import tsx lab/large-models.ts make FOLDER [--size 0.5|1.5]
  *     node --conditions=@rlp/source --import tsx lab/large-models.ts train FOLDER [--base full|float32|int8|nf4] [--optimizer adamw]
  *                [--rows 1] [--length 512] [--steps 2] [--activations keep|recompute] [--keep-model] [--generate 16]
+ *     node --conditions=@rlp/source --import tsx lab/large-models.ts load FOLDER [--base full|float32|int8|nf4] [--optimizer adamw]
  *
  * `loadPeak` is the largest resident memory until the backend is ready, `trainPeak` that from the second step on, `lastPeak` that to
  * the end. `estimatedMiB` and `estimatedLoadMiB` are what `estimateMemory` says.
@@ -141,23 +142,39 @@ function settings() {
   };
 }
 
-async function train(folder: string): Promise<object> {
-  const { rows, length, steps, base, optimizer, adaptation, activations } = settings();
-  const begun = performance.now();
-  let model: LanguageModel | undefined = await loadModel(folder, { checksums: 'skip' });
+/** Seconds and memory until a backend is ready, without those of starting Node.js and its modules. */
+async function loadBackend(folder: string) {
+  const { rows, length, base, optimizer, adaptation, activations } = settings();
+  const [begun, used] = [performance.now(), process.cpuUsage()];
+  const model = await loadModel(folder, { checksums: 'skip' });
   const loaded = performance.now();
-  const { config } = model;
   const engine = await createEngine({ threads: Number(values.threads) });
   const backend = await createOnnxBackend({
     ...{ engine, model, learningRate: 1e-4, reference: 'none', activations, optimizer, ...adaptation },
     tokensPerMicroBatch: rows * length,
   });
-  const ready = performance.now();
-  const loadPeak = peakMiB();
-  const loadProcessor = process.cpuUsage();
+  const { user, system } = process.cpuUsage(used);
+  const seconds = (milliseconds: number) => Number((milliseconds / 1000).toFixed(2));
+  const figures = {
+    ...{ size: values.size, base, optimizer: optimizer.kind, loadPeak: peakMiB() },
+    ...{ readSeconds: seconds(loaded - begun), loadSeconds: seconds(performance.now() - begun) },
+    loadProcessorSeconds: seconds((user + system) / 1000),
+  };
   // A sampler is given the model again, so that the caller holds it all the time.
   const held = values['keep-model'] || Number(values.generate) > 0 ? model : undefined;
-  model = undefined;
+  return { config: model.config, held, engine, backend, figures };
+}
+
+async function load(folder: string): Promise<object> {
+  const { engine, backend, figures } = await loadBackend(folder);
+  await backend.close();
+  await engine.close();
+  return figures;
+}
+
+async function train(folder: string): Promise<object> {
+  const { rows, length, steps, optimizer, adaptation, activations } = settings();
+  const { config, held, engine, backend, figures } = await loadBackend(folder);
   const { milliseconds, processor } = await timedSteps(backend, config, { rows, length, steps });
   const trainPeak = peakMiB();
   const start = performance.now();
@@ -174,21 +191,8 @@ async function train(folder: string): Promise<object> {
   await backend.close();
   await engine.close();
   return {
-    ...{
-      size: values.size,
-      base,
-      optimizer: optimizer.kind,
-      activations,
-      rows,
-      length,
-      loadPeak,
-      milliseconds,
-      processor,
-      publishMs,
-    },
-    readSeconds: Number(((loaded - begun) / 1000).toFixed(2)),
-    loadSeconds: Number(((ready - begun) / 1000).toFixed(2)),
-    loadProcessorSeconds: Number(((loadProcessor.user + loadProcessor.system) / 1e6).toFixed(2)),
+    ...figures,
+    ...{ activations, rows, length, milliseconds, processor, publishMs },
     ...{
       trainPeak,
       estimatedMiB: Math.round(estimated / 2 ** 20),
@@ -220,8 +224,9 @@ async function generate(
 }
 
 const [command, folder] = positionals;
-if (folder === undefined || (command !== 'make' && command !== 'train')) {
-  throw new Error('usage: large-models.ts make|train FOLDER');
+const commands = { make, load, train };
+if (folder === undefined || command === undefined || !Object.hasOwn(commands, command)) {
+  throw new Error('usage: large-models.ts make|load|train FOLDER');
 }
-if (command === 'make') await make(folder);
-else console.log(JSON.stringify(await train(folder)));
+const result = await commands[command as keyof typeof commands](folder);
+if (result) console.log(JSON.stringify(result));

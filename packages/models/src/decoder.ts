@@ -22,10 +22,8 @@ export {
   bytesPerBlock,
   correctionNames,
   dequantizeMatrix,
-  type QuantizedForm,
   type QuantizedMatrix,
   quantizedBytes,
-  quantizedForms,
   quantizedNames,
   quantizedProduct,
   quantizeMatrix,
@@ -33,9 +31,11 @@ export {
   storedMatrix,
 } from './decoder/quantized.ts';
 export { type RopeTables, ropeTables } from './decoder/rope.ts';
+export { type QuantizedForm, quantizedForms } from './decoder/rounding.ts';
 export {
   linearLayer,
   type TrainingBlocksOptions,
   trainingBlocks,
   withBias,
 } from './decoder/training-blocks.ts';
+export { firstNonFinite } from './kernel/kernel.ts';

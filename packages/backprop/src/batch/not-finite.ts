@@ -1,4 +1,5 @@
 import { TrainingError } from '@rlp/core';
+import { firstNonFinite } from '@rlp/models/decoder';
 
 /** Error for a loss that is not finite. */
 export function lossError(loss: number): TrainingError {
@@ -6,21 +7,6 @@ export function lossError(loss: number): TrainingError {
     `forwardBackward: the loss is ${loss}, expected a finite number; look for extreme values in the batch. ` +
       'Weights are unchanged',
   );
-}
-
-/** Bits of the exponent, which are all set in NaN and infinite numbers only. */
-const exponentBits = 0x7f800000;
-
-/**
- * Index of the first element that is NaN or infinite, or −1. A loop over bits, because one over numbers takes twice and a callback
- * many times as long.
- */
-export function firstNonFinite({ buffer, byteOffset, length }: Float32Array): number {
-  const bits = new Int32Array(buffer, byteOffset, length);
-  for (let index = 0; index < length; index++) {
-    if ((bits[index]! & exponentBits) === exponentBits) return index;
-  }
-  return -1;
 }
 
 /** Throws a TrainingError if an element of a parameter's gradient is not finite. */

@@ -1,7 +1,7 @@
 import { ArgumentError, type HostTensor, type PublicationForm, type Weights } from '@rlp/core';
 import { checkWeightShapes } from '@rlp/models';
+import { firstNonFinite } from '@rlp/models/decoder';
 import type { Engine, ParameterSpec } from '@rlp/onnx/runtime';
-import { firstNonFinite } from '../batch/not-finite.ts';
 import type { NamedTensor } from '../program-protocol.ts';
 
 /** Tensors by name, as they are sent to and from the engine's thread. */

@@ -2,7 +2,8 @@ import { RandomStream } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 
 import type { LinearLayer } from './layout.ts';
-import { dequantizeMatrix, quantizeMatrix } from './quantized.ts';
+import { dequantizeMatrix, quantizedNames, quantizeMatrix, quantizeWeights } from './quantized.ts';
+import { quantizedForms } from './rounding.ts';
 
 function dequantized(data: Float32Array, layer: Pick<LinearLayer, 'inputs' | 'outputs' | 'order'>) {
   const matrix = quantizeMatrix(data, layer, 'int8');
@@ -84,6 +85,51 @@ describe('quantizeMatrix to nf4', () => {
     for (const broken of [Number.NaN, Number.POSITIVE_INFINITY]) {
       const { scales } = quantizeMatrix(new Float32Array(70).fill(1).fill(broken, 66, 67), layer, 'nf4');
       expect([...scales]).toEqual([1, Number.NaN]);
+    }
+  });
+});
+
+describe.each(quantizedForms)('a layer of a file in %s', (form) => {
+  const layers = [
+    { weight: 'even', inputs: 128, outputs: 9, order: 'out-in' },
+    { weight: 'odd', inputs: 75, outputs: 3, order: 'out-in' },
+    { weight: 'turned', inputs: 75, outputs: 3, order: 'in-out' },
+  ].map((sizes) => ({ ...sizes, bias: undefined }) as unknown as LinearLayer);
+
+  /** Weights that are read in parts only. */
+  const stored = new Map(
+    layers.map(({ weight, inputs, outputs }) => {
+      const random = RandomStream.named(weight);
+      const data = Float32Array.from({ length: inputs * outputs }, () => random.uniform() - 0.5);
+      const copyTo = (target: Float32Array, first: number) =>
+        target.set(data.subarray(first, first + target.length));
+      return [weight, { shape: [data.length], data, copyTo }];
+    }),
+  );
+
+  it('has the bytes and scales of one in memory, in any part and order', () => {
+    for (const layer of layers) {
+      const expected = quantizeMatrix(stored.get(layer.weight)!.data, layer, form);
+      const bytes = new Float32Array(expected.bytes.buffer);
+      const names = quantizedNames(layer.weight, form);
+      for (const order of [
+        [names.bytes, names.scales],
+        [names.scales, names.bytes],
+      ]) {
+        const tensors = quantizeWeights(stored, layers, form);
+        for (const name of order) {
+          const numbers = name === names.bytes ? bytes : expected.scales;
+          expect(tensors.get(name)!.shape).toEqual([numbers.length]);
+          for (const step of [1, 5, 16, numbers.length]) {
+            const read = new Float32Array(numbers.length);
+            for (let first = 0; first < read.length; first += step) {
+              tensors.get(name)!.copyTo!(read.subarray(first, first + step), first);
+            }
+            expect(Buffer.from(read.buffer)).toEqual(Buffer.from(numbers.buffer));
+          }
+          expect(Buffer.from(tensors.get(name)!.data.buffer)).toEqual(Buffer.from(numbers.buffer));
+        }
+      }
     }
   });
 });

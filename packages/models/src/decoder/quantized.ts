@@ -1,17 +1,19 @@
 import { type HostTensor, numbersOf, type Weights } from '@rlp/core';
 import type { Value } from '@rlp/onnx';
-import { nf4Linear, quantizedBlock, quantizedLinear } from '@rlp/onnx/layers';
-import { blockCount, dequantizeInt8, type LayerShape, quantizeInt8 } from './int8.ts';
+import { nf4Linear, quantizedLinear } from '@rlp/onnx/layers';
+import { dequantizeInt8, type LayerShape } from './int8.ts';
 import type { LinearLayer } from './layout.ts';
-import { dequantizeNf4, nf4BlockCount, quantizeNf4 } from './nf4.ts';
+import { dequantizeNf4, transposed } from './nf4.ts';
+import {
+  blockBytes,
+  blockCounts,
+  type QuantizedForm,
+  quantizedForms,
+  type ReadWeights,
+  roundBlocks,
+} from './rounding.ts';
 
-/** Forms of a weight with less than 32 bits: 8 bits with one scale for 64 inputs, or 4-bit NormalFloat. */
-export const quantizedForms = ['int8', 'nf4'] as const;
-
-/** A form of {@link quantizedForms}. */
-export type QuantizedForm = (typeof quantizedForms)[number];
-
-/** A matrix in blocks that share a scale. {@link quantizeInt8} and {@link quantizeNf4} say what the bytes mean. */
+/** A matrix in blocks that share a scale. {@link roundBlocks} says what the bytes mean. */
 export interface QuantizedMatrix {
   readonly form: QuantizedForm;
   readonly outputs: number;
@@ -21,15 +23,25 @@ export interface QuantizedMatrix {
   readonly scales: Float32Array;
 }
 
-const quantizers = { int8: quantizeInt8, nf4: quantizeNf4 };
 const dequantizers = { int8: dequantizeInt8, nf4: dequantizeNf4 };
-const blockCounts = { int8: blockCount, nf4: nf4BlockCount };
-const blockBytes = { int8: quantizedBlock, nf4: quantizedBlock / 2 };
 
 /** Quantizes the weight of a linear layer. */
 export function quantizeMatrix(data: Float32Array, layer: LayerShape, form: QuantizedForm): QuantizedMatrix {
   const { inputs, outputs } = layer;
-  return { form, outputs, inputs, ...quantizers[form](data, layer) };
+  const scales = new Float32Array(blockCounts[form](layer));
+  const bytes = new Uint8Array(scales.length * blockBytes[form]);
+  roundBlocks(readerOf({ shape: [data.length], data }, layer), { layer, form, first: 0, bytes, scales });
+  return { form, outputs, inputs, bytes, scales };
+}
+
+/** Reads a weight in the order `[outputs, inputs]`. One that is stored the other way round is turned as a whole. */
+function readerOf(tensor: HostTensor, layer: LayerShape): ReadWeights {
+  if (layer.order === 'out-in' && tensor.copyTo !== undefined) {
+    return (target, first) => tensor.copyTo!(target, first);
+  }
+  const data = numbersOf(tensor);
+  const rows = layer.order === 'out-in' ? data : transposed(data, layer.inputs, layer.outputs);
+  return (target, first) => target.set(rows.subarray(first, first + target.length));
 }
 
 /** The weight that a quantized matrix stands for, in the order of the layer. */
@@ -68,7 +80,7 @@ export function correctionNames(weight: string): { readonly down: string; readon
 /**
  * The tensors that a store holds instead of the weights of these layers. All other weights stay as they are.
  *
- * A layer is rounded when its tensors are asked for, and kept until another one is, so that one at a time is in memory.
+ * Blocks are rounded when they are asked for. Only the scales of the last layer are kept, until its tensor of scales is read.
  */
 export function quantizeWeights(
   weights: Weights,
@@ -76,14 +88,9 @@ export function quantizeWeights(
   form: QuantizedForm,
 ): Weights {
   const quantized = new Map(layers.map((layer) => [layer.weight, layer]));
-  const largest = Math.max(0, ...layers.map(({ inputs, outputs }) => inputs * outputs));
-  let numbers: Float32Array | undefined;
-  let last: (QuantizedMatrix & { readonly weight: string }) | undefined;
+  let last: RoundedLayer | undefined;
   const rounded = (layer: LinearLayer) => {
-    const { weight } = layer;
-    if (last?.weight === weight) return last;
-    numbers ??= new Float32Array(largest);
-    last = { ...quantizeMatrix(numbersOf(weights.get(weight)!, numbers), layer, form), weight };
+    if (last?.layer !== layer) last = new RoundedLayer(weights.get(layer.weight)!, layer, form);
     return last;
   };
   return new Map(
@@ -94,18 +101,65 @@ export function quantizeWeights(
       const scales = blockCounts[form](layer);
       const numbers = (scales * blockBytes[form]) / Float32Array.BYTES_PER_ELEMENT;
       return [
-        [names.bytes, lazyTensor([numbers], () => new Float32Array(rounded(layer).bytes.buffer))],
-        [names.scales, lazyTensor([scales], () => rounded(layer).scales)],
+        [names.bytes, readTensor([numbers], (target, first) => rounded(layer).copyBytes(target, first))],
+        [names.scales, readTensor([scales], (target, first) => rounded(layer).copyScales(target, first))],
       ];
     }),
   );
 }
 
-function lazyTensor(shape: readonly number[], read: () => Float32Array): HostTensor {
+/** The blocks of one layer, rounded as they are asked for. */
+class RoundedLayer {
+  readonly layer: LinearLayer;
+  readonly #form: QuantizedForm;
+  readonly #read: ReadWeights;
+  readonly #scales: Float32Array;
+  /** How many scales are known, from the first one on. */
+  #known = 0;
+
+  constructor(tensor: HostTensor, layer: LinearLayer, form: QuantizedForm) {
+    this.layer = layer;
+    this.#form = form;
+    this.#read = readerOf(tensor, layer);
+    this.#scales = new Float32Array(blockCounts[form](layer));
+  }
+
+  /** Fills `target` with bytes, from four times `first` on. */
+  copyBytes(target: Float32Array, first: number): void {
+    const width = blockBytes[this.#form] / Float32Array.BYTES_PER_ELEMENT;
+    const begin = Math.floor(first / width);
+    const end = Math.ceil((first + target.length) / width);
+    if (first % width === 0 && target.length % width === 0) this.#round(target, begin, end);
+    else {
+      const blocks = new Float32Array((end - begin) * width);
+      this.#round(blocks, begin, end);
+      target.set(blocks.subarray(first - begin * width, first - begin * width + target.length));
+    }
+  }
+
+  copyScales(target: Float32Array, first: number): void {
+    const end = this.#scales.length;
+    const missing = (end - this.#known) * blockBytes[this.#form];
+    if (missing > 0) this.#round(new Float32Array(missing / 4), this.#known, end);
+    target.set(this.#scales.subarray(first, first + target.length));
+  }
+
+  #round({ buffer, byteOffset, byteLength }: Float32Array, first: number, end: number): void {
+    roundBlocks(this.#read, {
+      ...{ layer: this.layer, form: this.#form, first },
+      bytes: new Uint8Array(buffer, byteOffset, byteLength),
+      scales: this.#scales.subarray(first, end),
+    });
+    if (first <= this.#known) this.#known = Math.max(this.#known, end);
+  }
+}
+
+function readTensor(shape: readonly [number], copyTo: ReadWeights): HostTensor {
   return {
     shape,
+    copyTo,
     get data() {
-      return read();
+      return numbersOf({ shape, copyTo, data: new Float32Array() });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { HostTensor } from '@rlp/core';
 import { nodeBuiltin } from '@rlp/core';
-import { decodeFloats, floatSize } from './floats.ts';
+import { decodePieces, floatSize } from './floats.ts';
 import { type StoredTensor, safetensorsError } from './header.ts';
 import { floatType } from './read.ts';
 
@@ -25,11 +25,14 @@ class OpenFile {
     closing.register(this, this.#descriptor);
   }
 
-  /** @throws FormatError if the file was written to or ends before. */
+  /** @throws FormatError if the file was written to. */
+  requireUnchanged(tensor: string): void {
+    if (files().fstatSync(this.#descriptor).mtimeMs === this.#changedMs) return;
+    throw safetensorsError(this.#path, tensor, 'the file was changed after it was opened', 'load it again');
+  }
+
+  /** @throws FormatError if the file ends before. */
   read(bytes: Uint8Array, position: number, tensor: string): void {
-    if (files().fstatSync(this.#descriptor).mtimeMs !== this.#changedMs) {
-      throw safetensorsError(this.#path, tensor, 'the file was changed after it was opened', 'load it again');
-    }
     for (let done = 0; done < bytes.length; ) {
       const piece = Math.min(pieceBytes, bytes.length - done);
       const count = files().readSync(this.#descriptor, bytes, done, piece, position + done);
@@ -61,11 +64,14 @@ class FileTensor implements HostTensor {
       return;
     }
     const type = floatType(this.#stored);
-    const bytes = floatSize(type) * target.length;
-    // Read into the end of the target. Widened from the beginning, no number overwrites one that is still to be read.
-    const raw = new Uint8Array(target.buffer, target.byteOffset + target.byteLength - bytes, bytes);
-    this.#file.read(raw, this.#stored.offset + floatSize(type) * first, this.#stored.name);
-    decodeFloats(type, raw, target);
+    const { name, offset } = this.#stored;
+    const begin = offset + floatSize(type) * first;
+    this.#file.requireUnchanged(name);
+    if (type === 'F32') {
+      this.#file.read(new Uint8Array(target.buffer, target.byteOffset, target.byteLength), begin, name);
+    } else {
+      decodePieces(type, target, (piece, done) => this.#file.read(piece, begin + done, name));
+    }
   }
 
   #keep(): Float32Array {

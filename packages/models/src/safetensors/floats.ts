@@ -1,3 +1,5 @@
+import { pieceLength, weightKernel } from '../kernel/kernel.ts';
+
 /**
  * Exact conversions between float32 and the two 16-bit float formats, on bit patterns.
  *
@@ -6,22 +8,6 @@
 
 /** Types a float tensor can be stored as. */
 export type FloatType = 'F32' | 'F16' | 'BF16';
-
-/** Float32 bits of an IEEE half. The conversion is exact for all values, including subnormals, infinities and NaN. */
-function floatBitsOfHalf(half: number): number {
-  const sign = (half & 0x8000) << 16;
-  const exponent = (half >>> 10) & 0x1f;
-  let mantissa = half & 0x3ff;
-  if (exponent === 31) return sign | 0x7f800000 | (mantissa << 13);
-  if (exponent > 0) return sign | ((exponent + 112) << 23) | (mantissa << 13);
-  if (mantissa === 0) return sign;
-  let shifted = 113;
-  while ((mantissa & 0x400) === 0) {
-    mantissa <<= 1;
-    shifted--;
-  }
-  return sign | (shifted << 23) | ((mantissa & 0x3ff) << 13);
-}
 
 /** Half bits nearest to a float32, ties to even. Values beyond the range become infinite. NaN stays NaN. */
 function halfBitsOfFloat(bits: number): number {
@@ -57,18 +43,25 @@ export function floatSize(type: FloatType): 2 | 4 {
 /**
  * Decodes stored floats into `target`, exactly.
  *
- * @param bytes - Little-endian elements; `target.length` of them.
+ * @param bytes - Little-endian elements; `target.length` of them. They may lie at the end of the target's memory.
  */
 export function decodeFloats(type: FloatType, bytes: Uint8Array, target: Float32Array): void {
-  if (type === 'F32') {
-    new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(bytes);
-    return;
+  if (type === 'F32') new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(bytes);
+  else decodePieces(type, target, (piece, first) => piece.set(bytes.subarray(first, first + piece.length)));
+}
+
+/** Decodes 16-bit floats in pieces. @param read - Fills a piece with bytes, from the first one on. */
+export function decodePieces(
+  type: 'F16' | 'BF16',
+  target: Float32Array,
+  read: (piece: Uint8Array, first: number) => void,
+): void {
+  const kernel = weightKernel();
+  for (let done = 0; done < target.length; done += pieceLength) {
+    const count = Math.min(pieceLength, target.length - done);
+    read(kernel.halves.subarray(0, 2 * count), 2 * done);
+    target.set(kernel.widen(type, count), done);
   }
-  const { buffer, byteOffset } = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
-  const halves = new Uint16Array(buffer, byteOffset, target.length);
-  const bits = new Int32Array(target.buffer, target.byteOffset, target.length);
-  if (type === 'BF16') for (let i = 0; i < bits.length; i++) bits[i] = halves[i]! << 16;
-  else for (let i = 0; i < bits.length; i++) bits[i] = floatBitsOfHalf(halves[i]!);
 }
 
 /** Encodes float32 values as `type`, little-endian, rounding to nearest with ties to even. */

@@ -8,8 +8,8 @@ export interface StorePart {
   /** Index of the first number. */
   readonly first: number;
   readonly count: number;
-  /** Begins with the numbers. Moved to the receiver. */
-  readonly buffer: ArrayBuffer;
+  /** Begins with the numbers. Moved to the receiver unless it is shared. */
+  readonly buffer: ArrayBufferLike;
 }
 
 /** Requests to the engine by name, with argument and answer. */
@@ -20,7 +20,7 @@ export interface EngineRequests {
     answer: undefined;
   };
   /** Writes some numbers of a parameter. The answer returns their memory. */
-  writePart: { argument: StorePart; answer: ArrayBuffer };
+  writePart: { argument: StorePart; answer: ArrayBufferLike };
   readStore: { argument: { name: string; slot: string | undefined }; answer: StoreTensors };
   deleteStore: { argument: { name: string }; answer: undefined };
   start: { argument: { url: string; options: unknown }; answer: number };

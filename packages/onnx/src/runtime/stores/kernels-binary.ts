@@ -1,4 +1,4 @@
-/** `kernels.wat` assembled by `scripts/build-kernels.ts`, in base64; a test assembles it again and compares. */
+/** `kernels.wat` assembled by `scripts/assemble-kernel.ts`, in base64; a test assembles it again and compares. */
 export const kernelsBase64 =
   'AGFzbQEAAAABOAZgDX9/f39/fX19fX19fX0AYAJ/fwF8YAN/f30AYAV/f399fQBgBX9/f399AGAHf39/f39/fwF9AhMBBGhvc3QG' +
   'bWVtb3J5AgEAgIAEAwcGAAECAwQFBzwGBWFkYW13AAAMc3VtT2ZTcXVhcmVzAAEFc2NhbGUAAgdjb21iaW5lAAMGZGVjb2RlAAQG' +

@@ -1,6 +1,6 @@
 ;; SIMD kernels over float32 arrays in an imported memory. Pointers and counts are unsigned; $n counts elements.
 ;; Every kernel takes four lanes at a time and then the one to three elements that are left.
-;; Assembled into kernels-binary.ts by scripts/build-kernels.ts.
+;; Assembled into kernels-binary.ts by scripts/assemble-kernel.ts.
 (module
   (import "host" "memory" (memory 0 65536))
 

@@ -72,7 +72,7 @@ export function checkLength(
  * Writes a part of a parameter and returns the part's memory. A store on a device takes only whole
  * parameters.
  */
-export async function writePart(store: OwnedStore, part: StorePart): Promise<ArrayBuffer> {
+export async function writePart(store: OwnedStore, part: StorePart): Promise<ArrayBufferLike> {
   const { parameter, first, count, buffer } = part;
   const data = new Float32Array(buffer, 0, count);
   if (store.residency === 'device') await store.write(parameter, data);

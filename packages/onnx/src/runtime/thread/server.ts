@@ -145,7 +145,7 @@ export class Server {
 
 /** Buffers of an answer that are moved to the caller instead of copied. */
 function handedOver(operation: keyof EngineRequests, value: unknown): ArrayBuffer[] {
-  if (operation === 'writePart') return [value as EngineRequests['writePart']['answer']];
+  if (operation === 'writePart') return value instanceof ArrayBuffer ? [value] : [];
   if (operation !== 'readStore') return [];
   const tensors = value as EngineRequests['readStore']['answer'];
   return [...tensors.values()].map(({ data }) => data.buffer as ArrayBuffer);
