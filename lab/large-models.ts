@@ -213,14 +213,18 @@ async function generate(
   const prompts = Array.from({ length: count }, () =>
     Array.from({ length: 32 }, () => random.integer(151_936)),
   );
-  const begun = performance.now();
+  const [begun, used] = [performance.now(), process.cpuUsage()];
   const answers = await Promise.all(
     prompts.map((prompt, seed) => sampler.sample({ prompt, count: 1, maxTokens: 32, seed: `${seed}` })),
   );
   const tokens = answers.flat().reduce((sum, answer) => sum + answer.tokens.length, 0);
   const seconds = (performance.now() - begun) / 1000;
+  const { user, system } = process.cpuUsage(used);
   await sampler.close();
-  return { generated: tokens, tokensPerSecond: Math.round(tokens / seconds) };
+  return {
+    ...{ generated: tokens, tokensPerSecond: Math.round(tokens / seconds) },
+    tokensPerProcessorSecond: Math.round((1e6 * tokens) / (user + system)),
+  };
 }
 
 const [command, folder] = positionals;

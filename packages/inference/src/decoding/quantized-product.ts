@@ -1,6 +1,7 @@
 import type { QuantizedMatrix } from '@rlp/models/decoder';
 import { defineOp, type Value } from '@rlp/onnx';
 import { quantizedBlock } from '@rlp/onnx/layers';
+import type { WeightFile } from './weight-file.ts';
 
 /** Products of activations in 8 bits, as accurate as the weights are. */
 const ACCURACY_LEVEL = 4;
@@ -8,11 +9,16 @@ const ACCURACY_LEVEL = 4;
 const productOp = defineOp({ type: 'MatMulNBits', domain: 'com.microsoft' });
 
 /** `x Wᵀ` of a quantized matrix, which becomes part of the graph. */
-export function bakedProduct(x: Value, name: string, matrix: QuantizedMatrix): Value {
+export function bakedProduct(x: Value, name: string, matrix: QuantizedMatrix, file: WeightFile): Value {
   const { outputs, inputs, bytes, scales } = matrix;
   const { graph } = x;
   const blocks = scales.length / outputs;
-  const weight = graph.initializer(`${name}.int8`, 'uint8', [outputs, blocks, quantizedBlock], bytes);
+  const weight = graph.initializer(
+    `${name}.int8`,
+    'uint8',
+    [outputs, blocks, quantizedBlock],
+    file.place(bytes),
+  );
   const factors = graph.initializer(`${name}.scales`, 'float32', [scales.length], scales);
   const attributes = {
     K: inputs,

@@ -9,6 +9,7 @@ import {
 import type { LayerProduct } from './blocks.ts';
 import type { DecoderOptions } from './cached-decoder.ts';
 import { HalfWeights } from './half-weights.ts';
+import { WeightFile } from './weight-file.ts';
 import { StoredWeights } from './weights.ts';
 
 /** A session, and the parameters that a run of it reads. On a device an update replaces them. */
@@ -16,6 +17,12 @@ export interface Step {
   readonly session: EngineSession;
   readonly parameters: () => Tensors;
 }
+
+/** Builds the graph of a step from the parameters and products of linear layers that are given. */
+type BuildStep = (
+  parameter: (graph: Graph, name: string) => Value,
+  product: LayerProduct | undefined,
+) => Graph;
 
 /** What decoders have in common: sizes, weights from a store, and sessions. */
 export abstract class StoredDecoder {
@@ -55,29 +62,40 @@ export abstract class StoredDecoder {
   }
 
   /** A parameter as a graph sees it. */
-  #parameter = (graph: Graph, name: string): Value => {
+  #parameter(graph: Graph, name: string, file: WeightFile): Value {
     const { weights } = this.options;
-    if (weights === 'packed') return this.#weights.initializer(graph, name);
+    if (weights === 'packed') return this.#weights.initializer(graph, name, file);
     return this.#weights.input(graph, name, weights === 'float16' ? 'float16' : 'float32');
-  };
+  }
 
-  #product(): LayerProduct {
+  #product(file: WeightFile): LayerProduct {
     const { weights, operators } = this.options;
-    if (weights === 'int8') return this.#weights.roundedProduct;
-    return operators === 'fused' ? this.#weights.bakedProduct : this.#weights.storedProduct;
+    if (weights === 'int8') return this.#weights.roundedProduct(file);
+    return operators === 'fused' ? this.#weights.bakedProduct(file) : this.#weights.storedProduct;
   }
 
   /** Compiles a graph whose parameters are inputs or initialisers, whichever the options ask for. */
-  protected async open(
-    build: (parameter: (graph: Graph, name: string) => Value, product?: LayerProduct) => Graph,
-    options: SessionOptions = {},
-  ): Promise<Step> {
-    const graph = build(this.#parameter, this.#product());
-    const session = await this.host.createSession(serialize(graph), options);
+  protected async open(build: BuildStep, options: SessionOptions = {}): Promise<Step> {
+    const session = await this.#compile(build, options);
     const parameters = () => (this.half ?? this.#weights).feeds(session.inputNames);
     if (this.host.residency === 'device') return { session, parameters };
     const known = parameters();
     return { session, parameters: () => known };
+  }
+
+  async #compile(build: BuildStep, options: SessionOptions): Promise<EngineSession> {
+    const file = new WeightFile();
+    try {
+      const graph = build((graph, name) => this.#parameter(graph, name, file), this.#product(file));
+      const { folder } = file;
+      const model = serialize(graph);
+      if (folder === undefined) return await this.host.createSession(model, options);
+      const places = { externalDataFolder: folder, onCompiled: () => file.remove() };
+      return await this.host.createSession(model, { ...options, ...places });
+    } catch (error) {
+      file.remove();
+      throw error;
+    }
   }
 }
 

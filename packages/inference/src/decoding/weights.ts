@@ -19,6 +19,7 @@ import { add, gemm } from '@rlp/onnx/ops';
 import { type EngineHost, type ParameterStore, packedBytes } from '@rlp/onnx/runtime';
 import type { LayerProduct } from './blocks.ts';
 import { bakedProduct } from './quantized-product.ts';
+import type { WeightFile } from './weight-file.ts';
 
 /**
  * How sessions get their weights. `'shared'` reads the store in place, so a trainer's update is seen by the next run.
@@ -61,14 +62,14 @@ export class StoredWeights {
     graph.input(name, type, this.#shape(name));
 
   /** A parameter as part of the graph: a copy of its present value. @throws ArgumentError for weights on a device. */
-  initializer = (graph: Graph, name: string): Value => {
+  initializer(graph: Graph, name: string, file: WeightFile): Value {
     if (this.#store.residency === 'host') {
-      return graph.initializer(name, 'float32', this.#shape(name), this.#store.data(name));
+      return graph.initializer(name, 'float32', this.#shape(name), file.place(this.#store.data(name)));
     }
     throw new ArgumentError(
       `store "${this.#store.name}" is on a device, where weights cannot be packed; use weights: 'shared'`,
     );
-  };
+  }
 
   /** Products of layers that the store holds quantized. They read it in place. */
   storedProduct: LayerProduct = (x, layer) => {
@@ -79,18 +80,24 @@ export class StoredWeights {
   };
 
   /** The same, with a copy in 8 bits as part of the graph. Four bits are rounded to eight, for which there is a fast product. */
-  bakedProduct: LayerProduct = (x, layer) => {
-    const form = this.#quantizedForm(layer.weight);
-    if (!form) return undefined;
-    const stored = storedMatrix((name) => this.#store.data(name), layer, form);
-    const matrix = form === 'int8' ? stored : quantizeMatrix(dequantizeMatrix(stored, layer), layer, 'int8');
-    return this.#corrected(bakedProduct(x, layer.weight, matrix), x, layer);
-  };
+  bakedProduct(file: WeightFile): LayerProduct {
+    return (x, layer) => {
+      const form = this.#quantizedForm(layer.weight);
+      if (!form) return undefined;
+      const stored = storedMatrix((name) => this.#store.data(name), layer, form);
+      const matrix =
+        form === 'int8' ? stored : quantizeMatrix(dequantizeMatrix(stored, layer), layer, 'int8');
+      return this.#corrected(bakedProduct(x, layer.weight, matrix, file), x, layer);
+    };
+  }
 
   /** Products with weights in 8 bits as part of the graph, rounded if the store holds them in float32. */
-  roundedProduct: LayerProduct = (x, layer) =>
-    this.bakedProduct(x, layer) ??
-    bakedProduct(x, layer.weight, quantizeMatrix(this.#store.data(layer.weight), layer, 'int8'));
+  roundedProduct(file: WeightFile): LayerProduct {
+    const baked = this.bakedProduct(file);
+    return (x, layer) =>
+      baked(x, layer) ??
+      bakedProduct(x, layer.weight, quantizeMatrix(this.#store.data(layer.weight), layer, 'int8'), file);
+  }
 
   /** Tensors to feed for the inputs among these names that are parameters. */
   feeds(inputs: readonly string[]) {

@@ -184,6 +184,8 @@ export interface SessionOptions {
   readonly graphOptimization?: 'all' | 'none';
   /** Folder that file paths of external initializers are relative to. Default: no folder. */
   readonly externalDataFolder?: string;
+  /** Called when that folder is no longer needed: once the graph is compiled or was refused, or with profiling when the session is released. */
+  readonly onCompiled?: () => void;
   /** Outputs that stay on the device, if the provider has one. Default none. */
   readonly deviceOutputs?: readonly string[];
   /**

@@ -124,20 +124,28 @@ export class Host implements EngineHost {
           'feed weights as inputs, or keep them in external data',
       );
     }
-    const owner: SessionOwner = {
-      open: () => this.#open(model, options),
+    const lease = await this.#open(model, options);
+    const session = new OwnedSession(lease, this.#ownerOf(this.#profiler && { model, options }));
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** @param source - What the session is compiled from, if it is to be profiled. */
+  #ownerOf(
+    source: { readonly model: Uint8Array; readonly options: SessionOptions } | undefined,
+  ): SessionOwner {
+    return {
+      open: () => this.#open(source!.model, source!.options),
       releasing: (released, { native }) => {
         this.#profiler?.collect(native);
         this.#sessions.delete(released);
+        source?.options.onCompiled?.();
       },
       ran: (milliseconds) => {
         this.#runs.count += 1;
         this.#runs.milliseconds += milliseconds;
       },
     };
-    const session = new OwnedSession(await owner.open(), owner);
-    this.#sessions.add(session);
-    return session;
   }
 
   /** Waits for two turns of the event loop, because the first may have begun before the messages arrived. */
@@ -168,7 +176,7 @@ export class Host implements EngineHost {
     this.#profiler?.dispose();
   }
 
-  async #open(model: Uint8Array, options: SessionOptions): Promise<SessionLease> {
+  async #open(model: Uint8Array, { onCompiled, ...options }: SessionOptions): Promise<SessionLease> {
     const profiling = this.#profiler ? { profileFilePrefix: this.#profiler.prefix() } : {};
     try {
       const native = await this.#native.createSession(model, {
@@ -183,6 +191,9 @@ export class Host implements EngineHost {
       throw new EngineError(`createSession: ${cause instanceof Error ? cause.message : String(cause)}`, {
         cause,
       });
+    } finally {
+      // A profile compiles the graph again.
+      if (!this.#profiler) onCompiled?.();
     }
   }
 

@@ -5,7 +5,7 @@ import type { SessionLease } from './session-lease.ts';
 
 /** The engine that owns a session. */
 export interface SessionOwner {
-  /** Compiles the session's graph again. */
+  /** Compiles the session's graph again. For profiles only: without them, the graph is not kept. */
   open(): Promise<SessionLease>;
   /** Called when the program releases the session, before its compiled graph is freed. */
   releasing(session: OwnedSession, lease: SessionLease): void;

@@ -1,0 +1,66 @@
+import { nodeBuiltin } from '@rlp/core';
+import type { ExternalData } from '@rlp/onnx';
+
+const files = () => nodeBuiltin<typeof import('node:fs')>('node:fs');
+
+/** Smaller tensors are part of the graph. */
+const smallestBytes = 2 ** 18;
+
+/** Places in the file are multiples of a page, so that each tensor is mapped alone. */
+const pageBytes = 4096;
+
+const fileName = 'weights';
+
+/**
+ * Large tensors of a graph in a temporary file, for as long as the graph is compiled.
+ *
+ * ONNX Runtime maps them one by one and keeps only what it packs of them. Of tensors within a graph it keeps a copy beside that, and two
+ * more exist while the graph is compiled.
+ */
+export class WeightFile {
+  #open: { readonly folder: string; readonly descriptor: number } | undefined;
+  #length = 0;
+
+  /** The folder of the file. `undefined` while there is none. */
+  get folder(): string | undefined {
+    return this.#open?.folder;
+  }
+
+  /** The tensor's place in the file, or its bytes if they are few or cannot be written. */
+  place<Bytes extends ArrayBufferView>(tensor: Bytes): Bytes | ExternalData {
+    if (tensor.byteLength < smallestBytes) return tensor;
+    try {
+      return this.#append(tensor);
+    } catch {
+      // Without a place for temporary files, as in a page, more memory is needed and nothing else changes.
+      return tensor;
+    }
+  }
+
+  /** Removes the file. What is mapped of it stays. */
+  remove(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    files().closeSync(open.descriptor);
+    files().rmSync(open.folder, { recursive: true, force: true });
+  }
+
+  #append({ buffer, byteOffset, byteLength }: ArrayBufferView): ExternalData {
+    this.#open ??= openTemporary();
+    const offset = Math.ceil(this.#length / pageBytes) * pageBytes;
+    for (let done = 0; done < byteLength; ) {
+      const rest = new Uint8Array(buffer, byteOffset + done, byteLength - done);
+      done += files().writeSync(this.#open.descriptor, rest, 0, rest.length, offset + done);
+    }
+    this.#length = offset + byteLength;
+    return { file: fileName, offset, length: byteLength };
+  }
+}
+
+function openTemporary() {
+  const { join } = nodeBuiltin<typeof import('node:path')>('node:path');
+  const { tmpdir } = nodeBuiltin<typeof import('node:os')>('node:os');
+  const folder = files().mkdtempSync(join(tmpdir(), 'rlp-weights-'));
+  return { folder, descriptor: files().openSync(join(folder, fileName), 'w') };
+}
