@@ -15,3 +15,19 @@ export function tinyModel(fixture: string, changes: Readonly<Record<string, unkn
   const config = parseModelConfig({ ...json, ...sizes, ...ids, ...changes }, fixture);
   return createModel({ config, tokenizer, seed: fixture });
 }
+
+/** The same model, as if its weights stayed in a file: they can be copied, but not kept. */
+export function unkept(model: LanguageModel): LanguageModel {
+  const weights = [...model.weights].map(([name, { shape, data: numbers }]) => {
+    const tensor = {
+      shape,
+      copyTo: (target: Float32Array, first: number) =>
+        target.set(numbers.subarray(first, first + target.length)),
+      get data(): Float32Array {
+        throw new Error(`the whole of "${name}" was asked for`);
+      },
+    };
+    return [name, tensor] as const;
+  });
+  return { ...model, weights: new Map(weights) };
+}

@@ -5,7 +5,7 @@ import { GGMLQuantizationType, gguf } from '@huggingface/gguf';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadModel } from '../../model/load-model.ts';
 import { goldenFolder, hasSharedData, sharedData } from '../../testing/shared-data.ts';
-import { tinyModel } from '../../testing/tiny-models.ts';
+import { tinyModel, unkept } from '../../testing/tiny-models.ts';
 import { characterTokenizer } from '../../tokenizer/built-tokenizers.ts';
 import { loadTokenizer } from '../../tokenizer/load-tokenizer.ts';
 import { exportGguf } from './export-gguf.ts';
@@ -116,4 +116,13 @@ describe('exportGguf, read with @huggingface/gguf', () => {
     const tokens = fields.get('tokenizer.ggml.tokens')!.value as readonly string[];
     expect(tokens.at(-1)).toBe(`[PAD${tokens.length - 1}]`);
   });
+});
+
+it('reads weights that stay in their file once, and keeps none', async () => {
+  const model = await loadModel(goldenFolder('stories260k'));
+  for (const dtype of ['F32', 'Q8_0'] as const) {
+    const expected = readFileSync(await exportGguf(join(root, `memory ${dtype}`), model, { dtype }));
+    const path = await exportGguf(join(root, `file ${dtype}`), unkept(model), { dtype });
+    expect(readFileSync(path).equals(expected)).toBe(true);
+  }
 });

@@ -1,4 +1,4 @@
-import type { HostTensor, Weights } from '@rlp/core';
+import { type HostTensor, numbersOf, type Weights } from '@rlp/core';
 import type { ModelConfig } from '../../config/model-config.ts';
 import { type DecoderLayer, decoderLayout, type LinearLayer, type NormLayer } from '../../decoder/layout.ts';
 import { ropeFrequencies } from '../../decoder/rope.ts';
@@ -81,8 +81,10 @@ function layerNames(
 }
 
 /** The values, with the two halves of each head interleaved if `heads` is not 0. */
-function rows({ shape, data }: HostTensor, heads: number): Float32Array {
-  if (heads === 0) return data as Float32Array;
+function rows(tensor: HostTensor, heads: number): Float32Array {
+  const { shape } = tensor;
+  const data = numbersOf(tensor);
+  if (heads === 0) return data;
   const width = shape.length === 1 ? 1 : shape[1]!;
   const size = shape[0]! / heads;
   const half = size / 2;

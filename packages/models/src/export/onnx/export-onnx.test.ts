@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AutoModelForCausalLM, AutoTokenizer, env, Tensor } from '@huggingface/transformers';
@@ -7,7 +7,7 @@ import type { LanguageModel } from '../../model/language-model.ts';
 import { loadModel } from '../../model/load-model.ts';
 import { logitsOf } from '../../testing/run-decoder.ts';
 import { goldenFolder, goldenJson } from '../../testing/shared-data.ts';
-import { tinyModel } from '../../testing/tiny-models.ts';
+import { tinyModel, unkept } from '../../testing/tiny-models.ts';
 import { exportOnnx } from './export-onnx.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rlp-onnx-'));
@@ -81,4 +81,17 @@ describe('exportOnnx, loaded with transformers.js', () => {
     );
     expect([padded]).toEqual(await greedy([ids], [mask], 6));
   });
+});
+
+it.each([
+  ['model.onnx', {}],
+  ['model.onnx_data', { externalFrom: 0 }],
+] as const)('writes weights that stay in their file to %s, and keeps none', async (file, options) => {
+  const model = tinyModel('qwen3');
+  const written = async (name: string, exported: LanguageModel) => {
+    await exportOnnx(join(root, name), exported, options);
+    return readFileSync(join(root, name, 'onnx', file));
+  };
+  const expected = await written(`memory ${file}`, model);
+  expect((await written(`file ${file}`, unkept(model))).equals(expected)).toBe(true);
 });

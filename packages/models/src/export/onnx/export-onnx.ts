@@ -1,4 +1,4 @@
-import { type HostTensor, parseOptions } from '@rlp/core';
+import { type HostTensor, numbersOf, parseOptions } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import { type ExternalData, serialize } from '@rlp/onnx';
 import * as z from 'zod';
@@ -42,14 +42,14 @@ export async function exportOnnx(
   const specs = parameterSpecs(config);
   checkWeightShapes('exportOnnx', specs, weights);
   const tensors = specs.map(({ name }) => [name, weights.get(name)!] as const);
-  const bytes = tensors.reduce((sum, [, { data }]) => sum + data.byteLength, 0);
+  const bytes = tensors.reduce((sum, [, tensor]) => sum + bytesOf(tensor), 0);
   const places = bytes >= externalFrom ? placesOf(tensors) : undefined;
   await writeDirectory(folder, async (temporary) => {
     const inside = nodePath().join(temporary, 'onnx');
     await fs().mkdir(inside);
     const graph = onnxDecoder(config, (name) => {
-      const { shape, data } = weights.get(name)!;
-      return { shape, data: places?.get(name) ?? (data as Float32Array) };
+      const tensor = weights.get(name)!;
+      return { shape: tensor.shape, data: places?.get(name) ?? numbersOf(tensor) };
     });
     await fs().writeFile(nodePath().join(inside, modelFile), serialize(graph, { unusedInputs: 'keep' }));
     if (places) await writeData(nodePath().join(inside, dataFile), tensors, signal);
@@ -59,15 +59,19 @@ export async function exportOnnx(
   });
 }
 
+function bytesOf({ shape }: HostTensor): number {
+  return shape.reduce((product, length) => product * length, Float32Array.BYTES_PER_ELEMENT);
+}
+
 type Tensors = readonly (readonly [name: string, tensor: HostTensor])[];
 
 /** Where the weights are in their file. */
 function placesOf(tensors: Tensors): ReadonlyMap<string, ExternalData> {
   let offset = 0;
   return new Map(
-    tensors.map(([name, { data }]) => {
-      const place = { file: dataFile, offset, length: data.byteLength };
-      offset += data.byteLength;
+    tensors.map(([name, tensor]) => {
+      const place = { file: dataFile, offset, length: bytesOf(tensor) };
+      offset += place.length;
       return [name, place] as const;
     }),
   );
@@ -76,8 +80,9 @@ function placesOf(tensors: Tensors): ReadonlyMap<string, ExternalData> {
 async function writeData(path: string, tensors: Tensors, signal: AbortSignal | undefined): Promise<void> {
   const file = await fs().open(path, 'wx');
   try {
-    for (const [, { data }] of tensors) {
+    for (const [, tensor] of tensors) {
       signal?.throwIfAborted();
+      const data = numbersOf(tensor);
       await file.writeFile(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     }
     await file.sync();
