@@ -162,6 +162,17 @@ describe('estimateMemory', () => {
     expect(Math.abs(total / 2 ** 20 / measured - 1)).toBeLessThan(0.06);
   });
 
+  // Measured with `lab/large-models.ts load`, in MiB.
+  it.each([
+    [undefined, 2147],
+    [{ base: 'float32' }, 3576],
+    [{ base: 'int8' }, 1247],
+    [{ base: 'nf4' }, 1069],
+  ] as const)('is within 6 %% of the peak until ready, training %j', (lora, measured) => {
+    const { loading } = estimateMemory({ config: qwen, rows: 1, length: 512, ...(lora && { lora }) });
+    expect(Math.abs(loading / 2 ** 20 / measured - 1)).toBeLessThan(0.06);
+  });
+
   it('keeps no probabilities of long rows, nor logits of tokens that are not trained', () => {
     const { activations } = estimateMemory({ config: qwen, rows: 1, length: 4096 });
     expect(activations).toBeLessThan(8e9);

@@ -97,6 +97,8 @@ const runtimeBytes = 200 * 2 ** 20;
 const loraHoles = { float32: 0.15, int8: 0.15, nf4: 0.3 } as const;
 /** Bytes counted as activations that are not in the pool: measured. */
 const outsidePool = 160 * 2 ** 20;
+/** What a large model takes beside its weights until it is ready, such as its tokenizer and first values of a correction: measured. */
+const besideLarge = 64 * 2 ** 20;
 const gib = 2 ** 30;
 
 /**
@@ -172,8 +174,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     runtime: runtimeBytes,
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
-  const reading = staysInFile(parameters) ? readingBytes(config, lora?.base ?? 'float32') : 0;
-  const loading = parts.model + parts.weights + parts.runtime + reading;
+  const loading = parts.model + parts.weights + parts.runtime + (staysInFile(parameters) ? besideLarge : 0);
   return { ...parts, total, loading, table: tableOf({ ...parts, total }) };
 }
 
@@ -181,11 +182,6 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
 function idlePool(needed: number): number {
   const rest = needed - outsidePool - (gib - 2 ** 20);
   return rest <= gib ? 0 : Math.ceil(rest / gib) * gib - rest;
-}
-
-/** Bytes that reading a large model takes beside the weights: two buffers of 16 MiB, and what a layer is quantized from and to. */
-function readingBytes(config: ModelConfig, base: QuantizedForm | 'float32'): number {
-  return 2 ** 25 + (base === 'float32' ? 0 : 4 * float * largestLayer(config));
 }
 
 /** Number of parameters of a decoder: matrices, norms and biases. A tied output head counts once. */
