@@ -28,6 +28,7 @@ export default defineConfig({
       ...(process.env.RLP_SLOW_TESTS ? [] : ['./packages/onnx/scripts/kept-sessions.ts']),
     ],
     testTimeout: 30_000,
+    hookTimeout: 30_000,
     // The files of a worker share its modules: to load them for each file anew takes longer than most files' tests.
     isolate: false,
     // What `train` prints by default.
