@@ -19,6 +19,7 @@ export {
   parameterSpecs,
 } from './decoder/parameters.ts';
 export {
+  asInt8,
   bytesPerBlock,
   correctionNames,
   dequantizeMatrix,

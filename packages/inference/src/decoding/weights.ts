@@ -1,9 +1,9 @@
 import { ArgumentError } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 import {
+  asInt8,
   bytesPerBlock,
   correctionNames,
-  dequantizeMatrix,
   type LinearLayer,
   linearLayers,
   parameterSpecs,
@@ -84,9 +84,7 @@ export class StoredWeights {
     return (x, layer) => {
       const form = this.#quantizedForm(layer.weight);
       if (!form) return undefined;
-      const stored = storedMatrix((name) => this.#store.data(name), layer, form);
-      const matrix =
-        form === 'int8' ? stored : quantizeMatrix(dequantizeMatrix(stored, layer), layer, 'int8');
+      const matrix = asInt8(storedMatrix((name) => this.#store.data(name), layer, form));
       return this.#corrected(bakedProduct(x, layer.weight, matrix, file), x, layer);
     };
   }

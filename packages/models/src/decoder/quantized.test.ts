@@ -2,7 +2,7 @@ import { RandomStream } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 
 import type { LinearLayer } from './layout.ts';
-import { dequantizeMatrix, quantizedNames, quantizeMatrix, quantizeWeights } from './quantized.ts';
+import { asInt8, dequantizeMatrix, quantizedNames, quantizeMatrix, quantizeWeights } from './quantized.ts';
 import { quantizedForms } from './rounding.ts';
 
 function dequantized(data: Float32Array, layer: Pick<LinearLayer, 'inputs' | 'outputs' | 'order'>) {
@@ -77,6 +77,20 @@ describe('quantizeMatrix to nf4', () => {
     const values = dequantizeMatrix(matrix, layer);
     expect(Array.from({ length: 6 }, (_, input) => values[input * 5])).toEqual(firstValues);
   });
+
+  it.each(['out-in', 'in-out'] as const)(
+    'is rounded again to 8 bits as its values are, stored %s',
+    (order) => {
+      for (const inputs of [30, 64]) {
+        const layer = { inputs, outputs: 5, order };
+        const data = Float32Array.from({ length: 5 * inputs }, (_, at) => Math.sin(1.7 * at));
+        const matrix = quantizeMatrix(data, layer, 'nf4');
+        const again = asInt8(matrix);
+        expect(again).toEqual(quantizeMatrix(dequantizeMatrix(matrix, layer), layer, 'int8'));
+        expect(asInt8(again)).toBe(again);
+      }
+    },
+  );
 
   it('keeps zeros, and passes weights on that are not finite', () => {
     const layer = { inputs: 70, outputs: 1, order: 'out-in' } as const;

@@ -3,7 +3,7 @@ import type { Value } from '@rlp/onnx';
 import { nf4Linear, quantizedLinear } from '@rlp/onnx/layers';
 import { dequantizeInt8, type LayerShape } from './int8.ts';
 import type { LinearLayer } from './layout.ts';
-import { dequantizeNf4, transposed } from './nf4.ts';
+import { decodeNf4, dequantizeNf4, transposed } from './nf4.ts';
 import {
   blockBytes,
   blockCounts,
@@ -27,10 +27,22 @@ const dequantizers = { int8: dequantizeInt8, nf4: dequantizeNf4 };
 
 /** Quantizes the weight of a linear layer. */
 export function quantizeMatrix(data: Float32Array, layer: LayerShape, form: QuantizedForm): QuantizedMatrix {
+  return rounded(readerOf({ shape: [data.length], data }, layer), layer, form);
+}
+
+/** The same matrix in 8 bits, rounded again from 4. One in 8 bits is given back. */
+export function asInt8(matrix: QuantizedMatrix): QuantizedMatrix {
+  const { form, inputs, outputs, bytes, scales } = matrix;
+  if (form === 'int8') return matrix;
+  const read: ReadWeights = (target, first) => decodeNf4(bytes, scales, target, first);
+  return rounded(read, { inputs, outputs, order: 'out-in' }, 'int8');
+}
+
+function rounded(read: ReadWeights, layer: LayerShape, form: QuantizedForm): QuantizedMatrix {
   const { inputs, outputs } = layer;
   const scales = new Float32Array(blockCounts[form](layer));
   const bytes = new Uint8Array(scales.length * blockBytes[form]);
-  roundBlocks(readerOf({ shape: [data.length], data }, layer), { layer, form, first: 0, bytes, scales });
+  roundBlocks(read, { layer, form, first: 0, bytes, scales });
   return { form, outputs, inputs, bytes, scales };
 }
 
@@ -89,7 +101,7 @@ export function quantizeWeights(
 ): Weights {
   const quantized = new Map(layers.map((layer) => [layer.weight, layer]));
   let last: RoundedLayer | undefined;
-  const rounded = (layer: LinearLayer) => {
+  const layerOf = (layer: LinearLayer) => {
     if (last?.layer !== layer) last = new RoundedLayer(weights.get(layer.weight)!, layer, form);
     return last;
   };
@@ -101,8 +113,8 @@ export function quantizeWeights(
       const scales = blockCounts[form](layer);
       const numbers = (scales * blockBytes[form]) / Float32Array.BYTES_PER_ELEMENT;
       return [
-        [names.bytes, readTensor([numbers], (target, first) => rounded(layer).copyBytes(target, first))],
-        [names.scales, readTensor([scales], (target, first) => rounded(layer).copyScales(target, first))],
+        [names.bytes, readTensor([numbers], (target, first) => layerOf(layer).copyBytes(target, first))],
+        [names.scales, readTensor([scales], (target, first) => layerOf(layer).copyScales(target, first))],
       ];
     }),
   );
