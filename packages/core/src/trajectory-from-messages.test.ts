@@ -40,7 +40,7 @@ describe('trajectoryFromMessages', () => {
     expect([task.prompt, all.length]).toEqual([[], 2]);
   });
 
-  it('reads what client libraries write: nulls, parts, developers', () => {
+  it('reads what client libraries write: nulls, parts, refusals, other roles', () => {
     const written = [
       {
         role: 'developer',
@@ -51,19 +51,36 @@ describe('trajectoryFromMessages', () => {
       },
       { role: 'assistant', content: 'Yes.', tool_calls: null, function_call: null, refusal: null },
       { role: 'assistant' },
+      { role: 'function', name: 'find', content: 'here' },
+      { role: 'assistant', content: null, refusal: 'I cannot.' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'output_text', text: 'Well, ' },
+          { type: 'refusal', refusal: 'no.' },
+        ],
+      },
     ];
     expect(trajectoryFromMessages({ id: 'd', messages: written, metadata: null }).messages).toEqual([
       { role: 'system', content: 'Be brief.' },
       { role: 'assistant', content: 'Yes.' },
       { role: 'assistant', content: '' },
+      { role: 'tool', name: 'find', content: 'here' },
+      { role: 'assistant', content: 'I cannot.' },
+      { role: 'assistant', content: 'Well, no.' },
     ]);
   });
 
   it('names what is no message', () => {
     const strange = (message: unknown) => () =>
       trajectoryFromMessages({ id: 'c', messages: [...messages, message], metadata: null });
-    expect(strange({ role: 'bot', content: 'x' })).toThrow(/conversation "c", messages\.6\.role: /);
-    expect(strange({ role: 'user', content: [{ type: 'image_url' }] })).toThrow(/messages\.6\.content: /);
+    expect(strange({ role: 'bot', content: 'x' })).toThrow(
+      /conversation "c", messages\.6\.role: expected one of "system", .*, got "bot"$/,
+    );
+    const seen = [{ type: 'text', text: 'What is this?' }, { type: 'image_url' }];
+    expect(strange({ role: 'user', content: seen })).toThrow(
+      /messages\.6\.content: expected text or parts of text, got a part of type "image_url"; put a text in its place/,
+    );
     expect(strange('x')).toThrow(/messages\.6: /);
     const absent = JSON.parse('{"id": "c", "metadata": null}') as RecordedConversation;
     expect(() => trajectoryFromMessages(absent)).toThrow(/conversation "c", messages: /);

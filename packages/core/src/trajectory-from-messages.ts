@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { FormatError } from './errors.ts';
 import { messageSchema } from './message.ts';
+import { inWords } from './options/wording.ts';
 import type { Trajectory } from './trajectory.ts';
 
 /** A conversation that some other program recorded. */
@@ -9,7 +10,8 @@ export interface RecordedConversation<Metadata = unknown> {
   readonly id: string;
   /**
    * In the shape of the OpenAI chat API, and checked, as it comes from outside. What is `null` counts as absent, absent content as
-   * empty. Parts that are text are joined, and a developer's messages are the system's.
+   * empty. Parts that are text are joined. A refusal is what the assistant said. A developer's messages are the system's, a
+   * function's are a tool's.
    */
   readonly messages: readonly unknown[];
   /** What graders need to know. */
@@ -27,11 +29,17 @@ export function trajectoryFromMessages<Metadata>({
   messages: recorded,
   metadata,
 }: RecordedConversation<Metadata>): Trajectory<Metadata> {
-  const parsed = z.array(messageSchema).safeParse(Array.isArray(recorded) ? recorded.map(plain) : recorded);
+  const plainMessages: unknown = Array.isArray(recorded) ? recorded.map(plain) : recorded;
+  const parsed = z.array(messageSchema).safeParse(plainMessages);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
+    const given = path.reduce<unknown>(
+      (value, key) => (value as Record<PropertyKey, unknown>)?.[key],
+      plainMessages,
+    );
+    const problem = Array.isArray(given) ? otherParts(given) : inWords(message, given);
     throw new FormatError(
-      `trajectoryFromMessages: conversation "${id}", ${['messages', ...path].join('.')}: ${message}`,
+      `trajectoryFromMessages: conversation "${id}", ${['messages', ...path].join('.')}: ${problem}`,
     );
   }
   const messages = parsed.data;
@@ -42,18 +50,35 @@ export function trajectoryFromMessages<Metadata>({
   return { id, task, steps: [], messages, response, status: 'completed', policyVersion: 0 };
 }
 
-/** A message without what only the API's wire has: nulls, content in parts, the role of a developer. */
+/** Roles of the API, by what a conversation calls them here. */
+const roles: Readonly<Record<string, string>> = { developer: 'system', function: 'tool' };
+
+/** A message without what only the API's wire has: nulls, content in parts, refusals, roles with other names. */
 function plain(message: unknown): unknown {
   if (typeof message !== 'object' || message === null) return message;
   const {
-    content = '',
+    refusal = '',
+    content = refusal,
     role,
     ...rest
   } = Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null));
-  return { ...rest, role: role === 'developer' ? 'system' : role, content: joined(content) };
+  return { ...rest, role: roles[String(role)] ?? role, content: joined(content) };
 }
 
+const textPart = z.union([
+  z.object({ type: z.enum(['text', 'input_text', 'output_text']), text: z.string() }),
+  z.object({ type: z.literal('refusal'), refusal: z.string() }),
+]);
+
 function joined(content: unknown): unknown {
-  const parts = z.array(z.object({ type: z.literal('text'), text: z.string() })).safeParse(content);
-  return parts.success ? parts.data.map(({ text }) => text).join('') : content;
+  const parts = z.array(textPart).safeParse(content);
+  return parts.success
+    ? parts.data.map((part) => (part.type === 'refusal' ? part.refusal : part.text)).join('')
+    : content;
+}
+
+function otherParts(parts: readonly unknown[]): string {
+  const other = parts.find((part) => !textPart.safeParse(part).success);
+  const type = JSON.stringify((other as { readonly type?: unknown } | null)?.type);
+  return `expected text or parts of text, got a part of type ${type}; put a text in its place, such as [image]`;
 }

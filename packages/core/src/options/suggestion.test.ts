@@ -135,6 +135,13 @@ describe('a name of another library', () => {
     expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
   });
 
+  it('is known in camel case, too', () => {
+    expect(problems({ numGenerations: 8 })).toEqual(
+      problems({ num_generations: 8 }).map((problem) => problem.replace('num_generations', 'numGenerations')),
+    );
+    expect(problems({ numGenerations: 8 })[0]).toContain('in rlp this is rollout.groupSize');
+  });
+
   it('comes with advice where nothing corresponds', () => {
     expect(problems({ reward_weights: [1] })[0]).toContain('rewardFunctions({ name: { reward, weight } })');
   });

@@ -98,6 +98,10 @@ function ownerOf(name: string): string | undefined {
   return owners.size === 1 ? `it is an option of ${owner}` : undefined;
 }
 
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** What to write instead of a key that is not allowed at `path`. */
 export function keySuggestion(
   key: string,
@@ -126,6 +130,7 @@ export function keySuggestion(
     translation?.text ??
     ownerOf(key) ??
     asked(nearNames(key, elsewhere, lastOf)) ??
+    translated(snakeCase(key), allowed, path)?.text ??
     (names.length > 0 && names.length <= listed ? `expected one of: ${names.join(', ')}` : undefined)
   );
 }
