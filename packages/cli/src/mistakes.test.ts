@@ -30,6 +30,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
   train: [
     ['', /missing --model DIR/],
     ['@none.yaml', /none\.yaml does not exist; correct the path/],
+    ['@none.yaml --out', /--out needs a value, as in --out DIR/],
     ['@bad.yaml --out @o', /missing --model DIR .* and --data FILE/],
     ['@rows.jsonl --model m', /Give it as in: rlp train \S+rows\.jsonl --model m --out DIR,/],
     ['@list.yaml', /list\.yaml: expected options by name, such as model: models\/qwen, got a list/],

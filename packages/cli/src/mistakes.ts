@@ -28,8 +28,8 @@ export async function argumentProblem(
     return /^-\D/.test(flag) && !known.includes(flag) && !isOwn ? [flag] : [];
   });
   if (unknown.length === 0) {
-    const flags = commandTable[title]?.flags === 'dotted' ? {} : Object.fromEntries(definitions);
-    return unfitValue(title, flags, end < 0 ? args : args.slice(0, end)) ?? surplus(title, command, args);
+    const before = end < 0 ? args : args.slice(0, end);
+    return unfitValue(title, Object.fromEntries(definitions), before) ?? surplus(title, command, args);
   }
   const isDotted = commandTable[title]?.flags === 'dotted';
   const own = await nearest(unknown[0]!, known);

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { access, writeFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ArgumentError, type Finding } from '@rlp/core';
+import { writeTextFile } from '@rlp/data/store';
 import {
   type AssessorOptions,
   formatFinding,
@@ -130,7 +131,7 @@ export const analyzeCommand = defineCommand({
     };
     if (html !== undefined) {
       const title = `Saved responses of ${basename(file)}`;
-      await writeFile(
+      await writeTextFile(
         html,
         renderMonitorPage({ metrics: records, findings, notes: [], unreadable: 0 }, { title }),
       );

@@ -232,7 +232,7 @@ describe('rlp monitor analyze', () => {
   });
 
   it('reads fields of other names from JSON Lines and CSV, and writes the report', async () => {
-    const html = join(directory, 'saved.html');
+    const html = join(directory, 'new/saved.html');
     const group = {
       numbers: [4, 6],
       completions: [

@@ -80,10 +80,12 @@ export async function createProject({
 /** What to do with a new project, as text. */
 export function nextSteps({ directory, files }: CreatedProject): string {
   const enter = resolve(directory) === process.cwd() ? [] : [`  cd ${directory}`];
+  // The install script of onnxruntime-node would fetch CUDA libraries, which nothing here needs. npm 11 reads `allowScripts` instead.
+  const skipped = process.platform === 'linux' ? 'ONNXRUNTIME_NODE_INSTALL=skip ' : '';
   return [
     `${files.length} files written. Next:`,
     ...enter,
-    '  npm install',
+    `  ${skipped}npm install`,
     '  npm test',
     '  npm run train',
   ].join('\n');

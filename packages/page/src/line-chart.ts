@@ -108,7 +108,9 @@ function levelLine({ value, name }: NonNullable<ChartOptions['level']>, y: Axis)
 }
 
 function padded([low, high]: readonly [number, number]): [number, number] {
-  const padding = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
+  // Of shares and counts, zeros say more at the foot of an axis than in its middle.
+  if (low === 0 && high === 0) return [0, 1];
+  const padding = (high - low) * 0.06 || Math.abs(high) * 0.1;
   return [low - padding, high + padding];
 }
 
@@ -118,7 +120,8 @@ function grid(x: Axis, y: Axis): Html {
     const place = y.place(value).toFixed(1);
     return html`<line class="grid" x1="${margin.left}" x2="${right}" y1="${place}" y2="${place}"/><text class="tick" x="${margin.left - 8}" y="${place}" dy="0.32em" text-anchor="end">${shortNumber(value)}</text>`;
   });
-  const vertical = ticks(...x.domain, 5).map((value) => {
+  const wholeSteps = ticks(...x.domain, 5).filter(Number.isInteger);
+  const vertical = wholeSteps.map((value) => {
     const place = x.place(value).toFixed(1);
     return html`<text class="tick" x="${place}" y="${height - 8}" text-anchor="middle">${shortNumber(value)}</text>`;
   });

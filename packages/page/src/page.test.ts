@@ -107,6 +107,19 @@ describe('renderPage', () => {
   });
 });
 
+it('a figure with an interval keeps the interval on one line', () => {
+  expect(summaryList({ accuracy: '50.0 % (15.0–85.0 %)', model: '(none)' }).html).toContain(
+    '<dd>50.0 % <small>(15.0–85.0 %)</small></dd></div><div><dt>model</dt><dd>(none)</dd>',
+  );
+});
+
+it('charts name whole steps only, and draw zeros at the foot', () => {
+  const points = [0, 1, 2, 3].map((step) => ({ step, value: 0 }));
+  const chart = lineChart('share', [{ name: 'a', points }]).html;
+  const texts = [...chart.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
+  expect(texts).toEqual(['0', '0.2', '0.4', '0.6', '0.8', '1', '0', '1', '2', '3']);
+});
+
 it('titles of charts break after the parts of a name', () => {
   const { html: card } = chartFigure('reward_quality/<b>', html`<svg/>`, '0.5');
   expect(card).toContain('<h3>reward_<wbr>quality/<wbr>&lt;b&gt;</h3><span class="latest">last 0.5</span>');

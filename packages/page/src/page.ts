@@ -71,7 +71,13 @@ export function summaryList(summary: Readonly<Record<string, string | number>>):
   if (entries.length === 0) return html``;
   const cards = entries.map(
     ([label, value]) =>
-      html`<div><dt>${label}</dt><dd>${typeof value === 'number' ? shortNumber(value) : value}</dd></div>`,
+      html`<div><dt>${label}</dt><dd>${typeof value === 'number' ? shortNumber(value) : withRemark(value)}</dd></div>`,
   );
   return html`<dl class="summary">${cards}</dl>`;
+}
+
+/** A figure. What follows it in brackets, such as its interval, is smaller and stays on one line. */
+function withRemark(figure: string): Html {
+  const [, value, remark] = /^(.+?) (\([^()]*\))$/.exec(figure) ?? [];
+  return value === undefined ? html`${figure}` : html`${value} <small>${remark!}</small>`;
 }

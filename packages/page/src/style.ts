@@ -15,6 +15,7 @@ h3{font-size:14px;font-weight:600;margin:0;min-width:0;overflow-wrap:anywhere}
 .summary div{background:var(--card);border:1px solid var(--rule);border-radius:10px;padding:12px 14px}
 dt{color:var(--soft);font-size:12.5px}
 dd{margin:2px 0 0;font-size:21px;font-weight:600;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+dd small{font-size:13px;font-weight:400;color:var(--soft);white-space:nowrap}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),1fr));gap:16px}
 figure{margin:0;background:var(--card);border:1px solid var(--rule);border-radius:10px;padding:14px 14px 8px;break-inside:avoid}
 figcaption{display:flex;justify-content:space-between;align-items:baseline;gap:12px;margin-bottom:8px}

@@ -1,6 +1,11 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Evaluation } from '@rlp/core';
 import { expect, it } from 'vitest';
-import { accuracyText } from './write-report.ts';
+import type { RunFiles } from '../folder/run-files.ts';
+import type { Measured } from './measure.ts';
+import { accuracyText, writeReport } from './write-report.ts';
 
 const nothing = { unscored: { count: 0, causes: {} } } as Evaluation;
 const reward = { value: 0.71, low: 0.265, high: 1.155 } as NonNullable<Evaluation['reward']>;
@@ -15,4 +20,19 @@ it.each([
   [{}, 'not measured'],
 ])('says what was measured: %j', (measured, said) => {
   expect(accuracyText({ ...nothing, ...measured })).toBe(said);
+});
+
+it('shows answers before the first stage and after the last', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'report-'));
+  const measured = new Map(
+    ['before', 'sft', 'rl'].map((name): [string, Measured] => {
+      const answer = { task: '1', prompt: '1+1=', response: `said ${name}`, reward: 1, components: {} };
+      return [name, { record: { ...nothing, accuracy: 1, tasks: [] } as Evaluation, answers: [answer] }];
+    }),
+  );
+  const files = { report: join(directory, 'report.html') } as RunFiles;
+  await writeReport(files, { title: 'Run', mode: 'sft+rl', seconds: 1, measured, rows: [] });
+  const page = readFileSync(files.report, 'utf8');
+  expect(page).toMatch(/data-label="Before"><pre>said before<.*data-label="After"><pre>said rl</s);
+  rmSync(directory, { recursive: true });
 });

@@ -64,7 +64,8 @@ function accuracyLabel(name: string): string {
 /** Writes `report.html`. */
 export async function writeReport(files: RunFiles, report: RunReport): Promise<void> {
   const { title, measured, rows, seconds, mode } = report;
-  const [last, previous] = [...measured.values()].reverse();
+  const [first, ...later] = measured.values();
+  const last = later.at(-1) ?? first;
   const known = new Set(rows.flatMap(({ metrics }) => Object.keys(metrics)));
   const components = [...known].filter((name) => name.startsWith('reward/component/'));
   const page = renderReport({
@@ -80,7 +81,7 @@ export async function writeReport(files: RunFiles, report: RunReport): Promise<v
     },
     runs: rows.length === 0 ? [] : [{ name: mode, rows }],
     metrics: [...components, ...curves].filter((name) => known.has(name)),
-    samples: samplesOf(previous, last),
+    samples: samplesOf(later.length > 0 ? first : undefined, last),
   });
   await writeTextFile(files.report, page);
 }
