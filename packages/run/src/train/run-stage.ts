@@ -93,6 +93,7 @@ async function trained(open: OpenStage): Promise<boolean> {
   const resume = (await loadRun(folder, policy.backend, stage.kind)) as StageState | undefined;
   if (resume === undefined) await measureBefore(open);
   else {
+    say(run, `${stage.label} continues after iteration ${resume.iteration}.`);
     await policy.refresh();
     await dropLater(files.trajectories, offset + resume.iteration);
   }

@@ -201,6 +201,7 @@ describe('trainRun', () => {
     const resumed = await trainRun({ ...tiny, output }, { stream: after.stream });
     expect(resumed.status).toBe('finished');
     expect(after.text()).not.toMatch(/SFT 1\/4|RL 1\/3/);
+    expect(after.text()).toMatch(/RL continues after iteration [12]\./);
     const weightsOf = async (name: string) =>
       [...(await loadModel(join(directory, name, 'checkpoints', 'last'))).weights.values()].map(
         ({ data }) => data,
