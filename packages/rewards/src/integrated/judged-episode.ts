@@ -44,8 +44,8 @@ function copyOf<Episode extends RewardEpisode>(episode: Episode): Episode {
 }
 
 /**
- * One report per episode, in order, `batchSize` of them to a request. See {@link reportsOf}. Episodes that cannot be read or are not to
- * be judged fail without a request. Rejects only once aborted.
+ * One report per episode, in order, `batchSize` of them to a request. Episodes that cannot be read or are not to
+ * be judged fail without a request. Rejects as {@link reportsOf} does.
  */
 export async function verifyEpisodes(
   verifier: Verifier,

@@ -1,4 +1,10 @@
-import { messageOf, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
+import {
+  MissingPeerError,
+  messageOf,
+  type VerificationReport,
+  type VerificationRequest,
+  type Verifier,
+} from '@rlp/core';
 
 /** The report of a text that could not be judged. */
 export function failure(name: string, problem: string): VerificationReport {
@@ -30,7 +36,8 @@ function excerptOf(value: unknown): string {
 
 /**
  * One report per request, in order. If the verifier rejects or gives another number of reports, it is asked about each request alone:
- * only the response that breaks it fails, with the reason. An invalid report fails its response. Rejects only once aborted.
+ * only the response that breaks it fails, with the reason. An invalid report fails its response. Rejects once aborted, and
+ * with a `MissingPeerError`.
  */
 export async function reportsOf(
   name: string,
@@ -50,6 +57,7 @@ export async function reportsOf(
     });
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof MissingPeerError) throw error;
     if (requests.length <= 1) return requests.map(() => failure(name, messageOf(error)));
     const alone: VerificationReport[] = [];
     for (const request of requests) alone.push(...(await reportsOf(name, verifier, [request], { signal })));

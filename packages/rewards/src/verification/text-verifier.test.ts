@@ -1,4 +1,5 @@
 import {
+  MissingPeerError,
   OptionsError,
   type VerificationReport,
   type VerificationRequest,
@@ -7,7 +8,13 @@ import {
 import { describeVerifier } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scoreReport, TextVerifier, type VerificationContext, verdictOf } from '../verification.ts';
+import {
+  scoreReport,
+  TextVerifier,
+  type VerificationContext,
+  VerificationPipeline,
+  verdictOf,
+} from '../verification.ts';
 
 /** The example of S0: a score of one's own, and what follows from it. */
 class CustomVerifier extends TextVerifier {
@@ -140,6 +147,20 @@ describe('TextVerifier', () => {
       /cannot be read/,
     ],
   ];
+  it('rejects without a package that it needs, also in a pipeline: no response is to blame', async () => {
+    const act = (): never => {
+      throw new MissingPeerError('ToxicityVerifier needs the package obscenity: npm install obscenity');
+    };
+    for (const wait of ['sync', 'async'] as const) {
+      const verifier = new ScriptedVerifier(() => (wait === 'sync' ? act() : Promise.resolve().then(act)));
+      const requests = ['a', 'b'].map((response) => ({ prompt: '', response }));
+      await expect(verifier.verifyBatch(requests)).rejects.toThrow(MissingPeerError);
+      const pipeline = new VerificationPipeline({ verifiers: [verifier] });
+      await expect(pipeline.verifyBatch(requests)).rejects.toThrow('npm install obscenity');
+      expect(verifier.getStatistics()).toMatchObject({ verified: 0, broken: 0 });
+    }
+  });
+
   it.each(broken)('fails what a verifier judges that %s, counts it and goes on', async (_, act, message) => {
     const verifier = new ScriptedVerifier(
       (response) => (response === 'bad' ? (act() as VerificationReport) : fine),

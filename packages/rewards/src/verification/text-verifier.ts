@@ -1,5 +1,6 @@
 import {
   isPromiseLike,
+  MissingPeerError,
   messageOf,
   parseOptions,
   settleWithin,
@@ -64,7 +65,7 @@ type Pending = VerificationReport | PromiseLike<VerificationReport>;
  * - a `verify` that throws, takes longer than `timeoutMs`, or gives anything but a report with a score in 0..1 is a `fail`
  *   with score 0 and `details.problem`. {@link getStatistics} counts it.
  *
- * It rejects only with the signal's reason, once aborted.
+ * It rejects only with the signal's reason, once aborted, and with a `MissingPeerError` if it needs a package that is not installed.
  */
 export abstract class TextVerifier implements Verifier {
   /** Names the check in reports and metrics. */
@@ -124,13 +125,10 @@ export abstract class TextVerifier implements Verifier {
       const { timeoutMs } = this.#limits;
       return settleWithin(given, call.controller, { timeoutMs, signal }).then(
         (report) => this.#finish(report, read),
-        (error: unknown) => {
-          const problem = messageOf(error);
-          return signal?.aborted ? failure(this.name, problem) : this.#broken(problem);
-        },
+        (error: unknown) => (signal?.aborted ? failure(this.name, messageOf(error)) : this.#threw(error)),
       );
     } catch (error) {
-      return this.#broken(messageOf(error));
+      return this.#threw(error);
     }
   }
 
@@ -139,6 +137,12 @@ export abstract class TextVerifier implements Verifier {
     if ('problem' in report) return this.#broken(report.problem);
     const details = { ...notes, ...report.details };
     return this.#count(Object.keys(notes).length === 0 ? report : { ...report, details });
+  }
+
+  #threw(error: unknown): VerificationReport {
+    // It says nothing about the response, and everything about the program.
+    if (error instanceof MissingPeerError) throw error;
+    return this.#broken(messageOf(error));
   }
 
   #broken(problem: string): VerificationReport {

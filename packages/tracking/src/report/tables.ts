@@ -11,7 +11,7 @@ export function sampleTable(samples: readonly ReportSample[]): Html {
     html`<pre>${after}</pre>${mark(rewardAfter, rewardBefore)}`,
   ]);
   return dataTable({
-    ...{ caption: 'Samples before and after training', label: 'Samples', kind: 'stack', height: 'tall' },
+    ...{ caption: 'Samples before and after training', label: 'Samples', kind: 'cards', height: 'tall' },
     columns: ['Prompt', ...(hasReference ? ['Reference'] : []), 'Before', 'After'],
     ...{ rows, first: 'cell' },
   });
