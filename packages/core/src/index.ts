@@ -2,6 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export * from './abort.ts';
 export * from './backend-groups.ts';
+export { base64Of, bytesOf } from './base64.ts';
 export * from './causes.ts';
 export * from './chat-history.ts';
 export * from './choose-publication.ts';

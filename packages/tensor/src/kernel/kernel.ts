@@ -1,3 +1,4 @@
+import { bytesOf } from '@rlp/core';
 import { kernelBase64 } from './kernel-binary.ts';
 
 /** The loops that the kernel has. `scripts/kernel-text.ts` says what each computes. */
@@ -56,8 +57,7 @@ function createKernel(): Kernel | undefined {
   const { WebAssembly: webAssembly } = globalThis as { readonly WebAssembly?: WebAssemblyGlobal };
   if (webAssembly === undefined) return undefined;
   try {
-    const bytes = Uint8Array.from(atob(kernelBase64), (char) => char.charCodeAt(0));
-    return new webAssembly.Instance(new webAssembly.Module(bytes)).exports as Kernel;
+    return new webAssembly.Instance(new webAssembly.Module(bytesOf(kernelBase64))).exports as Kernel;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, bytesOf } from '@rlp/core';
 import type { HostKernels } from '../protocol.ts';
 import { adamwCodedAt } from './coded-kernel.ts';
 import { type AdamwStep, adamwConstants, type Instance, type KernelExports } from './kernel-exports.ts';
@@ -20,7 +20,7 @@ let compiled: Module | undefined;
  * @param memories - Each begins with {@link scratchBytes} that no array uses.
  */
 export function createKernels(memories: readonly Memory[]): HostKernels {
-  compiled ??= new webAssembly.Module(Uint8Array.from(atob(kernelsBase64), (letter) => letter.charCodeAt(0)));
+  compiled ??= new webAssembly.Module(bytesOf(kernelsBase64));
   const instances = memories.map(instantiate);
   const home = (x: Float32Array) => instances.find(({ buffer }) => buffer === x.buffer);
   return {

@@ -1,3 +1,4 @@
+import { bytesOf } from '@rlp/core';
 import type { SparseVector } from './hashed-features.ts';
 
 /** A logistic regression over named features, and over hashed ones where it has weights for them. */
@@ -29,5 +30,5 @@ export function probability({ bias, dense, hashed }: LinearModel, features: Mode
 
 /** Signed bytes from base64, wherever JavaScript runs. */
 export function bytesFromBase64(text: string): Int8Array {
-  return Int8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return new Int8Array(bytesOf(text).buffer);
 }
