@@ -1,19 +1,12 @@
 /** White space, words and digits as Python has them. */
 import { whiteSpaceTable } from './white-space.ts';
 
+export { tagName } from './extract/extract-tag.ts';
+export { readXmlFields } from './extract/xml-fields.ts';
 export { HashSet } from './hash-set.ts';
 export { shownText, withoutComments } from './shown-text.ts';
 export { TextReader } from './text-reader.ts';
-export { whiteSpaceTable } from './white-space.ts';
-
-/** A text without white space around it, by {@link whiteSpaceTable}. */
-export function trimmed(text: string): string {
-  const space = whiteSpaceTable();
-  let [start, end] = [0, text.length];
-  while (start < end && space[text.charCodeAt(start)] === 1) start += 1;
-  while (end > start && space[text.charCodeAt(end - 1)] === 1) end -= 1;
-  return text.slice(start, end);
-}
+export { trimmed, whiteSpaceTable } from './white-space.ts';
 
 /** Calls `visit` with the beginning and the end of each word, until it gives `'stop'`. */
 export function visitWords(text: string, visit: (start: number, end: number) => 'stop' | undefined): void {

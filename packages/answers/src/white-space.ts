@@ -14,3 +14,12 @@ export function whiteSpaceTable(): Uint8Array {
   for (const code of [0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, highest]) table[code] = 1;
   return table;
 }
+
+/** A text without white space around it, by {@link whiteSpaceTable}. */
+export function trimmed(text: string): string {
+  const space = whiteSpaceTable();
+  let [start, end] = [0, text.length];
+  while (start < end && space[text.charCodeAt(start)] === 1) start += 1;
+  while (end > start && space[text.charCodeAt(end - 1)] === 1) end -= 1;
+  return text.slice(start, end);
+}

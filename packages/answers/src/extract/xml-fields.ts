@@ -1,5 +1,5 @@
 import type { Message } from '@rlp/core';
-import { trimmed } from '../text.ts';
+import { trimmed } from '../white-space.ts';
 
 /** A field of a response: its tag, or several tags of which any will do. */
 export type XmlField = string | readonly string[];

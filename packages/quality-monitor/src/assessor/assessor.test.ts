@@ -28,6 +28,12 @@ function alertsOf(
 const anyText = fc.uint16Array({ maxLength: 20 }).map((units) => String.fromCharCode(...units));
 
 describe('RewardQualityAssessor', () => {
+  it('refuses tags that are not plain words', () => {
+    expect(() => new RewardQualityAssessor({ tags: { reasoning: '<think>' } })).toThrow(
+      'tags.reasoning: must be letters, digits, "_" and "-", without brackets',
+    );
+  });
+
   it('is silent about good responses', () => {
     expect(alertsOf(batchOf(100, (at) => good(at + 500)))).toEqual([]);
   });

@@ -77,7 +77,7 @@ export class RewardQualityAssessor {
   /** What is counted. Missing values are counted by reward. */
   #counts = { samples: 0, batches: 0, alerts: initial(alertsSchema), invalid: new Map<string, number>() };
 
-  /** @throws OptionsError for options out of range, ArgumentError for tags that are not plain words. */
+  /** @throws OptionsError for options out of range, and tags that are not plain words. */
   constructor(options: AssessorOptions = {}) {
     this.options = parseOptions('RewardQualityAssessor', assessorOptions, options);
     this.#judge = new ResponseJudge(this.options);

@@ -1,3 +1,4 @@
+import { tagName } from '@rlp/answers/text';
 import * as z from 'zod';
 
 const share = z.number().min(0).max(1);
@@ -23,9 +24,9 @@ const thresholdSchema = z.strictObject({
 
 const tagsSchema = z.strictObject({
   /** Name of the tag around the reasoning. Default `'reasoning'`. */
-  reasoning: z.string().min(1).default('reasoning'),
+  reasoning: tagName.default('reasoning'),
   /** Name of the tag around the answer. Default `'answer'`. */
-  answer: z.string().min(1).default('answer'),
+  answer: tagName.default('answer'),
 });
 
 /** Schema of {@link AssessorOptions}. */

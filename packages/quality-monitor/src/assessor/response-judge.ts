@@ -1,8 +1,7 @@
-import { HashSet, TextReader } from '@rlp/answers/text';
+import { HashSet, readXmlFields, TextReader } from '@rlp/answers/text';
 import { messageOf } from '@rlp/core';
 import { exactSignature, Sequences, signatureLength } from '../text/sequences.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
-import { shapeReader } from './response-shape.ts';
 
 const minimumReasoning = 20;
 const minimumAnswer = 2;
@@ -14,7 +13,6 @@ export type ResponseQuality = ReturnType<ResponseJudge['quality']>;
 /** Judges responses batch by batch. */
 export class ResponseJudge {
   readonly #options: ResolvedAssessorOptions;
-  readonly #readShape: ReturnType<typeof shapeReader>;
   readonly #sequences = new Sequences();
   readonly #text = new TextReader('ignored');
   /** Reasoning that may repeat itself. */
@@ -23,10 +21,8 @@ export class ResponseJudge {
   readonly #vocabulary = new HashSet();
   #faults: string[] = [];
 
-  /** @throws ArgumentError for tags that are not plain words. */
   constructor(options: ResolvedAssessorOptions) {
     this.#options = options;
-    this.#readShape = shapeReader(options);
   }
 
   /** Judges a batch. Equal responses are judged once. @returns With errors of the option `coherence`. */
@@ -46,7 +42,7 @@ export class ResponseJudge {
   quality(response: string) {
     const text = this.#text.read(response);
     const { tags, conventions, nearDuplicates, coherence } = this.#options;
-    const { reasoning, answer, hasReasoningTags, isFormatted } = this.#readShape(response);
+    const { reasoning, answer, hasReasoningTags, isFormatted } = this.#shape(response);
     const signature = new Uint32Array(signatureLength);
     this.#sequences.read(text, nearDuplicates === 'off' ? undefined : signature);
     if (nearDuplicates === 'off') exactSignature(response, signature);
@@ -80,6 +76,23 @@ export class ResponseJudge {
       isWorthless: isPoor || (isFormatted && isShort && !hasWord(reasoning)),
       /** Length of the reasoning, or of the whole text if it is not formatted. */
       contentLength: isFormatted ? reasoningLength : length,
+    };
+  }
+
+  /** Content of the first pair of each tag. A response that has both pairs is formatted. */
+  #shape(response: string) {
+    const { tags, conventions } = this.#options;
+    if (tags === 'none') return { reasoning: '', answer: '', isFormatted: false, hasReasoningTags: false };
+    const fields = readXmlFields(response, [tags.reasoning, tags.answer]);
+    const [reasoning = null, answer = null] = [fields[tags.reasoning], fields[tags.answer]];
+    // With the conventions of TunRex, both tags in any order will do.
+    const hasTags = () =>
+      response.includes(`<${tags.reasoning}>`) && response.includes(`</${tags.reasoning}>`);
+    return {
+      reasoning: reasoning ?? '',
+      answer: answer ?? '',
+      isFormatted: reasoning !== null && answer !== null,
+      hasReasoningTags: reasoning !== null || (conventions === 'tunrex' && hasTags()),
     };
   }
 
