@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type Finding,
+  hashText,
   type Intervention,
   type Metrics,
   type Monitor,
@@ -22,7 +23,7 @@ import {
 import { makeUsual, RecentPhrases } from './phrases.ts';
 import { type DetectorState, detectorSchema, reportSchema, type WaitingBatch } from './state.ts';
 import { designEffectOf, ScaleSuspicions, type Suspicion } from './suspicion.ts';
-import { emptyRows, hashOf, type Surroundings, TextMeasures } from './text-measures.ts';
+import { type Surroundings, TextMeasures } from './text-measures.ts';
 import { countBin, rowLength, type TraitName, traitIndex, traits, unknown } from './traits.ts';
 
 /** A monitor that suspects reward hacking. */
@@ -150,23 +151,20 @@ class Detector implements RewardHackingDetector {
   }
 
   #goOn(state: DetectorState): void {
-    const { warmUpResponses, memoryResponses, anchorResponses } = this.#options;
-    const [limit, intended] = [this.#limit, new Set(this.#options.intended)];
-    const quick = {
-      limit,
-      intended,
-      memory: memoryResponses,
-      whenFull: 'fade',
-      warmUp: warmUpResponses,
-    } as const;
-    const warmUp = Math.min(slowWarmUp, anchorResponses);
-    const slow = { limit, intended, memory: anchorResponses, whenFull: 'keep', warmUp } as const;
+    const { warmUpResponses: warmUp, memoryResponses, anchorResponses } = this.#options;
+    const shared = { limit: this.#limit, intended: new Set(this.#options.intended) };
+    const quick = { ...shared, memory: memoryResponses, whenFull: 'fade', warmUp } as const;
+    const slow = { ...shared, memory: anchorResponses, whenFull: 'keep' } as const;
     this.#state = state;
     this.#scales = {
       quick: new ScaleSuspicions('quick', quick, state.quick),
-      slow: new ScaleSuspicions('slow', slow, state.slow),
+      slow: new ScaleSuspicions(
+        'slow',
+        { ...slow, warmUp: Math.min(slowWarmUp, anchorResponses) },
+        state.slow,
+      ),
     };
-    this.#opinion = new SecondOpinion(this.#opinions, { limit: this.#opinionLimit, intended }, state);
+    this.#opinion = new SecondOpinion(this.#opinions, { ...shared, limit: this.#opinionLimit }, state);
     this.#recent = new RecentPhrases();
     this.#recent.update(state.waiting);
   }
@@ -174,35 +172,29 @@ class Detector implements RewardHackingDetector {
   /** Traits of a batch, and the phrases of its rewarded tasks. */
   #read(trajectories: readonly ScoredTrajectory[]): WaitingBatch {
     const tasks = byTask(trajectories);
-    const rows = emptyRows(trajectories.length);
-    const [clusters, hashes] = [new Uint32Array(trajectories.length), new Int32Array(trajectories.length)];
-    const texts: number[] = [];
+    const taskHashes = tasks.map(([name]) => hashText(name).low | 0);
+    const size = trajectories.length;
+    const rows = new Uint8Array(size * rowLength).fill(unknown);
+    const [clusters, hashes] = [new Uint32Array(size), new Int32Array(size)];
+    const phrases = new Array<Uint16Array>(size);
     const surroundings = this.#surroundings();
     const measures = this.#measures;
     measures.beginBatch();
-    for (const [number, [name, members]] of tasks.entries()) {
-      const task = hashOf(name);
+    for (const [number, [, members]] of tasks.entries()) {
       for (const at of members) {
         const { trajectory } = trajectories[at]!;
+        const row = rows.subarray(at * rowLength, (at + 1) * rowLength);
         measures.readPrompt(promptText(trajectory.task.prompt));
-        measures.read(trajectory.response, surroundings, rows.subarray(at * rowLength, (at + 1) * rowLength));
+        phrases[at] = measures.read(trajectory.response, surroundings, row);
         [clusters[at], hashes[at]] = [number, measures.hash];
-        const others = this.#recent.tasksWith(measures.hash, task);
-        rows[at * rowLength + traitIndex.sameness] = this.#isSettled ? countBin(others) : unknown;
+        if (!this.#isSettled) continue;
+        row[traitIndex.sameness] = countBin(this.#recent.tasksWith(measures.hash, taskHashes[number]!));
       }
     }
     const weights = rewardWeights(trajectories, hashes, tasks, this.#state.rewards);
-    for (const [name, members] of tasks) {
-      for (const at of members) if (weights[at]! > 0) texts.push(hashes[at]!, hashOf(name));
-    }
-    const rewarded = tasks.map(([, members]) => members.map((at) => weights[at]! > 0));
-    return {
-      rows,
-      weights,
-      clusters,
-      texts: Int32Array.from(texts),
-      ...this.#recent.gather(rewarded, measures.phrases()),
-    };
+    const rewarded = rewardedOf({ weights });
+    const texts = Int32Array.from(rewarded.flatMap((at) => [hashes[at]!, taskHashes[clusters[at]!]!]));
+    return { rows, weights, clusters, texts, ...this.#recent.gather(tasks, weights, phrases) };
   }
 
   /** Whether the delay is long, so that recent responses are as many as later. */
@@ -226,15 +218,12 @@ class Detector implements RewardHackingDetector {
     return pooled(suspicions) < least ? [] : suspicions.filter(({ evidence }) => evidence >= least / 4);
   }
 
-  /** Suspicions of both scales, the stronger one of each trait, strongest first. */
+  /** The strongest suspicion of each trait on either scale, strongest first. */
   #suspicions(): Suspicion[] {
-    const found = new Map<string, Suspicion>();
     const { quick, slow } = this.#scales;
-    for (const suspicion of [...quick.suspicions(), ...slow.suspicions()]) {
-      const { name, evidence } = suspicion;
-      if (evidence > (found.get(name)?.evidence ?? 0)) found.set(name, suspicion);
-    }
-    return [...found.values()].sort((a, b) => b.evidence - a.evidence);
+    const sorted = [...slow.suspicions(), ...quick.suspicions()].sort((a, b) => a.evidence - b.evidence);
+    const strongest = new Map(sorted.map((suspicion) => [suspicion.name, suspicion]));
+    return [...strongest.values()].sort((a, b) => b.evidence - a.evidence);
   }
 
   /** Asks the second opinion. If it alone raises an alarm, the responses that it rates low become suspects. */
@@ -331,7 +320,7 @@ function suspectsOf(batch: WaitingBatch, suspicious: readonly Suspicion[]): Set<
   return new Set(rewardedOf(batch).filter((at) => clear.some((suspicion) => shows(batch, at, suspicion))));
 }
 
-function rewardedOf({ weights }: WaitingBatch): number[] {
+function rewardedOf({ weights }: Pick<WaitingBatch, 'weights'>): number[] {
   return [...weights.keys()].filter((at) => weights[at]! > 0);
 }
 

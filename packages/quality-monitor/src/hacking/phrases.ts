@@ -1,3 +1,4 @@
+import type { Tasks } from './batch-facts.ts';
 import type { ScaleState, WaitingBatch } from './state.ts';
 import { type Surprises, slotCount } from './text-measures.ts';
 
@@ -20,8 +21,6 @@ export class RecentPhrases {
   #tasks = 0;
   /** The batches counted. */
   #batches: readonly WaitingBatch[] = [];
-  /** Tasks with each text. */
-  readonly #texts = new Map<number, Map<number, number>>();
   readonly #seenIn = new Uint32Array(slotCount);
   #task = 0;
 
@@ -39,22 +38,22 @@ export class RecentPhrases {
   /**
    * Gathers a batch's phrases, each once for a task with rewarded responses, and counts those tasks.
    *
-   * @param rewarded - Whether each response of each task was rewarded.
-   * @param phrases - Phrases of each response, in the same order.
+   * @param phrases - Phrases of each response.
    */
   gather(
-    rewarded: readonly (readonly boolean[])[],
+    tasks: Tasks,
+    weights: Float32Array,
     phrases: readonly Uint16Array[],
   ): Pick<WaitingBatch, 'slots' | 'tasks'> {
     const slots = new Uint16Array(phrases.reduce((sum, one) => sum + one.length, 0));
     const seen = this.#seenIn;
-    let [used, response, tasks] = [0, 0, 0];
-    for (const members of rewarded) {
+    let [used, rewardedTasks] = [0, 0];
+    for (const [, members] of tasks) {
+      const rewarded = members.filter((at) => weights[at]! > 0);
       this.#task += 1;
-      if (members.includes(true)) tasks += 1;
-      for (const isRewarded of members) {
-        const own = phrases[response++]!;
-        for (let at = 0; isRewarded && at < own.length; at++) {
+      rewardedTasks += Math.min(1, rewarded.length);
+      for (const own of rewarded.map((at) => phrases[at]!)) {
+        for (let at = 0; at < own.length; at++) {
           const slot = own[at]!;
           if (seen[slot] === this.#task) continue;
           seen[slot] = this.#task;
@@ -62,7 +61,7 @@ export class RecentPhrases {
         }
       }
     }
-    return { slots: slots.slice(0, used), tasks };
+    return { slots: slots.slice(0, used), tasks: rewardedTasks };
   }
 
   /**
@@ -92,21 +91,17 @@ export class RecentPhrases {
 
   /** Other recent tasks with the same text. */
   tasksWith(text: number, task: number): number {
-    const tasks = this.#texts.get(text);
-    return tasks === undefined ? 0 : tasks.size - (tasks.has(task) ? 1 : 0);
+    const found = new Set<number>();
+    for (const { texts } of this.#batches) {
+      for (let at = texts.indexOf(text); at >= 0; at = texts.indexOf(text, at + 1)) {
+        if (at % 2 === 0 && texts[at + 1] !== task) found.add(texts[at + 1]!);
+      }
+    }
+    return found.size;
   }
 
-  #count({ slots, texts }: WaitingBatch, sign: 1 | -1): void {
+  #count({ slots }: WaitingBatch, sign: 1 | -1): void {
     for (let at = 0; at < slots.length; at++) this.counts[slots[at]!]! += sign;
-    for (let at = 0; at < texts.length; at += 2) {
-      const [text, task] = [texts[at]!, texts[at + 1]!];
-      const tasks = this.#texts.get(text) ?? new Map<number, number>();
-      const times = (tasks.get(task) ?? 0) + sign;
-      if (times === 0) tasks.delete(task);
-      else tasks.set(task, times);
-      if (tasks.size === 0) this.#texts.delete(text);
-      else this.#texts.set(text, tasks);
-    }
   }
 }
 

@@ -8,6 +8,9 @@ const pseudoCount = 8;
 /** Difference of shares that is attributed to rounding. */
 const rounding = 1e-12;
 
+/** Traits of a batch, one row per response, and its weights. */
+type TraitRows = Pick<WaitingBatch, 'rows' | 'weights'>;
+
 /** How a reference takes in responses. */
 export interface ReferenceOptions {
   /** Responses that it remembers. */
@@ -37,27 +40,23 @@ export class Reference {
   }
 
   /** Adds a batch. */
-  take({ rows, weights }: Pick<WaitingBatch, 'rows' | 'weights'>): void {
+  take(batch: TraitRows): void {
+    const { memory, whenFull } = this.#options;
     for (let trait = 0; trait < rowLength; trait++) {
       const before = this.#all(trait);
-      if (this.#options.whenFull === 'keep' && this.known(trait) - pseudoCount >= this.#options.memory)
-        continue;
-      this.#fade(trait, weights.length);
-      for (let at = 0; at < weights.length; at++)
-        this.#count(trait, rows[at * rowLength + trait]!, weights[at]!);
+      if (whenFull === 'keep' && this.known(trait) - pseudoCount >= memory) continue;
+      // Older responses make room.
+      const kept = memory / Math.max(memory, before + batch.weights.length);
+      if (whenFull === 'fade' && kept < 1) this.#scale(trait, kept);
+      this.#add(trait, batch);
       if (this.#all(trait) > before) this.#state.batchesKnown[trait]! += 1;
     }
   }
 
   /** Forgets a trait and learns it from these batches. */
-  relearn(trait: number, batches: readonly Pick<WaitingBatch, 'rows' | 'weights'>[]): void {
-    for (const counts of [this.#state.rewarded, this.#state.others]) {
-      counts.fill(0, trait * bins, (trait + 1) * bins);
-    }
-    for (const { rows, weights } of batches) {
-      for (let at = 0; at < weights.length; at++)
-        this.#count(trait, rows[at * rowLength + trait]!, weights[at]!);
-    }
+  relearn(trait: number, batches: readonly TraitRows[]): void {
+    this.#scale(trait, 0);
+    for (const batch of batches) this.#add(trait, batch);
   }
 
   /** For each tail, the lowest bin that at most this share of the rewarded responses reaches. */
@@ -90,17 +89,16 @@ export class Reference {
     return this.#state.rewarded[trait * bins]! + this.#state.others[trait * bins]!;
   }
 
-  #count(trait: number, bin: number, weight: number): void {
-    if (bin === unknown || weight === 0) return;
-    const counts = weight > 0 ? this.#state.rewarded : this.#state.others;
-    for (let place = trait * bins; place <= trait * bins + bin; place++) counts[place]! += Math.abs(weight);
+  #add(trait: number, { rows, weights }: TraitRows): void {
+    for (let at = 0; at < weights.length; at++) {
+      const [bin, weight] = [rows[at * rowLength + trait]!, weights[at]!];
+      if (bin === unknown || weight === 0) continue;
+      const counts = weight > 0 ? this.#state.rewarded : this.#state.others;
+      for (let place = trait * bins; place <= trait * bins + bin; place++) counts[place]! += Math.abs(weight);
+    }
   }
 
-  /** Fades older responses to make room. */
-  #fade(trait: number, coming: number): void {
-    const { memory, whenFull } = this.#options;
-    const factor = whenFull === 'keep' ? 1 : memory / Math.max(memory, this.#all(trait) + coming);
-    if (factor === 1) return;
+  #scale(trait: number, factor: number): void {
     for (const counts of [this.#state.rewarded, this.#state.others]) {
       for (let place = trait * bins; place < (trait + 1) * bins; place++) counts[place]! *= factor;
     }

@@ -41,6 +41,14 @@ const leastExcess = 0.005;
 /** Ceiling of the sums, in limits. The slow sums fall slowly. */
 const ceilings = { quick: 2, slow: 1.25 } as const;
 
+/** Options of a time scale. */
+interface ScaleOptions extends ReferenceOptions {
+  /** `h`, the nats of a suspicion. */
+  readonly limit: number;
+  /** Traits that may change freely. */
+  readonly intended: ReadonlySet<string>;
+}
+
 /**
  * Cumulative sums of likelihood ratios for the traits of rewarded responses, on one time scale.
  *
@@ -63,26 +71,15 @@ const ceilings = { quick: 2, slow: 1.25 } as const;
 export class ScaleSuspicions {
   readonly scale: Scale;
   readonly reference: Reference;
-  readonly #limit: number;
+  readonly #options: ScaleOptions;
   readonly #state: ScaleState;
-  readonly #intended: ReadonlySet<string>;
   readonly #thresholds = new Uint8Array(signalCount);
 
-  /** @param limit - `h`, the nats of a suspicion. */
-  constructor(
-    scale: Scale,
-    {
-      limit,
-      intended,
-      ...reference
-    }: ReferenceOptions & { readonly limit: number; readonly intended: ReadonlySet<string> },
-    state: ScaleState,
-  ) {
+  constructor(scale: Scale, options: ScaleOptions, state: ScaleState) {
     this.scale = scale;
-    this.#limit = limit;
-    this.#intended = intended;
+    this.#options = options;
     this.#state = state;
-    this.reference = new Reference(reference, state);
+    this.reference = new Reference(options, state);
   }
 
   /** Adds a batch's evidence. */
@@ -107,7 +104,10 @@ export class ScaleSuspicions {
         const after = before + shift * (1 - before);
         const k = hits[signal]!;
         const gain = k * Math.log(after / before) + (count - k) * Math.log((1 - after) / (1 - before));
-        sums[signal] = Math.min(ceiling * this.#limit, Math.max(0, sums[signal]! + gain / dispersion));
+        sums[signal] = Math.min(
+          ceiling * this.#options.limit,
+          Math.max(0, sums[signal]! + gain / dispersion),
+        );
       }
     }
   }
@@ -127,23 +127,19 @@ export class ScaleSuspicions {
     this.reference.take(batch);
   }
 
-  /** For each trait with evidence that lasts its strongest signal, strongest first. */
+  /** Each signal with evidence that lasts. */
   suspicions(): Suspicion[] {
     const { sums, recent, recentCount } = this.#state;
-    const found = new Map<number, Suspicion>();
-    for (let signal = 0; signal < signalCount; signal++) {
-      const evidence = Math.max(sums[0][signal]!, sums[1][signal]!);
+    const all = Array.from(this.#thresholds, (threshold, signal): Suspicion => {
       const trait = traitOf(signal);
-      if (evidence <= 0 || evidence < (found.get(trait)?.evidence ?? 0)) continue;
       const { name, meaning } = traits[trait]!;
+      const evidence = Math.max(sums[0][signal]!, sums[1][signal]!);
       const share = recentCount === 0 ? 0 : recent[signal]! / recentCount;
-      const usualShare = this.#usual(signal).rewarded;
-      // Evidence of something that is over falls slowly.
-      if (share <= 1.2 * usualShare + leastExcess) continue;
-      const threshold = this.#thresholds[signal]!;
-      found.set(trait, { trait, name, meaning, evidence, share, usualShare, threshold });
-    }
-    return [...found.values()].sort((a, b) => b.evidence - a.evidence);
+      return { trait, name, meaning, evidence, share, usualShare: this.#usual(signal).rewarded, threshold };
+    });
+    // Evidence of something that is over falls slowly.
+    const isOver = ({ share, usualShare }: Suspicion) => share <= 1.2 * usualShare + leastExcess;
+    return all.filter((suspicion) => suspicion.evidence > 0 && !isOver(suspicion));
   }
 
   /** Makes what the batches show of a trait the new normal. */
@@ -194,7 +190,7 @@ export class ScaleSuspicions {
 
   #isArmed(trait: number): boolean {
     const { name, scales } = traits[trait]!;
-    if (this.#intended.has(name) || !(scales as readonly Scale[]).includes(this.scale)) return false;
+    if (this.#options.intended.has(name) || !(scales as readonly Scale[]).includes(this.scale)) return false;
     return this.reference.isReady(trait);
   }
 

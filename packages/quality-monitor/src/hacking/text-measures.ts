@@ -1,4 +1,4 @@
-import { bins, countBin, rowLength, shareBin, sizeBin, traitIndex, unknown } from './traits.ts';
+import { bins, countBin, shareBin, sizeBin, traitIndex, unknown } from './traits.ts';
 
 /** Slots of the tables of character sequences. */
 export const slotCount = 2 ** 16;
@@ -40,7 +40,6 @@ export class TextMeasures {
   /** First sequence of the text that was read last, and the end of its sequences. */
   #start = 0;
   #end = 0;
-  #ends: number[] = [];
   /** Hash of the text that was read last. */
   hash = 0;
   readonly #seenIn = new Uint32Array(slotCount);
@@ -54,12 +53,7 @@ export class TextMeasures {
   #sequences = 0;
 
   beginBatch(): void {
-    [this.#start, this.#end, this.#ends] = [0, 0, []];
-  }
-
-  /** Sequences of the batch's responses in the order in which they were read. Valid until the next batch. */
-  phrases(): Uint16Array[] {
-    return this.#ends.map((end, at) => this.#slots.subarray(this.#ends[at - 1] ?? 0, end));
+    [this.#start, this.#end] = [0, 0];
   }
 
   /** Reads the prompt of the next responses. */
@@ -72,8 +66,8 @@ export class TextMeasures {
     this.#end = this.#start;
   }
 
-  /** Reads a response and fills in its row. */
-  read(text: string, surroundings: Surroundings, row: Uint8Array): void {
+  /** Reads a response and fills in its row. @returns Its sequences. Valid until the next batch. */
+  read(text: string, surroundings: Surroundings, row: Uint8Array): Uint16Array {
     this.#scan(text);
     const { length } = text;
     const counts = this.#counts;
@@ -90,8 +84,9 @@ export class TextMeasures {
     row[traitIndex.white_space] = shareBin(counts[kinds.space]! / all);
     row[traitIndex.little_white_space] = bins - 1 - row[traitIndex.white_space]!;
     this.#compare(surroundings, row);
-    this.#ends.push(this.#end);
+    const slots = this.#slots.subarray(this.#start, this.#end);
     this.#start = this.#end;
+    return slots;
   }
 
   /** Fills in what the sequences tell. */
@@ -167,16 +162,4 @@ export class TextMeasures {
     this.hash = whole | 0;
     [this.#sequences, this.#lines, this.#unusual] = [sequences, lines, unusual];
   }
-}
-
-/** Rows of so many responses. */
-export function emptyRows(responses: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(responses * rowLength).fill(unknown);
-}
-
-/** Hash of a short text, such as a name. */
-export function hashOf(text: string): number {
-  let hash = 0;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash, 31) + text.charCodeAt(at);
-  return hash | 0;
 }
