@@ -223,7 +223,7 @@ class Detector implements RewardHackingDetector {
     const { quick, slow } = this.#scales;
     const sorted = [...slow.suspicions(), ...quick.suspicions()].sort((a, b) => a.evidence - b.evidence);
     const strongest = new Map(sorted.map((suspicion) => [suspicion.name, suspicion]));
-    return [...strongest.values()].sort((a, b) => b.evidence - a.evidence);
+    return [...strongest.values()].sort((a, b) => b.evidence - a.evidence || a.trait - b.trait);
   }
 
   /** Asks the second opinion. If it alone raises an alarm, the responses that it rates low become suspects. */

@@ -28,8 +28,6 @@ const names = [
 ] as const satisfies readonly (keyof DefaultMonitorOptions)[];
 const schema = z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])));
 
-const usual = { minSamplesForAnalysis: 100, explainedByLearning: 'lower' } as const;
-
 /**
  * Creates a monitor with the usual settings: the eight pathologies after 100 samples, the reward-hacking detector, and alerts of
  * severity `medium` and above. What honest learning explains as well has severity `low`: see `explainedByLearning` of
@@ -42,7 +40,7 @@ export function createDefaultMonitor(options: DefaultMonitorOptions = {}): Rewar
   const { enableInterventions, windowSize, assessor, rewardHacking, actions, onFailure } = options;
   const { console = 'on', loggers = [] } = options;
   return new RewardQualityMonitor({
-    assessor: new RewardQualityAssessor({ ...usual, ...assessor, windowSize }),
+    assessor: new RewardQualityAssessor({ explainedByLearning: 'lower', ...assessor, windowSize }),
     detectors: rewardHacking === 'off' ? [] : [rewardHackingDetector(rewardHacking)],
     config: { enableInterventions, interventionSeverity: 'medium', actions },
     loggers: [...(console === 'on' ? [consoleAlerts()] : []), ...loggers],

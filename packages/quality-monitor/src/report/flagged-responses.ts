@@ -71,26 +71,29 @@ function phrasesMarked(text: string, phrases: readonly string[]): Html {
   );
   const whole = String.raw`(?<![\p{L}\p{N}])(${patterns.join('|')})(?![\p{L}\p{N}])`;
   const parts = text.split(new RegExp(whole, 'giu'));
-  return html`${parts.map((part, at) => (at % 2 === 1 ? html`<mark>${part}</mark>` : html`${part}`))}`;
+  return partsMarked(parts, (_, at) => at % 2 === 1);
 }
 
 /** Marks the words of three-word sequences that occurred before. */
 function repeatedMarked(text: string): Html {
   const parts = text.split(/(\s+)/);
-  const words = parts.map((part, at) => ({ part, at })).filter(({ part }) => part.trim() !== '');
+  const words = [...parts.keys()].filter((at) => parts[at]!.trim() !== '');
   const seen = new Set<string>();
   const marked = new Set<number>();
   for (let start = 0; start + 3 <= words.length; start++) {
     const sequence = words.slice(start, start + 3);
-    const key = sequence.map(({ part }) => part.toLowerCase()).join(' ');
-    if (seen.has(key)) for (const { at } of sequence) marked.add(at);
+    const key = sequence.map((at) => parts[at]!.toLowerCase()).join(' ');
+    if (seen.has(key)) for (const at of sequence) marked.add(at);
     seen.add(key);
   }
-  return html`${parts.map((part, at) => (marked.has(at) ? html`<mark>${part}</mark>` : html`${part}`))}`;
+  return partsMarked(parts, (_, at) => marked.has(at));
 }
 
 /** Marks the text between tags. */
 function betweenTagsMarked(text: string): Html {
-  const parts = text.split(/(<\/?[\w-]+>)/);
-  return html`${parts.map((part) => (part.trim() === '' || part.startsWith('<') ? html`${part}` : html`<mark>${part}</mark>`))}`;
+  return partsMarked(text.split(/(<\/?[\w-]+>)/), (part) => part.trim() !== '' && !part.startsWith('<'));
+}
+
+function partsMarked(parts: readonly string[], isMarked: (part: string, at: number) => boolean): Html {
+  return html`${parts.map((part, at) => (isMarked(part, at) ? html`<mark>${part}</mark>` : html`${part}`))}`;
 }
