@@ -42,6 +42,18 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     expect(monitor.getMonitoringSummary().invalidRewards).toEqual({ style: 12 });
   });
 
+  it.each([
+    [{}, 'undefined'],
+    [{ response: [good], reward: [1] }, 'undefined'],
+    [{ responses: good, rewards: { truth: [1] } }, 'string'],
+    [{ responses: null, rewards: {} }, 'null'],
+  ])('no list of responses: says so, %j', (batch, kind) => {
+    const { monitor, said, faults } = watched([]);
+    monitor.monitorBatch(batch as never);
+    expect(said[0]).toContain(`responses: expected a list of texts, got ${kind}`);
+    expect(faults()).toMatchObject({ responses: 1 });
+  });
+
   it('a component that is missing from some batch on: its window stays, the others go on', () => {
     const { monitor, said, faults } = watched();
     monitor.monitorBatch({ responses, rewards: { style: [1, 2, 3, 4], truth: [1, 0, 1, 0] } });

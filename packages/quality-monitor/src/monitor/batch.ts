@@ -49,8 +49,11 @@ export function checkedBatch(given: MonitoredBatch, known: readonly string[], fa
 
 /** Values of a list or a typed array, for example. Nothing for what cannot be iterated. */
 function listOf(value: unknown): readonly unknown[] {
-  const isIterable = typeof value === 'object' && value !== null && Symbol.iterator in value;
-  return isIterable ? [...(value as Iterable<unknown>)] : [];
+  return isIterable(value) ? [...value] : [];
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value;
 }
 
 /** Rewards by name. Logs also hold a list of numbers, or one record of rewards for each response. */
@@ -68,6 +71,7 @@ function rewardsByName(rewards: unknown): Readonly<Record<string, unknown>> {
 
 /** Texts as a log has them: numbers, messages and objects become text, and missing ones are empty. */
 function textsOf(name: string, list: unknown, textOf: (value: unknown) => string, fault: Fault): string[] {
+  if (!isIterable(list)) fault(name, `expected a list of texts, got ${list === null ? 'null' : typeof list}`);
   const values = listOf(list);
   const odd = values.filter((value) => typeof value !== 'string').length;
   if (odd > 0) fault(name, `${odd} of ${values.length} are not text`);
