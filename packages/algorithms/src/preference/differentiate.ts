@@ -1,7 +1,7 @@
 import { type Matrix, Tape, type Variable } from '@rlp/tensor';
-import type { PairTerm, SingleTerm } from './loss-options.ts';
+import type { PairTerm } from './loss-options.ts';
 import type { PairInputs } from './pair-losses.ts';
-import { pairLoss, singleLoss } from './preference-losses.ts';
+import { pairLoss } from './preference-losses.ts';
 
 /** One number per pair or sequence, by name. Shape of each: `[B]`. */
 type Columns<Name extends string> = Readonly<Record<Name, Float64Array>>;
@@ -63,24 +63,6 @@ function differentiatePairTerm(term: PairTerm, columns: PairColumns): PairGradie
 
 function differentiatePlain(term: PairTerm, columns: PairColumns): PairGradients {
   return differentiate(columns, differentiable, (tape, inputs) => pairLoss<Variable>(tape, inputs, term));
-}
-
-/** A loss over single sequences, averaged over the batch, and its derivative by `logprobs`. */
-export function differentiateSingles(
-  terms: readonly SingleTerm[],
-  columns: Columns<'logprobs' | 'reference' | 'desirable'>,
-  divergence: number,
-): Differentiated<'logprobs'> {
-  return differentiate(columns, ['logprobs'], (tape, inputs) =>
-    terms
-      .map((term) =>
-        tape.mul(
-          tape.constant(term.weight),
-          singleLoss<Variable>(tape, { ...inputs, divergence: tape.constant(divergence) }, term),
-        ),
-      )
-      .reduce((sum, losses) => tape.add(sum, losses)),
-  );
 }
 
 /** Mean of a loss over the rows, and its derivatives by the named columns. */

@@ -111,6 +111,21 @@ it.each<[string, PreferenceOptions]>([
   expectNear(joined.reports, apart.reports);
 });
 
+it.each([
+  ['kto', 3],
+  ['apo-zero-unpaired', 0],
+] as const)('scores only the mismatched rows of single sequences: %s', async (loss, scorings) => {
+  const run = (backend: FullBackend) =>
+    runPreferenceTraining({ backend, pairs }, { loss, updates: 3, pairsPerBatch: 10 });
+  const [one, other] = [await train(64, run), await train(undefined, run)];
+  expect([one.scorings, other.scorings]).toEqual([scorings, scorings]);
+  // Entropies are read where a pass reports them.
+  expectNear(
+    one.reports.map(({ 'entropy/mean': _, ...rest }) => rest),
+    other.reports,
+  );
+});
+
 it('scores first if a loss compares one pair with another', async () => {
   const run = (backend: FullBackend) =>
     runPreferenceTraining({ backend, pairs }, { loss: 'aot', updates: 2, pairsPerBatch: 5 });

@@ -3,7 +3,7 @@ import type { PairColumns } from './differentiate.ts';
 import type { PairTerm } from './loss-options.ts';
 import { scaled } from './pair-losses.ts';
 import { pairLoss } from './preference-losses.ts';
-import { type FactoredRow, readTokens, tokenFactors } from './row-scores.ts';
+import { atFirstToken, type FactoredRow, readTokens, tokenFactors } from './row-scores.ts';
 
 /** Sums over a row's log-probabilities. Their columns hold the factor of each token. */
 const sums = ['chosen', 'rejected', 'completion', 'sequence'] as const;
@@ -79,8 +79,7 @@ function chosenSequence(
   { given, row }: { readonly given: PairColumns; readonly row: number },
 ): TrainingSequence {
   const mask = readTokens(side, scope);
-  const first = Array.prototype.indexOf.call(mask, 1);
-  const atFirst = (value: number) => new Float64Array(mask.length).fill(value, first, first + 1);
+  const atFirst = (value: number) => atFirstToken(mask, value);
   const { scored, completion, sequence } = tokenFactors(side);
   const columns = {
     ...noColumns(mask.length),

@@ -36,7 +36,10 @@ export async function learnPairs(
   const learn = isJoined ? joinedPass : separatePasses;
   const { pass, value, scores } = await learn({ backend, sides, reference, terms });
   const columns = columnsOf(sides, sumsOf(sides, scores), reference);
-  const entropy = meanEntropy(sides, scores);
+  const entropy = meanEntropy(
+    sides,
+    scores.map(({ entropies }) => entropies),
+  );
   return {
     pass,
     metrics: { 'loss/preference': value, ...pairMetrics(terms[0]!, columns), 'entropy/mean': entropy },

@@ -1,10 +1,10 @@
-import type { Metrics } from '@rlp/core';
-import { crossEntropy } from '../loss/cross-entropy.ts';
-import { differentiateSingles } from './differentiate.ts';
-import type { LearnBatch, Learned } from './learning.ts';
+import { defineLoss, type Loss, type Metrics, type TrainingBackend, type TrainingSequence } from '@rlp/core';
+import { type LearnBatch, type Learned, mean } from './learning.ts';
 import type { SingleTerm } from './loss-options.ts';
+import { scaled } from './pair-losses.ts';
+import { singleLoss } from './preference-losses.ts';
 import type { JudgedSequence, LabelledSequence } from './preferences.ts';
-import { type FactoredRow, meanEntropy, rowSums, weightedRow } from './row-scores.ts';
+import { atFirstToken, type FactoredRow, meanEntropy, rowSums } from './row-scores.ts';
 
 interface SingleOptions {
   readonly terms: readonly SingleTerm[];
@@ -24,36 +24,64 @@ export async function learnSingles(
   const longest = own.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
   const limit = Math.min(backend.contextLength ?? longest, maxLength?.tokens ?? Number.POSITIVE_INFINITY);
   const mismatched = needsDivergence ? mismatchedRows(own, limit) : [];
-  const all = [...own, ...mismatched];
-  const masks = all.map(({ mask }) => mask);
-  const scores = await backend.logprobs(
-    all.map(({ tokens }) => tokens),
-    { masks },
+  const names = [...own, ...mismatched].map((_, index) =>
+    index < own.length ? `example ${rows[index]}` : undefined,
   );
-  const names = all.map((_, index) => (index < own.length ? `example ${rows[index]}` : undefined));
-  const reference = await references.of(backend, all, names);
-  const logprobs = Float64Array.from(all, (row, index) => rowSums(row, scores[index]!).scored);
-  const divergence = divergenceOf(logprobs.subarray(own.length), reference.subarray(own.length));
+  const reference = await references.of(backend, [...own, ...mismatched], names);
+  const divergence = await divergenceOf(backend, mismatched, reference.subarray(own.length));
   const desirable = Float64Array.from(batch, ({ label }) => (label === 'desirable' ? 1 : 0));
-  const columns = {
-    logprobs: logprobs.slice(0, own.length),
-    reference: reference.slice(0, own.length),
-    desirable,
-  };
-  const { value, gradients } = differentiateSingles(terms, columns, divergence);
   const sequences = own.map((row, index) =>
-    weightedRow(row, { scored: gradients.logprobs[index]!, completion: 0, sequence: 0 }),
+    sequenceOf(row, 1 / own.length, {
+      reference: reference[index]!,
+      desirable: desirable[index]!,
+      divergence,
+    }),
   );
-  const pass = await backend.forwardBackward({ sequences }, crossEntropy);
+  const loss = singlesLoss(terms, backend.tokensPerRow === undefined ? 'none' : 'needed');
+  const pass = await backend.forwardBackward({ sequences }, loss);
+  const logprobs = Float64Array.from(
+    own,
+    (row, index) => rowSums(row, { logprobs: pass.logprobs[index]! }).scored,
+  );
   return {
     pass,
     metrics: {
-      'loss/preference': value,
-      ...singleMetrics(terms[0]!.beta, columns),
+      'loss/preference': pass.loss,
+      ...singleMetrics(terms[0]!.beta, { logprobs, reference, desirable }),
       ...(needsDivergence && { 'kl/mismatched': divergence }),
-      'entropy/mean': meanEntropy(own, scores),
+      ...(pass.entropies && { 'entropy/mean': meanEntropy(own, pass.entropies) }),
     },
   };
+}
+
+/** The weighted sum of the terms, over the completions of single sequences. */
+function singlesLoss(terms: readonly SingleTerm[], entropies: 'none' | 'needed'): Loss {
+  return defineLoss({
+    key: `singles ${JSON.stringify(terms)} ${entropies}`,
+    columns: ['reference', 'desirable', 'divergence'],
+    entropies,
+    compute(ops, { logprobs, mask, columns }) {
+      const inputs = {
+        logprobs: ops.rowSum(ops.mul(logprobs, mask)),
+        reference: ops.rowSum(columns.reference),
+        desirable: ops.rowSum(columns.desirable),
+        divergence: ops.rowSum(columns.divergence),
+      };
+      const losses = terms
+        .map((term) => scaled(ops, term.weight, singleLoss(ops, inputs, term)))
+        .reduce((total, loss) => ops.add(total, loss));
+      return { tokenLosses: ops.mul(mask, losses) };
+    },
+  });
+}
+
+function sequenceOf(
+  { tokens, mask }: FactoredRow,
+  weight: number,
+  given: Readonly<Record<'reference' | 'desirable' | 'divergence', number>>,
+): TrainingSequence {
+  const columns = Object.entries(given).map(([name, value]) => [name, atFirstToken(mask, value)] as const);
+  return { tokens, mask, weights: atFirstToken(mask, weight), columns: Object.fromEntries(columns) };
 }
 
 function plainRow({ tokens, mask }: JudgedSequence): FactoredRow {
@@ -76,10 +104,22 @@ function mismatchedRows(rows: readonly FactoredRow[], limit: number): FactoredRo
   });
 }
 
-/** Mean difference of the log-probabilities, at least 0. 0 without rows. */
-function divergenceOf(logprobs: Float64Array, reference: Float64Array): number {
-  const sum = logprobs.reduce((total, logprob, index) => total + logprob - reference[index]!, 0);
-  return logprobs.length === 0 ? 0 : Math.max(0, sum / logprobs.length);
+/** Mean log-ratio of rows to the reference policy, at least 0. 0 without rows. It has no gradient, so rows are only scored. */
+async function divergenceOf(
+  backend: TrainingBackend,
+  rows: readonly FactoredRow[],
+  reference: Float64Array,
+): Promise<number> {
+  if (rows.length === 0) return 0;
+  const masks = rows.map(({ mask }) => mask);
+  const scores = await backend.logprobs(
+    rows.map(({ tokens }) => tokens),
+    { masks },
+  );
+  return Math.max(
+    0,
+    mean(reference.map((logprob, index) => rowSums(rows[index]!, scores[index]!).scored - logprob)),
+  );
 }
 
 /** Means over the desirable and over the undesirable sequences. Absent without any. */

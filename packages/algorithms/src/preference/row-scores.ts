@@ -52,6 +52,12 @@ export function rowSums(row: FactoredRow, { logprobs }: Pick<TokenScores, 'logpr
   };
 }
 
+/** A number at the first token that a loss reads, and 0 elsewhere. A row's sum is then the number. */
+export function atFirstToken(mask: ArrayLike<number>, value: number): Float64Array {
+  const first = Array.prototype.indexOf.call(mask, 1);
+  return new Float64Array(mask.length).fill(value, first, first + 1);
+}
+
 /** 1 for every token of a row that a loss reads: its completion, or all but the first. */
 export function readTokens({ tokens, mask }: JudgedSequence, scope: 'completion' | 'sequence') {
   return scope === 'completion' ? mask : new Uint8Array(tokens.length).fill(1, 1);
@@ -75,14 +81,13 @@ export function weightedRow(row: FactoredRow, by: RowSums): TrainingSequence {
 /** Mean entropy over the tokens of the completions. */
 export function meanEntropy(
   rows: readonly JudgedSequence[],
-  scores: readonly Pick<TokenScores, 'entropies'>[],
+  entropies: readonly ArrayLike<number>[],
 ): number {
   let [sum, count] = [0, 0];
   for (const [index, { mask }] of rows.entries()) {
-    const { entropies } = scores[index]!;
     for (let t = 1; t < mask.length; t++) {
       if (mask[t] === 0) continue;
-      sum += entropies[t]!;
+      sum += entropies[index]![t]!;
       count += 1;
     }
   }
