@@ -55,8 +55,9 @@ async function gradientOf(
   backend: OnnxTrainingBackend,
   store: string,
   sequences: readonly TrainingSequence[],
+  by = loss,
 ) {
-  const result = await backend.forwardBackward({ sequences }, loss);
+  const result = await backend.forwardBackward({ sequences }, by);
   const gradient = await backends.engine.readStore(store, 'gradient');
   await backend.optimStep();
   return { result, gradient };
@@ -114,3 +115,38 @@ it.each(variants)('packs without changing loss, scores and gradients: %s', async
   }
   await backend.close();
 });
+
+/** Reads no other token, so a token of weight 0 changes nothing. */
+const plain: Loss = {
+  key: 'plain',
+  columns: ['advantages'],
+  compute: (ops, { logprobs, columns }) => ({ tokenLosses: ops.mul(columns.advantages!, ops.neg(logprobs)) }),
+};
+
+it.each(variants)(
+  'computes the last layer of read tokens only, with the same gradients: %s',
+  async (name, options) => {
+    const { backend, store: policy } = await backends.create({ ...options, learningRate: 0 });
+    const store = options.lora ? `${policy}/adapter` : policy;
+    const sequences = randomBatch(name).filter(({ mask }) => Array.from(mask).includes(1));
+    const everywhere = sequences.map((sequence) => ({
+      ...sequence,
+      mask: sequence.tokens.map((_, t) => (t > 0 ? 1 : 0)),
+      weights: Array.from(sequence.mask, (read, t) => read * sequence.weights[t]!),
+    }));
+    const [some, all] = [
+      await gradientOf(backend, store, sequences, plain),
+      await gradientOf(backend, store, everywhere, plain),
+    ];
+    expect(Math.abs(some.result.loss - all.result.loss)).toBeLessThan(
+      1e-6 * Math.abs(all.result.loss) + 1e-6,
+    );
+    for (const [parameter, { data }] of some.gradient) {
+      const expected = all.gradient.get(parameter)!.data;
+      expect(largest(data.map((x, i) => x - expected[i]!)), parameter).toBeLessThanOrEqual(
+        2e-6 * Math.max(1, largest(expected)),
+      );
+    }
+    await backend.close();
+  },
+);

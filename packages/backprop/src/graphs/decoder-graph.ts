@@ -9,13 +9,13 @@ import {
   trainingBlocks,
 } from '@rlp/models/decoder';
 import type { Graph, Value } from '@rlp/onnx';
-import type { OperatorSet, TableGradient, TokenLayout } from '@rlp/onnx/layers';
-import { where } from '@rlp/onnx/ops';
+import type { OperatorSet } from '@rlp/onnx/layers';
+import { gather, where } from '@rlp/onnx/ops';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { DropoutMask } from '../program-protocol.ts';
 import { corrected, relengthened } from '../weights/lora.ts';
 import { type LoraTarget, trainedOf } from '../weights/merge-plan.ts';
-import type { DecoderBuilder, GraphMode, TableLookup } from './policy-graphs.ts';
+import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
 
 /** Options of {@link decoderBuilder}. */
 export interface DecoderBuilderOptions {
@@ -43,7 +43,7 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
   const form = lora === undefined || lora.base === 'float32' ? undefined : lora.base;
   const quantized = new Set(form ? linearLayers(config).map(({ weight }) => weight) : []);
   const shapes = shapesOf(config, lora?.targets ?? [], valueHead);
-  return (graph: Graph, tokens: Value, layout: TokenLayout, tables: TableGradient, mode: GraphMode) => {
+  return (graph, tokens, layout, tables, mode) => {
     const parameters = new Map<string, Value>();
     const input = (name: string, type: 'float32' | 'uint8', shape: readonly number[]) => {
       const value = parameters.get(name) ?? graph.input(name, type, shape);
@@ -52,12 +52,14 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
     };
     const parameter = (name: string) => input(name, 'float32', shapes.get(name)!);
     const dropout = mode === 'training' ? (lora?.dropout ?? 0) : 0;
-    const drop = dropper(graph);
+    const { picked } = layout;
+    const drop = dropper(graph, picked.rows);
     let embedding: TableLookup | undefined;
     const blocks = trainingBlocks({
       graph,
       config,
       layout,
+      picked,
       parameter,
       ops,
       recompute: activations === 'recompute' ? 'layer' : 'none',
@@ -95,8 +97,8 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
   };
 }
 
-/** Sets inputs of corrections to 0 where their masks say so. */
-function dropper(graph: Graph) {
+/** Sets inputs of corrections to 0 where their masks say so. @param picked - Tokens of inputs that are not of all tokens. */
+function dropper(graph: Graph, picked: Value) {
   const masks = new Map<string, { readonly mask: DropoutMask; readonly kept: Value }>();
   const maskOf = ({ layer, down }: LoraTarget) => {
     const mask = { parameter: down.name, input: `kept:${down.name}`, width: layer.inputs };
@@ -107,7 +109,11 @@ function dropper(graph: Graph) {
     masks.set(mask.input, made);
     return made.kept;
   };
-  return { masks, apply: (x: Value, target: LoraTarget) => where(maskOf(target), x, 0) };
+  const apply = (x: Value, target: LoraTarget) => {
+    const kept = maskOf(target);
+    return where(x.shape[0] === kept.shape[0] ? kept : gather(kept, picked), x, 0);
+  };
+  return { masks, apply };
 }
 
 function shapesOf(

@@ -1,6 +1,6 @@
 import { Graph, pullback, replayGraph, serialize, type Value } from '@rlp/onnx';
 import {
-  pickRows,
+  type PickedRows,
   type TableGradient,
   type TokenLayout,
   type TokenLogprobsOptions,
@@ -22,7 +22,7 @@ export interface TableLookup {
 
 /** A decoder built into a graph. */
 export interface DecoderValues {
-  /** Input of the output matrix, `[tokens, hidden size]`. */
+  /** Hidden states of the picked tokens, the input of the output matrix: `[scores, hidden size]`. */
   readonly hidden: Value;
   /** The output matrix `[vocabulary, hidden size]` and its parameter's name. It becomes an input on first use. */
   readonly head: { readonly parameter: string; readonly weight: () => Value };
@@ -42,12 +42,12 @@ export type GraphMode = 'training' | 'scoring';
 /**
  * Builds a decoder into a graph.
  *
- * `tokens` is `[tokens]`. `tables` selects the gradient of the embedding.
+ * `tokens` is `[tokens]`, of which `picked` are those after which something is computed. `tables` selects the gradient of the embedding.
  */
 export type DecoderBuilder = (
   graph: Graph,
   tokens: Value,
-  layout: TokenLayout,
+  layout: TokenLayout & { readonly picked: PickedRows },
   tables: TableGradient,
   mode: GraphMode,
 ) => DecoderValues;
@@ -56,8 +56,6 @@ export type DecoderBuilder = (
 interface Trunk {
   readonly graph: Graph;
   readonly decoder: DecoderValues;
-  /** Hidden states of the tokens after which something is computed, `[scores, hidden size]`. */
-  readonly hidden: Value;
 }
 
 /** What is computed of the next token's distribution. */
@@ -157,6 +155,7 @@ export class PolicyGraphs {
       places: integers('places', 'tokens'),
       slots: integers('slots', 'rows', 'length'),
       ends: integers('ends', 'rows', 'length'),
+      picked: { rows: integers('scored', 'scores'), places: integers('scorePlaces', 'tokens') },
       ...(attention === 'blocks' && {
         blocks: {
           slots: integers('blockSlots', 'blocks', 'rows', 'columns'),
@@ -164,9 +163,7 @@ export class PolicyGraphs {
         },
       }),
     };
-    const decoder = this.#decoder(graph, integers('tokens', 'tokens'), layout, this.#tables, mode);
-    const [scored, places] = [integers('scored', 'scores'), integers('scorePlaces', 'tokens')];
-    return { graph, decoder, hidden: pickRows(decoder.hidden, scored, places) };
+    return { graph, decoder: this.#decoder(graph, integers('tokens', 'tokens'), layout, this.#tables, mode) };
   }
 
   /** A head that is not trained sums `π W` in the forward pass, which saves a third of its products. */
@@ -177,10 +174,7 @@ export class PolicyGraphs {
       : { entropies: 'none', probabilities: 'expected' };
   }
 
-  #vocabularyHead(
-    { graph, decoder, hidden }: Trunk,
-    { entropies, probabilities }: HeadParts,
-  ): VocabularyHead {
+  #vocabularyHead({ graph, decoder }: Trunk, { entropies, probabilities }: HeadParts): VocabularyHead {
     const targets = graph.input('targets', 'int64', ['scores']);
     const temperature = graph.input('temperature', 'float32', []);
     const { parameter } = decoder.head;
@@ -194,7 +188,7 @@ export class PolicyGraphs {
       gradient: this.#tables,
       ...(blocks.length > 0 && inBlocks),
     } as const;
-    const scores = tokenLogprobs(hidden, weight, targets, options);
+    const scores = tokenLogprobs(decoder.hidden, weight, targets, options);
     return {
       logprobs: scores.logprobs,
       entropies: scores.entropies,
@@ -270,8 +264,8 @@ function gradientOf({ input }: ParameterBlock): string {
 }
 
 /** Values of the critic over a trunk, `[scores]`. */
-function valuesOn({ decoder, hidden }: Trunk): Value {
-  return reshape(gemm(hidden, decoder.valueHead!(), { transposeB: 'yes' }), ['scores']);
+function valuesOn({ decoder }: Trunk): Value {
+  return reshape(gemm(decoder.hidden, decoder.valueHead!(), { transposeB: 'yes' }), ['scores']);
 }
 
 /** Moves scores to the rows and columns that a loss reads, and gradients back. */

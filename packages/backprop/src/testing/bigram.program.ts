@@ -1,7 +1,6 @@
-import type { Graph, Value } from '@rlp/onnx';
-import { embedding } from '@rlp/onnx/layers';
+import { embedding, pickRows } from '@rlp/onnx/layers';
 import type { EngineHost } from '@rlp/onnx/runtime';
-import { type DecoderValues, PolicyGraphs } from '../graphs/policy-graphs.ts';
+import { type DecoderBuilder, PolicyGraphs } from '../graphs/policy-graphs.ts';
 import { TrainingProgram } from '../program/training-program.ts';
 import type { TrainingProgramOptions } from '../program-protocol.ts';
 import { type TrainingMethods, trainingMethods } from '../train.program.ts';
@@ -25,12 +24,12 @@ export default function createBigramProgram(
   options: TrainingProgramOptions,
 ): BigramMethods {
   let built = 0;
-  const bigram = (graph: Graph, tokens: Value): DecoderValues => {
+  const bigram: DecoderBuilder = (graph, tokens, { picked }) => {
     built++;
     const [table, head] = parameters.map(({ name, shape }) => graph.input(name, 'float32', shape));
     const rows = embedding(table!, tokens, { gradient: 'rows' });
     return {
-      hidden: rows,
+      hidden: pickRows(rows, picked),
       head: { parameter: 'head', weight: () => head! },
       embedding: { parameter: 'embed', rows },
       parameters: new Map([

@@ -27,9 +27,14 @@ export interface DecoderBlocks {
    * @param query - `[tokens, heads · headDimension]`
    * @param key - `[tokens, keyValueHeads · headDimension]`
    * @param value - as `key`
-   * @returns `[tokens, heads · headDimension]`
+   * @returns `[tokens, heads · headDimension]`, or `[picked, …]` if `query` has the picked rows only
    */
   attend(layer: number, query: Value, key: Value, value: Value): Value;
+  /**
+   * Picks the rows `[picked, width]` of `x` `[tokens, width]` whose hidden states are wanted. The last layer then computes only keys and
+   * values of the others. Default: all rows.
+   */
+  pick?(x: Value): Value;
   /** Wraps a layer's computation, to recompute it in the backward pass for example. Default: `build(x)`. */
   aroundLayer?(layer: number, x: Value, build: (x: Value) => Value): Value;
 }

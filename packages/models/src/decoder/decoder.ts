@@ -25,7 +25,7 @@ import {
 } from './layout.ts';
 
 /**
- * The hidden states of a decoder-only transformer, after the final norm: `[tokens, hidden]`.
+ * The hidden states of a decoder-only transformer, after the final norm: `[tokens, hidden]`, or `[picked, hidden]` if the blocks pick rows.
  *
  *     x ← embed(tokens) (+ embed(positions))
  *     x ← x + output(attend(query, key, value of norm(x)))        for each layer
@@ -46,25 +46,29 @@ export function decoderHidden(config: ModelConfig, tokens: Value, blocks: Decode
   if (config.embeddingScale !== undefined) x = mul(x, config.embeddingScale);
   if (layout.positionEmbedding !== undefined) x = add(x, blocks.embedPositions(layout.positionEmbedding));
   for (const [index, layer] of layout.layers.entries()) {
-    const build = (input: Value) => decoderLayer(config, blocks, layer, index, input);
+    const isLast = index === layout.layers.length - 1;
+    const pick = (isLast && blocks.pick) || ((rows: Value) => rows);
+    const build = (input: Value) => decoderLayer(config, blocks, { layer, index, pick }, input);
     x = blocks.aroundLayer ? blocks.aroundLayer(index, x, build) : build(x);
   }
   return normalize(config, blocks, layout.finalNorm, x);
 }
 
+/** A layer, and what picks the rows whose outputs are wanted. */
+interface PlacedLayer {
+  readonly layer: DecoderLayer;
+  readonly index: number;
+  readonly pick: (x: Value) => Value;
+}
+
 function decoderLayer(
   config: ModelConfig,
   blocks: DecoderBlocks,
-  layer: DecoderLayer,
-  index: number,
+  { layer, index, pick }: PlacedLayer,
   x: Value,
 ): Value {
-  const [query, key, value] = attentionInputs(
-    config,
-    blocks,
-    layer,
-    normalize(config, blocks, layer.attentionNorm, x),
-  );
+  const normed = normalize(config, blocks, layer.attentionNorm, x);
+  const [query, key, value] = attentionInputs(config, blocks, { layer, pick }, normed);
   const attended = blocks.attend(
     index,
     normalizeHeads(config, blocks, layer.queryNorm, query),
@@ -72,7 +76,7 @@ function decoderLayer(
     value,
   );
   const mixed = blocks.linear(attended, layer.attentionOutput);
-  const y = add(x, normalize(config, blocks, layer.attentionOutputNorm, mixed));
+  const y = add(pick(x), normalize(config, blocks, layer.attentionOutputNorm, mixed));
   const given = normalize(config, blocks, layer.feedForwardNorm, y);
   const fed =
     'router' in layer.feedForward
@@ -84,15 +88,17 @@ function decoderLayer(
 function attentionInputs(
   config: ModelConfig,
   blocks: DecoderBlocks,
-  layer: DecoderLayer,
+  { layer, pick }: Pick<PlacedLayer, 'layer' | 'pick'>,
   x: Value,
 ): readonly [Value, Value, Value] {
   const [first, second, third] = layer.attentionInputs;
-  if (second && third) return [blocks.linear(x, first), blocks.linear(x, second), blocks.linear(x, third)];
+  if (second && third) {
+    return [blocks.linear(pick(x), first), blocks.linear(x, second), blocks.linear(x, third)];
+  }
   const keys = config.keyValueHeads * config.headDimension;
   const sizes = [config.heads * config.headDimension, keys, keys];
   const [query, key, value] = split(blocks.linear(x, first), sizes, 1);
-  return [query!, key!, value!];
+  return [pick(query!), key!, value!];
 }
 
 /**

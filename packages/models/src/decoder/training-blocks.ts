@@ -6,8 +6,11 @@ import {
   headMover,
   layoutMask,
   type OperatorSet,
+  type PickedRows,
   packedAttention,
+  pickRows,
   rotaryEmbedding,
+  spreadRows,
   type TableGradient,
   type TokenLayout,
 } from '@rlp/onnx/layers';
@@ -32,6 +35,8 @@ export interface TrainingBlocksOptions {
   readonly config: ModelConfig;
   /** Where the tokens lie in the rectangle that attention is computed on. Required. */
   readonly layout: TokenLayout;
+  /** Rows of tokens whose hidden states are wanted. Default: all. */
+  readonly picked?: PickedRows;
   /** Function that returns a parameter's value. It is called once per name. Required. */
   readonly parameter: (name: string) => Value;
   /** Operators of the graph. Default `'fused'`. */
@@ -54,7 +59,7 @@ export interface TrainingBlocksOptions {
  * @throws ArgumentError if the length of the layout's rows is a number beyond the model's context.
  */
 export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
-  const { layout, config, ops = 'fused', adapt = (_layer, _x, y) => y, product } = options;
+  const { layout, config, picked, ops = 'fused', adapt = (_layer, _x, y) => y, product } = options;
   const { contextLength } = config;
   const length = layout.slots.shape[1]!;
   if (Number(length) > contextLength) {
@@ -82,7 +87,8 @@ export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
       const y = own ? withBias(own, layer, parameter) : linearLayer(x, layer, parameter);
       return adapt(layer, x, y);
     },
-    attend: fullAttention(options, ops),
+    attend: picked ? attentionOfPicked(options, ops, picked) : fullAttention(options, ops),
+    ...(picked && { pick: (x) => pickRows(x, picked) }),
     ...(options.recompute === 'layer' && {
       aroundLayer: (_layer, x, build) => recompute([x], ([input]) => [build(input!)])[0],
     }),
@@ -99,6 +105,19 @@ export function linearLayer(x: Value, layer: LinearLayer, parameter: (name: stri
 /** The output of a linear layer from its product. */
 export function withBias(y: Value, layer: LinearLayer, parameter: (name: string) => Value): Value {
   return layer.bias === undefined ? y : add(y, parameter(layer.bias));
+}
+
+/** Attention whose last layer has queries of picked rows only. Others are 0 in its rectangle and reach no result. */
+function attentionOfPicked(
+  options: TrainingBlocksOptions,
+  ops: OperatorSet,
+  picked: PickedRows,
+): DecoderBlocks['attend'] {
+  const attend = fullAttention(options, ops);
+  return (layer, query, key, value) =>
+    layer === options.config.layers - 1
+      ? pickRows(attend(layer, spreadRows(query, picked), key, value), picked)
+      : attend(layer, query, key, value);
 }
 
 function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): DecoderBlocks['attend'] {

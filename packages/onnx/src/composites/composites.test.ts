@@ -191,9 +191,24 @@ const cases: readonly CompositeCase[] = [
         [3, 0],
         [1, 2, 2, 0],
       ].map((list) => a!.graph.constant(list, [list.length], 'int64'));
-      return layers.pickRows(a!, rows!, places!);
+      return layers.pickRows(a!, { rows: rows!, places: places! });
     },
     composed: (a) => ops.gather(a!, a!.graph.constant([3, 0], [2], 'int64')),
+  },
+  {
+    name: 'spreadRows',
+    inputs: [normals('x', [2, 3])],
+    composite: (_, a) => {
+      const [rows, places] = [
+        [3, 0],
+        [1, 2, 2, 0],
+      ].map((list) => a!.graph.constant(list, [list.length], 'int64'));
+      return layers.spreadRows(a!, { rows: rows!, places: places! });
+    },
+    composed: (a) => {
+      const [first, second] = ops.split(a!, [1, 1], 0);
+      return ops.concat([second!, ops.mul(a!, 0), first!], 0);
+    },
   },
   {
     name: 'swiglu',
