@@ -2,10 +2,11 @@
  * Whole trainer against whole trainer: preference training and reward models of rlp beside TRL's. Prints a table.
  *
  *     pnpm tsx --conditions=@rlp/source lab/trl-preferences.ts --python PYTHON [--case TEXT] [--exact] [--record FILE]
- *          [--model DIR] [--pairs 8] [--tokens 35] [--updates 3]
+ *          [--model DIR] [--pairs 8] [--tokens 6-35] [--prompt 64-256] [--updates 3]
  *
  * PYTHON is an interpreter with TRL 1.16 and PyTorch: `pip install trl==1.16.0 torch`. The model is examples/models/stories260k.
  * Each case makes three AdamW updates at a learning rate of 1e-3 on one batch of eight pairs. TRL's trainers get the same token ids.
+ * `--tokens` is the range of the lengths of completions, and `--prompt` of prompts, which are a few words otherwise.
  * Times are processor time of an update with one thread, the median after the first two. Give more updates to measure them.
  * `--exact` adds how far the weights of both are from TRL's in float64, as shares of the way moved. `--record` writes what TRL gave as the fixture of packages/algorithms/src/preference/trl.test.ts.
  */
@@ -30,7 +31,8 @@ const { values } = parseArgs({
     exact: { type: 'boolean', default: false },
     model: { type: 'string', default: resolve(import.meta.dirname, '../examples/models/stories260k') },
     pairs: { type: 'string', default: '8' },
-    tokens: { type: 'string', default: '35' },
+    tokens: { type: 'string', default: '6-35' },
+    prompt: { type: 'string', default: '0-0' },
     updates: { type: 'string', default: '3' },
     record: { type: 'string' },
   },
@@ -50,9 +52,15 @@ const tolerances = [2e-4, 5e-4, 5e-4];
 const keptWeights = 24;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** Completions of the untrained model, cut to 6 tokens or more; every third ends. */
+/** A length of a range such as `6-35`. Lengths of `step` 0, 1, 2, … are spread over it. */
+function lengthIn(range: string, step: number): number {
+  const [shortest, longest] = range.split('-').map(Number);
+  return shortest! + (step % (longest! - shortest! + 1));
+}
+
+/** Prompts and completions of the untrained model; every third completion ends. */
 async function makeJob(): Promise<PreferenceJob> {
-  const longest = Number(values.tokens);
+  const longest = Number(values.tokens.split('-')[1]);
   const engine = await createEngine({ threads: 1 });
   const loaded = await loadModel(model);
   const sampler = await createOnnxSampler({ engine, model: loaded });
@@ -60,6 +68,11 @@ async function makeJob(): Promise<PreferenceJob> {
   const pairs = await Promise.all(
     Array.from({ length: Number(values.pairs) }, async (_, p) => {
       const prompt = loaded.tokenizer.encode(texts[p % texts.length]!);
+      const maxTokens = lengthIn(values.prompt, 53 * p) - prompt.length;
+      if (maxTokens > 0) {
+        const [more] = await sampler.sample({ prompt, count: 1, maxTokens, seed: `prompt ${p}` });
+        prompt.push(...more!.tokens);
+      }
       const drawn = await sampler.sample({
         prompt,
         count: 2,
@@ -69,7 +82,7 @@ async function makeJob(): Promise<PreferenceJob> {
       const [chosen, rejected] = drawn.map(({ tokens }, side) => {
         const own = tokens
           .filter((token) => token !== end)
-          .slice(0, 6 + ((p * 11 + side * 17) % (longest - 5)));
+          .slice(0, lengthIn(values.tokens, p * 11 + side * 17));
         return (p + side) % 3 === 0 ? [...own, end] : own;
       });
       return { prompt, chosen: chosen!, rejected: rejected! };
