@@ -166,12 +166,13 @@ export class PolicyGraphs {
     return { graph, decoder: this.#decoder(graph, integers('tokens', 'tokens'), layout, this.#tables, mode) };
   }
 
-  /** A head that is not trained sums `π W` in the forward pass, which saves a third of its products. */
-  #headParts({ decoder }: Trunk, { reads }: TracedLoss): HeadParts {
-    if (reads.includes('entropies')) return { entropies: 'needed' };
+  /** A head that is not trained sums `π W` in the forward pass, which saves a third of its products. Entropies as metrics come from that sum. */
+  #headParts({ decoder }: Trunk, { reads, graph }: TracedLoss): HeadParts {
+    if (graph.outputs.has('upstream:entropies')) return { entropies: 'needed' };
+    const entropies = reads.includes('entropies') ? 'detached' : 'none';
     return this.#trainable.has(decoder.head.parameter)
-      ? { entropies: 'none' }
-      : { entropies: 'none', probabilities: 'expected' };
+      ? { entropies }
+      : { entropies, probabilities: 'expected' };
   }
 
   #vocabularyHead({ graph, decoder }: Trunk, { entropies, probabilities }: HeadParts): VocabularyHead {
@@ -181,12 +182,13 @@ export class PolicyGraphs {
     const weight = decoder.head.weight();
     const blocks = this.#tables === 'rows' ? cutRows(graph, parameter, weight) : [];
     const trained = Number(weight.shape[0]) < largeVocabulary ? 'keep' : 'again';
-    const inBlocks = { blocks: blocks.map(({ value }) => value), probabilities: probabilities ?? trained };
+    const held = blocks.length === 0 ? 'keep' : (probabilities ?? trained);
     const options = {
       temperature,
-      entropies,
+      // Probabilities that are computed again leave no sum to compute entropies from.
+      entropies: held === 'again' && entropies === 'detached' ? 'needed' : entropies,
       gradient: this.#tables,
-      ...(blocks.length > 0 && inBlocks),
+      ...(blocks.length > 0 && { blocks: blocks.map(({ value }) => value), probabilities: held }),
     } as const;
     const scores = tokenLogprobs(decoder.hidden, weight, targets, options);
     return {
