@@ -79,8 +79,6 @@ function expectNear(one: readonly Metrics[], other: readonly Metrics[]): void {
   for (const [index, metrics] of one.entries()) {
     expect(Object.keys(metrics).sort()).toEqual(Object.keys(other[index]!).sort());
     for (const [name, value] of Object.entries(metrics)) {
-      // Before the first update all rewards against a reference are 0 but for rounding, so none is greater.
-      if (index === 0 && name === 'reward/accuracy') continue;
       const expected = other[index]![name]!;
       expect(Math.abs(value - expected), `update ${index}, ${name}`).toBeLessThan(
         2e-4 * Math.max(1, Math.abs(expected)),

@@ -140,19 +140,38 @@ export function columnsOf(
   };
 }
 
+/** Rounding of a log-probability in float32, relative to it: its sum runs in another order under the reference policy. */
+const rounding = 2 ** -21;
+
+/** Share of pairs whose chosen reward is larger. Equal but for rounding is not larger, as before the first update. */
+function accuracyOf(
+  term: RewardingTerm,
+  rewards: ReturnType<typeof impliedRewards>,
+  columns: PairColumns,
+): number {
+  const noise = readsReference(term) ? term.beta * rounding : 0;
+  const won = rewards.chosen.map((reward, row) => {
+    const [chosen, rejected] = [columns.chosen[row]!, columns.rejected[row]!];
+    return reward - rewards.rejected[row]! > noise * (Math.abs(chosen) + Math.abs(rejected)) ? 1 : 0;
+  });
+  return mean(won);
+}
+
 /** Means over the pairs. Rewards are those that the first term implies. */
 function pairMetrics(term: PairTerm, columns: PairColumns): Metrics {
-  const rewards = term.kind === 'sft' ? undefined : impliedRewards(term, columns);
+  if (term.kind === 'sft') return logprobsOf(columns);
+  const rewards = impliedRewards(term, columns);
   return {
-    ...(rewards && {
-      'reward/chosen': mean(rewards.chosen),
-      'reward/rejected': mean(rewards.rejected),
-      'reward/margin': mean(rewards.chosen) - mean(rewards.rejected),
-      'reward/accuracy': mean(rewards.chosen.map((reward, row) => (reward > rewards.rejected[row]! ? 1 : 0))),
-    }),
-    'logprobs/chosen': mean(columns.chosen),
-    'logprobs/rejected': mean(columns.rejected),
+    'reward/chosen': mean(rewards.chosen),
+    'reward/rejected': mean(rewards.rejected),
+    'reward/margin': mean(rewards.chosen) - mean(rewards.rejected),
+    'reward/accuracy': accuracyOf(term, rewards, columns),
+    ...logprobsOf(columns),
   };
+}
+
+function logprobsOf({ chosen, rejected }: PairColumns): Metrics {
+  return { 'logprobs/chosen': mean(chosen), 'logprobs/rejected': mean(rejected) };
 }
 
 /** A term that says how much better one answer is than another. */

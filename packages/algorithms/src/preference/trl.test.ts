@@ -157,6 +157,11 @@ describe('runPreferenceTraining', () => {
       moved += (start.get(tensor)!.data[place]! - value) ** 2;
     }
     expect(Math.sqrt(apart / moved)).toBeLessThan(1e-3);
+    // Before the first update no reward against a reference is larger than another.
+    for (const [index, { logs }] of updates.entries()) {
+      const accuracy = reports[index]!['reward/accuracy'];
+      if (accuracy !== undefined) expect(accuracy).toBeCloseTo(logs['rewards/accuracies']!, 6);
+    }
     const { logs } = updates.at(-1)!;
     const said: Metrics = reports.at(-1)!;
     for (const [theirs, ours] of [
