@@ -19,13 +19,17 @@ export interface WireShape {
   readonly readAnswer: (body: unknown) => readonly unknown[] | undefined;
   /** Server: what the body of a request asks. @throws `ArgumentError` for another one. */
   readonly readRequest: (body: unknown) => WireRequest;
-  /** Server: the body that answers. `null` if an episode is unscorable. */
-  readonly writeAnswer: (rewards: readonly (number | null)[], form: WireRequest['form']) => unknown;
+  /** Server: the body that answers. `null` if an episode is unscorable. Problems say why episodes cannot be read. */
+  readonly writeAnswer: (
+    rewards: readonly (number | null)[],
+    form: WireRequest['form'],
+    problems: readonly string[],
+  ) => unknown;
 }
 
 /**
  * `{"prompt", "response", "metadata"}` is answered by `{"reward": number | null}`, and
- * `{"episodes": [{"prompt", "response", "metadata"}, …]}` by `{"rewards": [number | null, …]}`.
+ * `{"episodes": [{"prompt", "response", "metadata"}, …]}` by `{"rewards": [number | null, …]}`. If episodes cannot be read, `problems` says why.
  */
 export const episodeShape: WireShape = {
   name: 'episode',
@@ -46,7 +50,10 @@ export const episodeShape: WireShape = {
       '{"prompt", "response", "metadata"} or {"episodes": [{"prompt", "response", "metadata"}]}',
     );
   },
-  writeAnswer: (rewards, form) => (form === 'many' ? { rewards } : { reward: rewards[0] }),
+  writeAnswer: (rewards, form, problems) => ({
+    ...(form === 'many' ? { rewards } : { reward: rewards[0] }),
+    ...(problems.length > 0 && { problems }),
+  }),
 };
 
 /**

@@ -88,7 +88,10 @@ describe('serveRewards', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: `{"episodes": [${body}, {"response": "r", "metadata": {"tree": ${tree}}}, ${body}]}`,
     });
-    expect(await answer.json()).toEqual({ rewards: [1, null, 1] });
+    expect(await answer.json()).toEqual({
+      rewards: [1, null, 1],
+      problems: [expect.stringMatching('^episode 1: metadata: ')],
+    });
   });
 
   it('answers hundreds at once, each with its own', async () => {

@@ -57,7 +57,7 @@ describe('serveRewards', () => {
     expect(server.getStatistics()).toMatchObject({ answered: 3, scored: 3, unscorable: 0, inFlight: 0 });
   });
 
-  it('gives null to what cannot be scored, and to nothing else', async () => {
+  it('gives null to what cannot be scored, and to nothing else, and says what cannot be read', async () => {
     const server = await serveExact();
     const episodes = [
       episode('4'),
@@ -68,9 +68,14 @@ describe('serveRewards', () => {
       null,
       episode('4'),
     ];
+    const problems = [
+      'episode 3: expected the response to be text, got number',
+      expect.stringMatching('^episode 4: metadata: answer: '),
+      'episode 5: expected an object with prompt and response, got null',
+    ];
     expect(await post(server, '/', { episodes })).toEqual([
       200,
-      { rewards: [1, null, null, null, null, null, 1] },
+      { rewards: [1, null, null, null, null, null, 1], problems },
     ]);
     expect(await post(server, '/', episode('throw'))).toEqual([200, { reward: null }]);
     const penalised = await serveExact({ unscorable: -1 });

@@ -39,7 +39,7 @@ export interface RewardServer extends AsyncDisposable {
  * `{"prompt", "response", "metadata"}` or a list of them, `POST /slime` and `POST /openrlhf` in the shapes of these trainers' remote
  * reward models, `GET /health`.
  *
- * Listens on loopback and asks for a token by default. An episode that cannot be scored is `null` in a 200. A request that is not one of the
+ * Listens on loopback and asks for a token by default. An episode that cannot be scored is `null` in a 200, and `problems` says why if it cannot be read. A request that is not one of the
  * above gets 400, 401, 403, 404, 405, 413 or 415. A reward that fails as a whole gives 500, and one that takes too long 504.
  *
  * Reward functions and verifiers score in slices, so that one large request neither keeps others waiting nor outlives `timeoutMs`. A
@@ -141,7 +141,7 @@ class RewardService implements RewardServer {
     this.#count(rewards, problems);
     const { unscorable } = this.#options;
     const told = rewards.map((reward) => reward ?? (unscorable === 'null' ? null : unscorable));
-    return shape.writeAnswer(told, asked.form);
+    return shape.writeAnswer(told, asked.form, problems);
   }
 
   /** Ends with the client, and then leaves its turn to others even where the reward goes on. */
