@@ -102,13 +102,12 @@ export class Learning {
       if (statistics === undefined) continue;
       const { mean, std, min, max, samples } = statistics;
       const best = mean - (2 * std) / Math.sqrt(samples);
-      const past: Past = state.rewards[name] ?? {
+      const known = state.rewards[name] ?? {
         ...{ first: mean, best, least: min, most: max },
         ...{ hasDiffered: false, paysContent: false, paysShort: false, hasJumped: false },
       };
-      past.best = Math.max(past.best, best);
-      past.least = Math.min(past.least, min);
-      past.most = Math.max(past.most, max);
+      const [least, most] = [Math.min(known.least, min), Math.max(known.most, max)];
+      const past: Past = { ...known, best: Math.max(known.best, best), least, most };
       past.hasJumped = jumped(window, past) ?? past.hasJumped;
       past.hasDiffered ||= std > 0 && !suspicious.has(name);
       const pays = (at: readonly number[]) => differ(valuesOf(rewards[name], at), (min + max) / 2);

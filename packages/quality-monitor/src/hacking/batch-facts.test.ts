@@ -14,7 +14,11 @@ const rewardWeights = (
     reward,
     trajectory: { task: { id: tasks[at] } },
   })) as ScoredTrajectory[];
-  return [...weightsOf(trajectories, Int32Array.from(texts), byTask(trajectories), lately)];
+  const clusters = new Uint32Array(rewards.length);
+  for (const [number, [, members]] of byTask(trajectories).entries()) {
+    for (const at of members) clusters[at] = number;
+  }
+  return [...weightsOf(trajectories, { texts: Int32Array.from(texts), clusters }, lately)];
 };
 
 describe('weights', () => {

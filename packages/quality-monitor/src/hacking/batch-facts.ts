@@ -15,26 +15,26 @@ const rounding = 1e-9;
  * The usual reward is `(n · own + m · recent) / (n + m)`: the mean of the batch's `n` rewards, pooled with `m ≤ 24` recent ones.
  * So a small batch that is hacked as a whole counts as rewarded.
  *
- * @param texts - Hashes of the responses.
+ * @param given - Hash of each response, and the number of its task.
  * @param recent - Rewards of earlier batches.
  */
 export function rewardWeights(
   trajectories: readonly ScoredTrajectory[],
-  texts: Int32Array,
-  tasks: Tasks,
+  { texts, clusters }: { readonly texts: Int32Array; readonly clusters: Uint32Array },
   recent: DetectorState['rewards'],
 ): Float32Array<ArrayBuffer> {
   const rewards = finiteRewards(trajectories);
-  const pooled = recent.weight;
   const own = mean(rewards);
-  const usual = own + (pooled / Math.max(1, pooled + rewards.length)) * (recent.mean - own);
+  const usual = own + (recent.weight / Math.max(1, recent.weight + rewards.length)) * (recent.mean - own);
   const distances = trajectories.map(({ reward }) => distance(reward, usual));
   const above = median(distances.filter((distance) => distance > 0));
   const below = median(distances.filter((distance) => distance < 0));
-  const times = timesGiven(tasks, texts);
+  const answers = Array.from(texts, (text, at) => clusters[at]! * 2 ** 32 + (text >>> 0));
+  const times = counted(answers);
   return Float32Array.from(distances, (distance, at) => {
     if (distance === 0) return 0;
-    return (distance > 0 ? weight(distance, above) : -weight(distance, below)) / times[at]!;
+    const size = distance > 0 ? weight(distance, above) : -weight(distance, below);
+    return size / times.get(answers[at]!)!;
   });
 }
 
@@ -53,17 +53,6 @@ export function addRewards(
   if (rewards.length === 0 || !(Math.abs(own) < 1e100)) return;
   recent.mean += (rewards.length / (recent.weight + rewards.length)) * (own - recent.mean);
   recent.weight = Math.min(pooledResponses, recent.weight + rewards.length);
-}
-
-/** How often each response's task got the same text. */
-function timesGiven(tasks: Tasks, texts: Int32Array): Float64Array {
-  const times = new Float64Array(texts.length).fill(1);
-  for (const [, members] of tasks) {
-    if (members.length === 1) continue;
-    const given = counted(members.map((at) => texts[at]!));
-    for (const at of members) times[at] = given.get(texts[at]!)!;
-  }
-  return times;
 }
 
 /** Distance from the usual reward. 0 if the reward is missing or equal up to rounding. */
@@ -88,9 +77,9 @@ export type Tasks = readonly (readonly [task: string, members: readonly number[]
 export function byTask(trajectories: readonly ScoredTrajectory[]): Tasks {
   const tasks = new Map<string, number[]>();
   for (const [at, { trajectory }] of trajectories.entries()) {
-    const members = tasks.get(trajectory.task.id);
-    if (members === undefined) tasks.set(trajectory.task.id, [at]);
-    else members.push(at);
+    const members = tasks.get(trajectory.task.id) ?? [];
+    tasks.set(trajectory.task.id, members);
+    members.push(at);
   }
   return tasks.size < 3 ? trajectories.map(({ trajectory }, at) => [trajectory.id, [at]]) : [...tasks];
 }

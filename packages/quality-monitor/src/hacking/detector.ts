@@ -191,7 +191,7 @@ class Detector implements RewardHackingDetector {
         row[traitIndex.sameness] = countBin(this.#recent.tasksWith(measures.hash, taskHashes[number]!));
       }
     }
-    const weights = rewardWeights(trajectories, hashes, tasks, this.#state.rewards);
+    const weights = rewardWeights(trajectories, { texts: hashes, clusters }, this.#state.rewards);
     const rewarded = rewardedOf({ weights });
     const texts = Int32Array.from(rewarded.flatMap((at) => [hashes[at]!, taskHashes[clusters[at]!]!]));
     return { rows, weights, clusters, texts, ...this.#recent.gather(tasks, weights, phrases) };
