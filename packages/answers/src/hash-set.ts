@@ -7,6 +7,7 @@ export class HashSet {
   #keys = new Int32Array(leastSlots);
   #size = 0;
 
+  /** Number of hashes. */
   get size(): number {
     return this.#size;
   }

@@ -36,6 +36,7 @@ export class TextReader {
   readonly #fold: number;
   /** Hashes of the chunks. Shape: `[chunkCount]` and room. */
   chunks: Int32Array<ArrayBuffer> = new Int32Array(256);
+  /** Chunks of the text that was read last. */
   chunkCount = 0;
   /** Characters, those between chunks, and those that are controls, surrogates, private or replacements. */
   characters: { readonly all: number; readonly spaces: number; readonly garbled: number } = {

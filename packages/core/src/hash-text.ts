@@ -1,6 +1,8 @@
 /** Hash of a text: two halves of 32 bits. */
 export interface TextHash {
+  /** 32 bits. */
   low: number;
+  /** 32 further bits. */
   high: number;
 }
 
