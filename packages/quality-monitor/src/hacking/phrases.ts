@@ -7,6 +7,8 @@ const recentTasks = 64;
 /** Least usual tasks to compare with, and most. */
 const [leastUsual, mostUsual] = [24, 4096];
 const comparedUsual = 600;
+/** Tasks that share a text beyond which more mean nothing: a frequent text has more of them in some batches than in others. */
+const manyTasks = 3;
 /** Nats attributed to chance, most nats of one phrase, and least recent tasks with it. */
 const [chanceNats, mostNats, leastTasks] = [4.5, 30, 3];
 
@@ -97,7 +99,7 @@ export class RecentPhrases {
         if (at % 2 === 0 && texts[at + 1] !== task) found.add(texts[at + 1]!);
       }
     }
-    return found.size;
+    return Math.min(manyTasks, found.size);
   }
 
   #count({ slots }: WaitingBatch, sign: 1 | -1): void {
