@@ -5,23 +5,28 @@ const mostKept = 2 ** 16;
 /** Hash of no characters. */
 const emptyHash = 0x811c9dc5 | 0;
 
-/** What a character is: part of a chunk, an ASCII letter, white space, or garbled. */
+/** What a character is: part of a chunk, an ASCII letter whose case is ignored, white space, or garbled. */
 const kinds = { part: 0, letter: 1, space: 2, garbled: 3, garbledSpace: 4 } as const;
 
-let table: Uint8Array | undefined;
+type LetterCase = 'ignored' | 'kept';
+
+const tables: { [Case in LetterCase]?: Uint8Array } = {};
 
 /** Kind of each UTF-16 unit. Shape: `[65536]`. Built once. */
-function kindTable(): Uint8Array {
-  if (table !== undefined) return table;
-  const { letter, space, garbled, garbledSpace } = kinds;
-  table = new Uint8Array(65_536);
-  table.fill(letter, 65, 91).fill(letter, 97, 123);
+function kindTable(letterCase: LetterCase): Uint8Array {
+  const { part, letter, space, garbled, garbledSpace } = kinds;
+  const known = tables[letterCase];
+  if (known !== undefined) return known;
+  const table = new Uint8Array(65_536);
+  const ofLetters = letterCase === 'ignored' ? letter : part;
+  table.fill(ofLetters, 65, 91).fill(ofLetters, 97, 123);
   // Controls, surrogates, private and replacement characters.
   table.fill(garbled, 0, 9).fill(garbled, 14, 32).fill(garbled, 127, 160);
   table.fill(garbled, 0xd800, 0xf900).fill(garbled, 0xfff0);
   for (const [code, isSpace] of whiteSpaceTable().entries()) {
     if (isSpace === 1) table[code] = table[code] === garbled ? garbledSpace : space;
   }
+  tables[letterCase] = table;
   return table;
 }
 
@@ -31,9 +36,7 @@ function kindTable(): Uint8Array {
  * A **chunk** is a run without white space. Of 100,000 chunks about one has the hash of another one.
  */
 export class TextReader {
-  readonly #kinds = kindTable();
-  /** Bit that makes an ASCII letter small. */
-  readonly #fold: number;
+  readonly #kinds: Uint8Array;
   /** Hashes of the chunks. Shape: `[chunkCount]` and room. */
   chunks: Int32Array<ArrayBuffer> = new Int32Array(256);
   /** Chunks of the text that was read last. */
@@ -44,8 +47,8 @@ export class TextReader {
   };
 
   /** @param letterCase - `'ignored'`: ASCII letters are compared without case. */
-  constructor(letterCase: 'ignored' | 'kept') {
-    this.#fold = letterCase === 'ignored' ? 32 : 0;
+  constructor(letterCase: LetterCase) {
+    this.#kinds = kindTable(letterCase);
   }
 
   /** Reads a text and forgets the one before. @returns This. */
@@ -57,23 +60,24 @@ export class TextReader {
     const isRoomy = this.chunks.length > mostKept && room < mostKept;
     if (room > this.chunks.length || isRoomy) this.chunks = new Int32Array(2 ** Math.ceil(Math.log2(room)));
     const { chunks } = this;
-    const fold = this.#fold;
-    let [hash, chunkStart, count, spaces, garbled] = [emptyHash, 0, 0, 0, 0];
+    let [hash, chunkStart, count, further, garbled] = [emptyHash, 0, 0, 0, 0];
     for (let at = 0; at < length; at++) {
       const code = text.charCodeAt(at);
       const kind = kindOf[code]!;
       if (kind >= kinds.garbled) garbled += 1;
       if (kind === kinds.space || kind === kinds.garbledSpace) {
         if (at > chunkStart) chunks[count++] = hash;
-        spaces += 1;
+        else further += 1;
         [hash, chunkStart] = [emptyHash, at + 1];
         continue;
       }
-      const small = kind === kinds.letter ? code | fold : code;
+      const small = kind === kinds.letter ? code | 32 : code;
       // FNV-1a, with a shift, because some words collide under every polynomial.
       hash = Math.imul(hash ^ small, 0x01000193);
       hash ^= hash >>> 15;
     }
+    // A space ends a chunk or follows another one.
+    const spaces = count + further;
     if (length > chunkStart) chunks[count++] = hash;
     this.chunkCount = count;
     this.characters = { all: length, spaces, garbled };

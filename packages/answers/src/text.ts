@@ -2,7 +2,7 @@
 import { whiteSpaceTable } from './white-space.ts';
 
 export { tagName } from './extract/extract-tag.ts';
-export { readXmlFields } from './extract/xml-fields.ts';
+export { pairReader } from './extract/xml-fields.ts';
 export { HashSet } from './hash-set.ts';
 export { shownText, withoutComments } from './shown-text.ts';
 export { TextReader } from './text-reader.ts';

@@ -16,19 +16,31 @@ export function readXmlFields(
   fields: readonly XmlField[],
   occurrence: 'first' | 'last' = 'first',
 ): Readonly<Record<string, string | null>> {
-  return Object.fromEntries(fields.flat().map((tag) => [tag, readPair(text, tag, occurrence)]));
+  return Object.fromEntries(fields.flat().map((tag) => [tag, readPair(text, marksOf(tag), occurrence)]));
 }
 
-function readPair(text: string, tag: string, occurrence: 'first' | 'last'): string | null {
+/** Reads the content of the first pair of a tag in one text after the other, as {@link readXmlFields} does. */
+export function pairReader(tag: string): (text: string) => string | null {
+  const marks = marksOf(tag);
+  return (text) => readPair(text, marks, 'first');
+}
+
+type Marks = readonly [opening: string, closing: string];
+
+function marksOf(tag: string): Marks {
+  return [`<${tag}>`, `</${tag}>`];
+}
+
+function readPair(text: string, [opening, closing]: Marks, occurrence: 'first' | 'last'): string | null {
   let found: string | null = null;
   let at = 0;
   for (;;) {
-    const open = text.indexOf(`<${tag}>`, at);
-    const close = open < 0 ? -1 : text.indexOf(`</${tag}>`, open);
+    const open = text.indexOf(opening, at);
+    const close = open < 0 ? -1 : text.indexOf(closing, open);
     if (close < 0) return found;
-    found = trimmed(text.slice(open + tag.length + 2, close));
+    found = trimmed(text.slice(open + opening.length, close));
     if (occurrence === 'first') return found;
-    at = close + tag.length + 3;
+    at = close + closing.length;
   }
 }
 
@@ -36,7 +48,7 @@ function readPair(text: string, tag: string, occurrence: 'first' | 'last'): stri
 export function xmlAnswer(messages: readonly Message[], field = 'answer'): string | null {
   for (const { role, content } of [...messages].reverse()) {
     if (role !== 'assistant') continue;
-    const answer = readPair(content, field, 'first');
+    const answer = readPair(content, marksOf(field), 'first');
     if (answer !== null) return answer;
   }
   return null;

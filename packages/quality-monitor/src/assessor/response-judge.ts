@@ -1,4 +1,4 @@
-import { HashSet, readXmlFields, TextReader } from '@rlp/answers/text';
+import { HashSet, pairReader, TextReader } from '@rlp/answers/text';
 import { messageOf } from '@rlp/core';
 import { exactSignature, Sequences, signatureLength } from '../text/sequences.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
@@ -7,12 +7,15 @@ const minimumReasoning = 20;
 const minimumAnswer = 2;
 const trivialWords = new Set(['n/a', 'none', 'idk', '...', 'thinking']);
 
+const untagged = { reasoning: '', answer: '', isFormatted: false, hasReasoningTags: false };
+
 /** Quality of one response. */
 export type ResponseQuality = ReturnType<ResponseJudge['quality']>;
 
 /** Judges responses batch by batch. */
 export class ResponseJudge {
   readonly #options: ResolvedAssessorOptions;
+  readonly #readers: Record<'reasoning' | 'answer', ReturnType<typeof pairReader>> | undefined;
   readonly #sequences = new Sequences();
   readonly #text = new TextReader('ignored');
   /** Reasoning that may repeat itself. */
@@ -23,6 +26,10 @@ export class ResponseJudge {
 
   constructor(options: ResolvedAssessorOptions) {
     this.#options = options;
+    const { tags } = options;
+    if (tags !== 'none') {
+      this.#readers = { reasoning: pairReader(tags.reasoning), answer: pairReader(tags.answer) };
+    }
   }
 
   /** Judges a batch. Equal responses are judged once. @returns With errors of the option `coherence`. */
@@ -82,9 +89,9 @@ export class ResponseJudge {
   /** Content of the first pair of each tag. A response that has both pairs is formatted. */
   #shape(response: string) {
     const { tags, conventions } = this.#options;
-    if (tags === 'none') return { reasoning: '', answer: '', isFormatted: false, hasReasoningTags: false };
-    const fields = readXmlFields(response, [tags.reasoning, tags.answer]);
-    const [reasoning = null, answer = null] = [fields[tags.reasoning], fields[tags.answer]];
+    if (tags === 'none' || this.#readers === undefined) return untagged;
+    const reasoning = this.#readers.reasoning(response);
+    const answer = this.#readers.answer(response);
     // With the conventions of TunRex, both tags in any order will do.
     const hasTags = () =>
       response.includes(`<${tags.reasoning}>`) && response.includes(`</${tags.reasoning}>`);
