@@ -1,5 +1,5 @@
 import { defineRun } from '@rlp/run';
-import { brief } from './src/rewards.ts';
+import { near } from './src/rewards.ts';
 
 /** `npm run train` runs this file. `npx rlp train --help` says how to replace a value on the command line. */
 export default defineRun({
@@ -15,15 +15,15 @@ export default defineRun({
   },
   data: 'data/questions.jsonl',
   // First it imitates the answers. For a model that can chat, leave this out.
-  sft: { updates: 30, sequencesPerBatch: 8, backend: { learningRate: 3e-3 } },
+  sft: { updates: 16, sequencesPerBatch: 8, backend: { learningRate: 3e-3 } },
   // Then it practises. `answer`: the response ends with the answer of the row.
-  rewards: { right: 'answer', brief },
+  rewards: { right: 'answer', near },
   algorithm: {
     name: 'grpo',
-    iterations: 10,
+    iterations: 20,
     tasksPerIteration: 8,
     rollout: { groupSize: 8, sampling: { maxTokens: 4 } },
-    backend: { learningRate: 3e-4 },
+    backend: { learningRate: 1e-3 },
   },
   evaluation: { heldOut: 4 },
   output: 'runs/first',

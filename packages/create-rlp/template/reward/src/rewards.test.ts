@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brief } from './rewards.ts';
+import { near } from './rewards.ts';
 
-test('brief pays for short answers, and not for empty ones', () => {
-  assert.equal(brief({ response: '12' }), 1);
-  assert.equal(brief({ response: '' }), 0);
-  assert.equal(brief({ response: '1234' }), 0);
+test('near pays the more, the nearer a number is to the answer', () => {
+  const task = { metadata: { answer: '12' } };
+  assert.equal(near({ response: '12', task }), 1);
+  assert.equal(near({ response: '15', task }), 0.25);
+  assert.equal(near({ response: '', task }), 0);
+  assert.equal(near({ response: 'twelve', task }), 0);
 });
