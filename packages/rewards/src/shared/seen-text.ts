@@ -76,10 +76,10 @@ const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
 /** What stands for a text that is still to be written. */
-const placeholder = /^\s*[[{](?:your|insert|put|write)\b[^\]}]*[\]}]\s*$/i;
+const placeholder = /^\s*(?:[.…]+|[[{](?:your|insert|put|write)\b[^\]}]*[\]}])\s*$/i;
 
 /**
- * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, placeholders and repetitions of the name of
+ * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, dots, placeholders and repetitions of the name of
  * the text do not count.
  */
 export function isVisible(text: string, name = ''): boolean {

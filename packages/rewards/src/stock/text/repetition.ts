@@ -1,6 +1,7 @@
 import { wordsOf } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
+import { unhiddenText } from '../../shared/plain-text.ts';
 import { countNgrams } from '../../shared/text.ts';
 
 const schema = z.strictObject({
@@ -8,7 +9,7 @@ const schema = z.strictObject({
   size: z.int().min(1).max(64).default(3),
   /** Reward of a response that only repeats itself. Default -1. */
   penalty: z.number().nonpositive().default(-1),
-  /** Sampled tokens (TRL), or words in lower case (open-r1). Default `'tokens'`. */
+  /** Sampled tokens (TRL), or words in lower case (open-r1), without invisible characters. Default `'tokens'`. */
   unit: z.enum(['tokens', 'words']).default('tokens'),
 });
 
@@ -27,7 +28,10 @@ export function repetitionPenalty<Metadata = unknown>(
 ): RewardFunction<Metadata> {
   const { size, penalty, unit } = parseOptions('repetitionPenalty', schema, options);
   return ({ steps, response }) => {
-    const items = unit === 'tokens' ? steps.flatMap(({ tokens }) => tokens) : wordsOf(response.toLowerCase());
+    const items =
+      unit === 'tokens'
+        ? steps.flatMap(({ tokens }) => tokens)
+        : wordsOf(unhiddenText(response).toLowerCase());
     return repeatedShare(items, size) * penalty;
   };
 }
