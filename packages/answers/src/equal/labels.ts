@@ -16,8 +16,7 @@ export function withoutLabel({ operators, sides }: Relation): readonly Expressio
  */
 export function valueSaid({ operators, sides: [left, right] }: Relation): readonly Expression[] {
   const names = [...variablesOf(left!)];
-  const isNamed =
-    !names.some((name) => /^[xyz]/.test(name)) || /^[a-z]+$/.test(factorNames(left!)) || isQuotient(left!);
+  const isNamed = !names.some((name) => /^[xyz]/.test(name)) || /^[a-z]+$/.test(factorNames(left!));
   const isOfSeveral = operators.join() === '=' && names.length > 1 && isNamed;
   return isOfSeveral && variablesOf(right!).size === 0 ? [right!] : [];
 }
@@ -39,21 +38,16 @@ export function isLabel(side: Expression): boolean {
   if (side.type !== 'apply') return false;
   const [first, second] = side.args;
   if (side.name === 'abs') return isLabel(first!);
-  if (side.name === 'divide') return isLabel(first!) && isLabel(second!) && !areCoordinates(side.args);
+  if (side.name === 'divide')
+    return isLabel(first!) && isLabel(second!) && !/^[xyz]{2}$/.test(factorNames(side));
   if (side.name === 'call') return second!.type === 'number' || isLabel(second!);
   return side.name === 'multiply' && /^(?:d[a-z]|Delta[a-z]|m?[A-Z]+)$/.test(factorNames(side));
 }
 
-/** `x` and `y`, whose quotient is a line if it has a value. */
-const areCoordinates = (sides: readonly Expression[]) =>
-  sides.every((side) => /^[xyz]$/.test(factorNames(side)));
-const isQuotient = (side: Expression) =>
-  side.type === 'apply' && side.name === 'divide' && areCoordinates(side.args);
-
-/** The letters of a product, in a row; a sign that no name has for anything else. */
+/** The letters of a product or quotient, in a row; a sign that no name has for anything else. */
 function factorNames(product: Expression): string {
   if (product.type === 'symbol') return product.name.replace(/_.*/, '');
-  return product.type === 'apply' && product.name === 'multiply'
+  return product.type === 'apply' && /^(?:multiply|divide)$/.test(product.name)
     ? product.args.map(factorNames).join('')
     : '?';
 }

@@ -110,26 +110,20 @@ export function withUnitInWords(text: string): string | undefined {
   return;
 }
 
+const numberWord = `(?:${[...small, ...tens.slice(2), ...Object.keys(counts), ...denominators.keys()].join('|')})s?`;
+const runs = new RegExp(
+  `\\b(?:minus |negative )?${numberWord}(?:(?:[\\s-]| and | point )${numberWord})*\\b`,
+  'gi',
+);
+
 /** The only number in words that a sentence has: `twelve` of "She has twelve apples". `One` and `half` alone may be other words. */
 export function onlyNumberIn(sentence: string): string | undefined {
-  const marked = sentence.replace(/[a-z]+/gi, (word) =>
-    isNumberWord(word.toLowerCase()) || /^(?:minus|negative)$/i.test(word) ? word : '|',
-  );
-  const trimmed = marked
-    .split(/[^a-z\s-]+/i)
-    .map((run) => run.replace(/^(?:\s|and |or )+|(?:\s| and| or)+$/g, ''));
-  const [run, ...others] = trimmed.filter((part) => part !== '');
-  const isNumber = run !== undefined && others.length === 0 && !/^(?:one|half)$/i.test(run);
+  const [run = 'one', ...others] = sentence.match(runs) ?? [];
+  const isNumber = others.length === 0 && !/^(?:one|half)$/i.test(run);
   return isNumber && valueInWords(run.toLowerCase()) !== undefined ? run : undefined;
 }
 
+const wordOfNumber = new RegExp(`^(?:${numberWord}|point|and|or)$`);
+
 /** Whether a word says a number or a part of one. */
-export function isNumberWord(word: string): boolean {
-  const singular = word.replace(/s$/, '');
-  return (
-    valueOfWord(word) !== undefined ||
-    /^(?:point|and|or)$/.test(singular) ||
-    scaleOfWord(word) !== undefined ||
-    denominators.has(singular)
-  );
-}
+export const isNumberWord = (word: string) => wordOfNumber.test(word);

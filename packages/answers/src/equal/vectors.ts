@@ -1,6 +1,4 @@
-import { apply, constant, type Expression, symbol, variablesOf } from './expression.ts';
-
-type Collection = Extract<Expression, { type: 'collection' }>;
+import { apply, type Collection, constant, type Expression, symbol, variablesOf } from './expression.ts';
 
 /** The largest matrix whose determinant is read: four rows have 24 products. */
 const maximumRows = 4;

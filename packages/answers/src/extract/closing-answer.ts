@@ -91,9 +91,7 @@ export function fewWords(text: string): Candidate | undefined {
 
 /** A short text in bold that a response begins with, a letter or yes or no, or its first line. An explanation follows. */
 const headline =
-  /^(?:\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)|((?:[Yy]es|[Nn]o|[Tt]rue|[Ff]alse)(?=(?:[.!:]|\s?[—–])(?!\s?(?:I|We|Let|There)\b)[^\n]+$)|(?:[A-J]|\([A-J]\))(?=,?\s(?:because|since|as)\b|\s?[—–]))|([^\n]{1,40})\n\s*\n)/;
-const heading =
-  /^(?:(?:final |short )?answer|(?:detailed )?solution|explanation|proof|steps?|note|summary|result)\b/i;
+  /^(?!\W*(?:(?:final |short )?answer|(?:detailed )?solution|explanation|proof|steps?|note|summary|result)\b)(?:\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)|((?:yes|no|true|false)(?=(?:[.!:]|\s?[—–])(?!\s?(?:I|We|Let|There)\b)[^\n]+$)|(?:[A-J]|\([A-J]\))(?=,?\s(?:because|since|as)\b|\s?[—–]))|([^\n]{1,40})\n\s*\n)/i;
 const concludes =
   /^\W*(?:so|thus|hence|therefore|wait|actually|in total|finally|the (?:final )?(?:answer|result|total|sum|value) is)\b/i;
 
@@ -103,7 +101,7 @@ function statedFirst(text: string, last: string): Candidate | undefined {
   if (line === undefined || concludes.test(last)) return;
   const answer = withoutMarks(line).replace(/\.$/, '');
   const isAnswer = reply !== undefined || (isFormula(answer) && !/^\d+[.)]$/.test(line));
-  return isAnswer && !heading.test(answer) ? candidateIn(text, answer, lastSide(answer)) : undefined;
+  return isAnswer ? candidateIn(text, answer, lastSide(answer)) : undefined;
 }
 
 /** A check, good wishes, and a reason with digits for words: "Since 7 and 12 have no common factor, the fraction is in lowest terms." */
