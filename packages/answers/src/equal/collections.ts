@@ -1,5 +1,5 @@
-import { coordinatesOf } from './coordinates.ts';
-import type { Agree, Collection, Expression } from './expression.ts';
+import { type Agree, type Collection, collection, type Expression } from './expression.ts';
+import { withoutLabel } from './labels.ts';
 
 const maximumParts = 100;
 
@@ -36,4 +36,22 @@ function matchesInAnyOrder(
     if (index >= 0) left.splice(index, 1);
     return index >= 0;
   });
+}
+
+/** Letters that name the places of a tuple, in this order. */
+const inOrder = /^(?:abc?d?|xyz?|mn|pqr?|rs|st|uvw?)$/;
+
+/** `x = 1, y = 2` as the tuple `(1, 2)`, in whatever order it is written; `undefined` for other lists. */
+function coordinatesOf({ parts }: Collection): Collection | undefined {
+  const places = parts.flatMap((part) => {
+    const name = part.type === 'relation' ? part.sides[0] : undefined;
+    const value = part.type === 'relation' ? withoutLabel(part)[0] : undefined;
+    return name?.type === 'symbol' && value !== undefined ? [{ name: name.name, value }] : [];
+  });
+  places.sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (places.length !== parts.length || !inOrder.test(places.map(({ name }) => name).join(''))) return;
+  return collection(
+    '()',
+    places.map(({ value }) => value),
+  );
 }

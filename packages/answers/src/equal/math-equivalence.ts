@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { withoutBase } from './bases.ts';
 import { withDeclarationOf } from './bound-variables.ts';
 import { canonical } from './canonical.ts';
 import { agreeAsFormulas } from './chemistry.ts';
@@ -8,13 +7,12 @@ import { agreeCollections } from './collections.ts';
 import { agreeAsDates } from './dates.ts';
 import { collection, type Expression, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
-import { withConstantOf } from './integration-constant.ts';
 import { valueSaid, withoutLabel } from './labels.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
+import { roundsTo, withConstantOf, withoutBase } from './other-forms.ts';
 import { samePieces } from './piecewise.ts';
 import { agreeQuantities } from './quantities.ts';
 import { agreeRelations, haveOneVariable } from './relations.ts';
-import { roundsTo } from './rounding.ts';
 import {
   type MathEquivalence,
   maximumLength,

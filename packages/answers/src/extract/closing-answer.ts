@@ -6,7 +6,7 @@ import { type Candidate, candidateIn, conclusion, inexact, refusal } from './sta
 
 /** A date, a point, a time of day, or a number, which may be mixed. */
 const number = new RegExp(
-  String.raw`\b${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?|[[(](?:[-−]?[\d./∞]+, ?){1,3}[-−]?[\d./∞]+[\])]|\d+ ?(?:hours?|hrs?|h|minutes?|min|feet|ft),? (?:and )?\d+ ?(?:minutes?|mins?|min|seconds?|sec|s|inch(?:es)?|in)\b|(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+|(?: \d+)?\/\d+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])`,
+  String.raw`\b${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?|[[(](?:[-−]?[\d./∞]+, ?){1,3}[-−]?[\d./∞]+[\])]|\d+ ?(?:hours?|hrs?|h|minutes?|min|feet|ft),? (?:and )?\d+ ?(?:minutes?|mins?|min|seconds?|sec|s|inch(?:es)?|in)\b|(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+|(?: \d+)?\/\d+|[₀-₉]+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])`,
   'gi',
 );
 
@@ -35,14 +35,15 @@ const spans = /(?<!\\)\$\$?(?:[^$\\]|\\[\s\S])+\$|\\\(.+?\\\)|\\\[.+?\\\]/g;
 const said = /^[^\d\\]*\b(?:is|are|equals|will be)\b\s*:?\s*(?:exactly|only|precisely|just)?\s*(\S.*?)\.?$/;
 
 /** `x = 1 and x = 2`. */
-const severalValues = /(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s*=[^=]*$/;
+const severalValues =
+  /(?<=\bare\s(?:therefore |thus |then )?:?\s?)(?:[-−]?[\d./]+, )+(?:and )?[-−]?[\d./]+(?=\.?$)|(?<![\w\\])([a-zA-Z])\s*=[^=]+\b(?:and|or)\b[\s$\\(]*\1\s*=[^=]*$/;
 
 /** A sentence that begins with its verdict. */
 const yesOrNo =
   /^(?:(?:so|thus|hence|therefore)\b,?\s)?(?:(yes|no|true|false)[,.](?!.*\b(?:yes|no|true|false)\b)|(?:the|this) (?:statement|claim|assertion|proposition) is (true|false)\.?$)/i;
 /** What a sentence says of solutions: that there are none, or no end of them. */
 const solutions =
-  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|exists?)|(?:does|do) not exist|infinitely many solutions|there are none|(?:con|di)verges)\b[^,;:]{0,40}$/i;
+  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|exists?)|(?:does|do) not exist|infinitely many solutions|there are none|undefined|DNE|(?:con|di)verges)\b[^,;:]{0,40}$/i;
 /** A letter that a sentence chooses. */
 const chosen = [
   /\b(?:choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|it['’]s)\s+(?:option\s+|choice\s+)?(\([A-J]\)|[A-HJ])[.!]?$/,
@@ -106,7 +107,7 @@ function statedFirst(text: string, last: string): Candidate | undefined {
 
 /** A check, good wishes, and a reason with digits for words: "Since 7 and 12 have no common factor, the fraction is in lowest terms." */
 const remark =
-  /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^(?:I hope|hope |let me (?:know|verify|check|double)|check\b|verif|as a check|feel free)/i;
+  /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^(?:I hope|hope |let me (?:know|verify|check|double)|check\b|verif|as a check|feel free|plugging (?:it|this|that) back|would you|sorry\b)/i;
 
 /** What the last sentence that concludes a value says: a number, yes or no, that there are no solutions, its only words in bold, or what something is. */
 function saidLast(text: string, sentences: readonly string[]): Candidate | undefined {
@@ -126,7 +127,8 @@ function saidLast(text: string, sentences: readonly string[]): Candidate | undef
 }
 
 /** Yes or no, or that there are no solutions. */
-function verdictOf(sentence: string): string | undefined {
+function verdictOf(given: string): string | undefined {
+  const sentence = given.replace(/,\s(?:since|because|as)\b.*$/, '');
   const [begin = '', reply, truth] = yesOrNo.exec(sentence) ?? [];
   const [before = '', ...digits] = sentence.slice(begin.length).split(/(?=\d)/);
   if (digits.length > 0 && copula.test(before)) return;
@@ -179,7 +181,7 @@ const counted =
 
 /** Words that a result stands behind. */
 const copula =
-  /(?:\b(?:is|are|was|be|equals?|equal to|gives?|yields|leaves|leaving|makes|(?:total|answer|remainder|result|sum) of|we (?:get|have|find|obtain)|(?:s?he|they|it|you) (?:has|have|had|gets?|needs?|takes?|costs?|pays?|earns?|owes?))|=)\s(?:(?:just|simply|exactly|only|then|therefore|thus)\s)?$/i;
+  /(?:\b(?:is|are|was|be|equals?|equal to|gives?|yields|leaves|leaving|makes|(?:total|answer|remainder|result|sum) of|we (?:get|have|find|obtain)|(?:s?he|they|it|you) (?:has|have|had|gets?|needs?|takes?|costs?|pays?|earns?|owes?))|=|:)\s(?:(?:just|simply|exactly|only|then|therefore|thus)\s)?$/i;
 
 /** Whether a part of a sentence is what it says: the only one with digits, or the last one and said to be something. Ordinals are words. */
 function isStated(sentence: string, { 0: part, index }: RegExpExecArray, isOnly: boolean): boolean {

@@ -14,7 +14,7 @@ const marks = '(?:[*_"]|</[a-z]{1,8}>){0,4}';
 const answerWord =
   'answer|tl;?dr(?=:)|\\b(?:final|bottom line|conclusion)(?=:)|(?:correct|right|best) (?:option|choice)|solution(?: set)?|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban|الجواب|الإجابة';
 const equalsWord =
-  '(?:is|equals|should be|would be|must be|has to be|es|ist|est|è|é)\\b\\s{0,8}:?|[:=：]|هو|هي|是|为|為|は|는|은';
+  '(?:is|equals|should be|would be|must be|has to be|es|ist|est|è|é)\\b\\s{0,8}:?|[-=]>|→|[:=：]|هو|هي|是|为|為|は|는|은';
 const adverb =
   'therefore|thus|hence|then|simply|just|exactly|clearly|actually|also|daher|somit|donc|alors|quindi|dunque|portanto|por (?:lo )?tanto|par conséquent|pues|dus';
 /** "The answer is", and the same of other languages. */
@@ -75,7 +75,7 @@ function phraseIn(text: string, reading: 'sentence' | 'line'): Candidate | undef
 /** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
   const end = line.search(
-    /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)|[。！？।]|\s?(?:です|である|입니다)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S|\s\((?:that|this|it|which|since|because|the same|equivalently|i\.e)\b|,\s(?:provided|assuming|given|as)\b/,
+    /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)|[。！？।]|\s?(?:です|である|입니다)|(?<=\d)\s?(?:[円元圓個个本人枚匹回種]|개|명|원)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S|\s\((?:that|this|it|which|since|because|the same|equivalently|i\.e)\b|,\s(?:provided|assuming|given|as)\b/,
   );
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
@@ -85,7 +85,7 @@ const comments =
   /<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** An answer that is a sentence: "Janet makes $18 every day", "вероятность равна 1/4". */
 const sentenceStart =
-  /^(?:[A-Z][a-z'’]+\s[a-z]+|(?![\p{Script=Latin}\p{Script=Greek}])\p{L}{2,}\s\p{L}{2,})\s\S/u;
+  /^(?:[A-Z][a-z'’]+\s[a-z]+|(?:o|el|les?|l[ao]s?|il|die|der|das)\s\p{L}+|(?![\p{Script=Latin}\p{Script=Greek}])\p{L}{2,}\s\p{L}{2,})\s\S/u;
 /** A formula with what it counts: "$4! = 24$ ways". */
 const countedFormula = /^\$[^$]+\$(?=\s[a-z\s]+$)/i;
 /** A formula with what it is: "the interval $(2, 3]$". */
@@ -96,7 +96,9 @@ const thoughtStart =
 const thoughtEnd =
   /<\/(?:seed:)?think(?:ing)?>|<\/thought>|◁\/think▷|\[\/THINK\]|<\|(?:end_of_thought|channel\|>final<\|message)\|>/gi;
 
-const endOfTurn = /(?:<\|\w{2,15}\|>(?:user|assistant|system)?|<end_of_turn>|<\/s>)\s*$/;
+/** Tokens that end a turn, and a question that a base model puts behind its answer. */
+const endOfTurn =
+  /(?<=\d[^\n]{0,300}\n\n)(?:Question|Problem|Q):[\s\S]*$|(?:<\|\w{2,15}\|>(?:user|assistant|system)?|<end_of_turn>|<\/s>)\s*$/;
 
 /** What a text says after its last thought, and before one that is not closed. */
 function withoutThoughts(text: string): string {

@@ -307,6 +307,15 @@ describe('an answer that is not a number in the last sentence', () => {
     ['The maximum value of f is 7, attained at x = 2.', '7'],
     ['The area is 12 square centimeters (12 cm²).', '12'],
     ['So she has 17 coins.\n\nI hope this helps you with your 2 questions.', '17'],
+    ['So you need 13 posts rather than 12.', '13'],
+    ['So p cannot be anything other than 13.', '13'],
+    ['The slope is 5/0. It is undefined, since one cannot divide by 0.', 'undefined'],
+    ['The divisors of 8 are therefore 1, 2, 4, and 8.', '\\{1, 2, 4, 8\\}'],
+    ['11 in binary is 1011₂.', '1011_2'],
+    ['Ben is 14, that is 12 years younger than Ana.', '14'],
+    ['100% is 10 * 100\n\nAnswer -> 1,000 USD', '1000'],
+    ['答えは 300円 です。', '300'],
+    ['12 / 3 = 5\nSo each gets 5.\n\nQuestion: How many has she?\nAnswer: 4.', '5'],
     ['So it is about 0.0045 m.', '4.5 \\times 10^{-3}'],
   ])('is read from %j', (text, answer) => {
     expect(mathAnswersAgree(math(text) ?? '', answer)).toBe(true);

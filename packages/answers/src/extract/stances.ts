@@ -50,6 +50,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|(?:wrote|writes|stated|insists?)(?= that)|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
     \w+(?<!let)'s (?:answer|guess) ~ •
+    (?:people|others|someone|students|many|some) (?:(?:would|might|may|could) )?(?:pick|choose|answer|go with) •
     my (?:first|initial|original) (?:guess|attempt|thought|answer) was ~ •
     the (?:question|problem|task) (?:asks|gives|says|states) … •
     ^\W*(?:(?:final|total) )?(?:score|reward|grade|rating|confidence|correctness|is_correct|verdict)\W{0,4}[:=] ?•
@@ -92,7 +93,7 @@ export function stanceOf(sentence: string): Stance {
   const clause = sentence
     .replace(/[$*_`\\\s]+/g, ' ')
     .replaceAll('’', "'")
-    .replace(/ ?\(• ?\)/, ' •')
+    .replace(/ ?\(• ?\)|\b(?:cannot|can't) be any\w* (?:but|except|other than) •/, ' •')
     .trim();
   return compiled.find(([, form]) => form.test(clause))?.[0] ?? 'asserts';
 }
@@ -106,7 +107,7 @@ const comparison =
   'which (?:is|are) (?:approximately|about|roughly|less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
 const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)(?:[^,;:.!?\n•]|(?<=\d)\.(?=\d))){1,80}`;
 const subordinate = new RegExp(
-  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though|after|before|of|out of|from|with|for|in)\b(?!.*\bwould\b)${side},\s|,\s[$\d.]+\s(?:more|less|fewer)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|when|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)|\s\((?=[^()]*[a-z]{2})(?:(?!\b(?:or|maybe|possibl[ey]|perhaps|could|might|wrong|not|if)\b)[^()\\]){3,60}\)(?=[.!]?$)`,
+  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though|after|before|of|out of|from|with|for|in)\b(?!.*\bwould\b)${side},\s|,\s(?:(?:that|which) is\s)?[$\d.]+\s(?:[a-z]+\s)?(?:more|less|fewer|[a-z]{3,}er)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)|\s\((?=[^()]*[a-z]{2})(?:(?!\b(?:or|maybe|possibl[ey]|perhaps|could|might|wrong|incorrect|false|not|if)\b)[^()\\]){3,60}\)(?=[.!]?$)`,
   'gi',
 );
 

@@ -76,7 +76,7 @@ const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
 /** What stands for a text that is still to be written. */
-const placeholder = /^\s*(?:[.…]+|[[{](?:your|insert|put|write)\b[^\]}]*[\]}])\s*$/i;
+const placeholder = /^\s*(?:[.…][\s.…]*|[[{](?:your|insert|put|write)\b[^\]}]*[\]}])\s*$/i;
 
 /**
  * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, dots, placeholders and repetitions of the name of
@@ -86,7 +86,7 @@ export function isVisible(text: string, name = ''): boolean {
   const seen = seenText(text).replace(structure, '').replace(placeholder, '');
   return (
     ink.test(name === '' ? seen : seen.replace(new RegExp(`^\\W*(?:${name}\\W*)+$`, 'i'), '')) ||
-    /<(?:img|svg|video)\s[^<>]*\bsrc\b/i.test(shownText(text))
+    /<(?:img|svg|video)\s[^<>]*\bsrc\s?=\s?["']?[^"'\s>]/i.test(shownText(text))
   );
 }
 

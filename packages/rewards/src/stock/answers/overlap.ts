@@ -17,6 +17,12 @@ export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
   readonly extract?: ((response: string) => string | undefined) | undefined;
 }
 
+const withoutQuotes = (text: string) => text.replace(/[“”„«»]/g, '');
+const isNumber = /^\s*-?[\d.,/]+\s*$/;
+/** What SQuAD's form of an answer leaves out though it means something: numbers with their signs and points, and signs of formulas. */
+const signsOf = (text: string) =>
+  (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:[./]?\d)+|[+=<>%^]/g) ?? []).join(' ').replace(/,/g, '');
+
 function overlapReward<Metadata>(
   owner: string,
   overlap: (given: string, expected: string) => OverlapScore,
@@ -28,8 +34,12 @@ function overlapReward<Metadata>(
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
     const answer = extract(response);
     if (answer === undefined) return 0;
-    const given = seenText(answer);
-    return Math.max(...expected.map((text) => overlap(withoutDenied(given, text), text)[measure]));
+    const given = withoutQuotes(seenText(answer));
+    const scores = expected.map(withoutQuotes).map((text) => {
+      const isOther = isNumber.test(text) && !signsOf(given).split(' ').includes(signsOf(text));
+      return isOther ? 0 : overlap(withoutDenied(given, text), text)[measure];
+    });
+    return Math.max(...scores);
   };
 }
 
@@ -47,18 +57,15 @@ export function answerRougeL<Metadata>(options: OverlapOptions<Metadata>): Rewar
   return overlapReward('answerRougeL', rougeL, options);
 }
 
-/** Numbers with their signs and points, which SQuAD's form of an answer leaves out. */
-const normalizedNumbers = (text: string) =>
-  (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:\.?\d)+/g) ?? []).join().replace(/,/g, '');
-
-/** 1 if the policy's answer and one right answer have the same {@link normalizedAnswer} and the same numbers, else 0 (SQuAD's exact match). */
+/** 1 if the policy's answer and one right answer have the same {@link normalizedAnswer} and the same numbers and signs, else 0 (SQuAD's exact match). */
 export function answerExactMatch<Metadata>(
   options: Omit<OverlapOptions<Metadata>, 'measure'>,
 ): RewardFunction<Metadata> {
   const same = (given: string, expected: string): OverlapScore => {
-    const [own, right] = [given, expected].map((text) => text.replace(/[“”„«»]/g, ''));
-    const haveNumbers = normalizedNumbers(own!) === normalizedNumbers(right!);
-    const share = Number(haveNumbers && normalizedAnswer(own!) === normalizedAnswer(right!));
+    const [own, right] = [given, expected].map(
+      (text) => `${signsOf(text)} ${normalizedAnswer(text) || text}`,
+    );
+    const share = Number(own === right);
     return { f1: share, precision: share, recall: share };
   };
   return overlapReward('answerExactMatch', same, options);

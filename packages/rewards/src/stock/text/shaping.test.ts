@@ -120,6 +120,9 @@ describe('overlap', () => {
     expect(judge(answerF1(several), answering('city of Bern'))).toBe(1);
     expect(judge(answerExactMatch(several), answering('The bern'))).toBe(1);
     expect(judge(answerExactMatch(several), answering('“Bern”'))).toBe(1);
+    expect(judge(answerF1({ reference: () => '3.5' }), answering('35'))).toBe(0);
+    expect(judge(answerExactMatch({ reference: () => 'C++' }), answering('C'))).toBe(0);
+    expect(judge(answerExactMatch({ reference: () => 'A' }), answering('The'))).toBe(0);
     const number = { reference: () => ['-5', '3.14', '1,914'] };
     const given = ['5', '314', '-5', '3.14', '1914'];
     expect(given.map((text) => judge(answerExactMatch(number), answering(text)))).toEqual([0, 0, 1, 1, 1]);

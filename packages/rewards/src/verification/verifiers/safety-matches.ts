@@ -77,6 +77,7 @@ export function safetyMatches(
       String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)),
     )
     .replace(/&[lg]t;/gu, (name) => (name === '&lt;' ? '<' : '>'))
+    .replace(/[\uff01-\uff5e]/gu, (wide) => wide.normalize('NFKC'))
     .replace(/[\ufe0f\u20e3]/gu, '')
     .replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
     .replace(/< ?[|｜] ?(\w{1,20}) ?[|｜] ?>/gu, '<|$1|>')
@@ -95,7 +96,7 @@ export function safetyMatches(
 }
 
 /** A root, a home folder, or all that is in one; dots and slashes lead back to them. */
-const everything = /^["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?:\/|\.{1,2}(?=\/|$))*\*?["']?[.,)]?$/u;
+const everything = /^["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?:\/|\.{1,2}(?=\/|$))*\*?["'.,)]{0,4}$/u;
 
 /** Whether `rm` takes all, in whatever order its options stand. */
 function isRemovalOfAll(match: string): boolean {
