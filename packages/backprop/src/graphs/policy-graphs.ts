@@ -166,13 +166,12 @@ export class PolicyGraphs {
     return { graph, decoder: this.#decoder(graph, integers('tokens', 'tokens'), layout, this.#tables, mode) };
   }
 
-  /** A head that is not trained sums `π W` in the forward pass, which saves a third of its products. Entropies as metrics come from that sum. */
-  #headParts({ decoder }: Trunk, { reads, graph }: TracedLoss): HeadParts {
-    if (graph.outputs.has('upstream:entropies')) return { entropies: 'needed' };
-    const entropies = reads.includes('entropies') ? 'detached' : 'none';
+  /** A head that is not trained sums `π W` in the forward pass, which saves a third of its products. */
+  #headParts({ decoder }: Trunk, { reads }: TracedLoss): HeadParts {
+    if (reads.includes('entropies')) return { entropies: 'needed' };
     return this.#trainable.has(decoder.head.parameter)
-      ? { entropies }
-      : { entropies, probabilities: 'expected' };
+      ? { entropies: 'none' }
+      : { entropies: 'none', probabilities: 'expected' };
   }
 
   #vocabularyHead({ graph, decoder }: Trunk, { entropies, probabilities }: HeadParts): VocabularyHead {
@@ -182,13 +181,12 @@ export class PolicyGraphs {
     const weight = decoder.head.weight();
     const blocks = this.#tables === 'rows' ? cutRows(graph, parameter, weight) : [];
     const trained = Number(weight.shape[0]) < largeVocabulary ? 'keep' : 'again';
-    const held = blocks.length === 0 ? 'keep' : (probabilities ?? trained);
+    const inBlocks = { blocks: blocks.map(({ value }) => value), probabilities: probabilities ?? trained };
     const options = {
       temperature,
-      // Probabilities that are computed again leave no sum to compute entropies from.
-      entropies: held === 'again' && entropies === 'detached' ? 'needed' : entropies,
+      entropies,
       gradient: this.#tables,
-      ...(blocks.length > 0 && { blocks: blocks.map(({ value }) => value), probabilities: held }),
+      ...(blocks.length > 0 && inBlocks),
     } as const;
     const scores = tokenLogprobs(decoder.hidden, weight, targets, options);
     return {

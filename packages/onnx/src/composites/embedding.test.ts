@@ -175,48 +175,6 @@ describe('tokenLogprobs', () => {
     expect(() => onnx.gradients(ops.sum(scores.expected.entropies!), [h])).toThrow("use 'again'");
   });
 
-  it.each(['keep', 'expected'] as const)(
-    'has detached entropies from expected rows: %s',
-    async (probabilities) => {
-      const graph = new onnx.Graph();
-      const h = graph.input('h', 'float32', hidden.shape);
-      const w = graph.input('w', 'float32', head.shape);
-      const parts = [graph.input('w0', 'float32', [2, width]), graph.input('w1', 'float32', [3, width])];
-      const targets = graph.constant(ids, [4], 'int64');
-      const options = { temperature: 0.7, gradient: 'rows', blocks: parts } as const;
-      const scores = {
-        needed: layers.tokenLogprobs(h, w, targets, { ...options, entropies: 'needed' }),
-        detached: layers.tokenLogprobs(h, w, targets, { ...options, entropies: 'detached', probabilities }),
-      };
-      const trained = probabilities === 'keep' ? parts : [];
-      for (const [name, { logprobs, entropies, targetRows }] of Object.entries(scores)) {
-        const loss = ops.sum(ops.mul(logprobs, graph.constant([1, -2, 0.5, 3], [4])));
-        graph.output(`${name} 0`, logprobs);
-        graph.output(`${name} 1`, entropies!);
-        for (const [index, gradient] of onnx.gradients(loss, [h, targetRows!, ...trained]).entries())
-          graph.output(`${name} ${2 + index}`, gradient);
-      }
-      const rowsOf = (from: number, to: number) => ({
-        shape: [to - from, width],
-        data: head.data.slice(from * width, to * width),
-      });
-      const result = await (await load(graph)).run({
-        h: hidden,
-        w: head,
-        w0: rowsOf(0, 2),
-        w1: rowsOf(2, 5),
-      });
-      for (let output = 0; output < 4 + trained.length; output++) {
-        const needed = result[`needed ${output}`]!;
-        expect(relativeError(result[`detached ${output}`]!, needed), `output ${output}`).toBeLessThan(2e-6);
-      }
-      expect(() => onnx.gradients(ops.sum(scores.detached.entropies!), [h])).toThrow("use 'again'");
-      expect(() =>
-        layers.tokenLogprobs(h, w, targets, { ...options, entropies: 'detached', probabilities: 'again' }),
-      ).toThrow('needs kept probabilities');
-    },
-  );
-
   it('says what is wrong with blocks', () => {
     const graph = new onnx.Graph();
     const h = graph.input('h', 'float32', hidden.shape);

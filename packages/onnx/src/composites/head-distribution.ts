@@ -61,9 +61,9 @@ export interface Distribution {
   readonly expectedRows: Value | undefined;
 }
 
-/** What is computed beside the logprobs. Detached entropies need the expected rows. */
+/** What is computed beside the logprobs. */
 export interface DistributionParts {
-  readonly entropies: 'none' | 'needed' | 'detached';
+  readonly entropies: 'none' | 'needed';
   readonly expectedRows: 'none' | 'needed';
 }
 
@@ -90,10 +90,9 @@ export function distributionOver(
   const count = targets.shape[0]!;
   const column = reshape(targets, [count, 1]);
   let sum: ExpectedRows | undefined;
-  const differentiable = entropies === 'needed' ? 'needed' : 'none';
   const found = blocks.map((block) => {
     // A block waits for the sum of those before it, so that the probabilities of one are in memory at a time.
-    const own = statistics(sum ? after(x, sum.rows) : x, block, column, differentiable);
+    const own = statistics(sum ? after(x, sum.rows) : x, block, column, entropies);
     const part = blocks.length > 1 ? computedTogether(own) : own;
     if (wanted === 'needed') sum = withBlock(sum, part, block);
     return part;
@@ -104,15 +103,14 @@ export function distributionOver(
     .map((block) => block.picked)
     .reduce((before, now, index) => where(found[index]!.holds(), now, before));
   const logprobs = reshape(sub(sub(picked, peak), total), [count]);
-  if (entropies !== 'needed') {
+  if (entropies === 'none') {
     const parts = found.map(({ probabilities }, index) => ({
       probabilities,
       share: shares?.[index],
       deviation: undefined,
     }));
     const sums = { peak, total, expected: undefined };
-    const detached = entropies === 'detached' ? detachedEntropies(x, sums, expectedRows!) : undefined;
-    return { logprobs, entropies: detached, blocks: parts, sums, expectedRows };
+    return { logprobs, entropies: undefined, blocks: parts, sums, expectedRows };
   }
   // Σ π (z − max z) over the whole vocabulary, from the sums of the blocks.
   const expected = found
@@ -128,16 +126,6 @@ export function distributionOver(
   });
   const entropy = reshape(sub(total, expected), [count]);
   return { logprobs, entropies: entropy, blocks: parts, sums: { peak, total, expected }, expectedRows };
-}
-
-/** `ln Σ exp z − Σ π z`, at least 0, where `Σ π z` is the product of `x` and the expected row of the weight. `[N]` */
-function detachedEntropies(
-  x: Value,
-  { peak, total }: Pick<Distribution['sums'], 'peak' | 'total'>,
-  expectedRows: Value,
-): Value {
-  const entropies = sub(add(peak, total), sum(mul(x, expectedRows), rowwise));
-  return reshape(max(entropies, 0), [x.shape[0]!]);
 }
 
 /** The sum over one more block. */

@@ -28,11 +28,8 @@ export interface LogitsOptions {
 
 /** Options of {@link tokenLogprobs}. */
 export interface TokenLogprobsOptions extends LogitsOptions {
-  /**
-   * Whether to compute entropies, which costs three more passes over `[N, V]`. `'detached'` ones have no gradient and cost nothing
-   * beside one, because they are computed from `π W`. Default `'none'`.
-   */
-  readonly entropies?: 'none' | 'needed' | 'detached';
+  /** Whether to compute entropies, which costs one more pass over `[N, V]`. Default `'none'`. */
+  readonly entropies?: 'none' | 'needed';
   /** Form of the gradient for the rows of `weight` at the targets. Default `'dense'`. */
   readonly gradient?: TableGradient;
   /**
@@ -130,7 +127,7 @@ export function tokenLogprobs(
       const cooled = cool(hidden);
       const blocks = consecutive(weights, bias && cool(bias));
       head = { cooled, targets, rows, blocks, cool, mode: gradient, probabilities };
-      const expectedRows = probabilities === 'expected' || entropies === 'detached' ? 'needed' : 'none';
+      const expectedRows = probabilities === 'expected' ? 'needed' : 'none';
       distribution = distributionOver(cooled, blocks, targets, { entropies, expectedRows });
       const { logprobs, entropies: found } = distribution;
       return found ? [logprobs, found] : [logprobs];
@@ -154,11 +151,7 @@ function checkShapes(hidden: Value, weight: Value, targets: Value): void {
   );
 }
 
-function checkBlocks(weight: Value, options: TokenLogprobsOptions): void {
-  const { blocks, bias, entropies, gradient, probabilities } = options;
-  if (entropies === 'detached' && (bias || probabilities === 'again')) {
-    throw new ArgumentError("tokenLogprobs: entropies: 'detached' needs kept probabilities and no bias");
-  }
+function checkBlocks(weight: Value, { blocks, bias, gradient, probabilities }: TokenLogprobsOptions): void {
   if (!blocks) {
     if (probabilities === undefined || probabilities === 'keep') return;
     throw new ArgumentError(`tokenLogprobs: probabilities: '${probabilities}' needs blocks`);
@@ -195,19 +188,17 @@ function headGradients(
   const column = (value: Value | undefined) => value && reshape(value, [value.shape[0]!, 1]);
   const [chosen, ofEntropies] = gradients.map(column);
   const rowGradient = chosen && mul(cooled, chosen);
-  const { expectedRows } = distribution;
-  if (expectedRows && (ofEntropies || (head.probabilities === 'expected' && needs.includes(true)))) {
-    throw new ArgumentError(
-      "tokenLogprobs: detached entropies and probabilities: 'expected' have no gradient, and with the latter weight has none; use 'again'",
-    );
-  }
-  if (head.probabilities === 'expected') {
-    const ofHidden = chosen && needsHidden && cool(mul(sub(rows, expectedRows!), chosen));
+  if (distribution.expectedRows) {
+    if (ofEntropies || needs.includes(true)) {
+      throw new ArgumentError(
+        "tokenLogprobs: probabilities: 'expected' has no gradients of weight and of entropies; use 'again'",
+      );
+    }
+    const ofHidden = chosen && needsHidden && cool(mul(sub(rows, distribution.expectedRows), chosen));
     return [ofHidden || undefined, needsRows ? rowGradient : undefined];
   }
   const parts = partsOf(head, distribution, chosen, ofEntropies);
   const ofHidden = () => {
-    if (expectedRows && chosen) return cool(mul(sub(rows, expectedRows), chosen));
     const expected = parts.map(({ term }) => term()).reduce((total, term) => add(total, term));
     return cool(chosen ? sub(mul(rows, chosen), expected) : neg(expected));
   };
