@@ -23,6 +23,8 @@ export class RecentPhrases {
   #tasks = 0;
   /** The batches counted. */
   #batches: readonly WaitingBatch[] = [];
+  /** Tasks with each text. */
+  #tasksOf = new Map<number, Set<number>>();
   readonly #seenIn = new Uint32Array(slotCount);
   #task = 0;
 
@@ -35,6 +37,7 @@ export class RecentPhrases {
     for (const batch of wanted) if (!this.#batches.includes(batch)) this.#count(batch, 1);
     this.#batches = wanted;
     this.#tasks = tasks;
+    this.#tasksOf = tasksByText(wanted);
   }
 
   /**
@@ -93,18 +96,25 @@ export class RecentPhrases {
 
   /** Other recent tasks with the same text. */
   tasksWith(text: number, task: number): number {
-    const found = new Set<number>();
-    for (const { texts } of this.#batches) {
-      for (let at = texts.indexOf(text); at >= 0; at = texts.indexOf(text, at + 1)) {
-        if (at % 2 === 0 && texts[at + 1] !== task) found.add(texts[at + 1]!);
-      }
-    }
-    return Math.min(manyTasks, found.size);
+    const tasks = this.#tasksOf.get(text);
+    return tasks === undefined ? 0 : Math.min(manyTasks, tasks.size - Number(tasks.has(task)));
   }
 
   #count({ slots }: WaitingBatch, sign: 1 | -1): void {
     for (let at = 0; at < slots.length; at++) this.counts[slots[at]!]! += sign;
   }
+}
+
+/** Tasks with each text that was rewarded. */
+function tasksByText(batches: readonly WaitingBatch[]): Map<number, Set<number>> {
+  const found = new Map<number, Set<number>>();
+  for (const { texts } of batches) {
+    for (let at = 0; at < texts.length; at += 2) {
+      const tasks = found.get(texts[at]!) ?? new Set();
+      found.set(texts[at]!, tasks.add(texts[at + 1]!));
+    }
+  }
+  return found;
 }
 
 /** Adds a batch's phrases to those that are usual. */
