@@ -4,9 +4,14 @@ import { isUnit, unitOf } from '../equal/units.ts';
 import { displayedLast, lastSide } from './last-side.ts';
 import { type Candidate, candidateIn, conclusion, inexact, refusal } from './stances.ts';
 
-/** A date, a point, a time of day, or a number, which may be mixed. */
+const date = String.raw`\b${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?`;
+const point = String.raw`[[(](?:[-−]?[\d./∞]+, ?){1,3}[-−]?[\d./∞]+[\])]`;
+const twoUnits = String.raw`\d+ ?(?:hours?|hrs?|h|minutes?|min|feet|ft),? (?:and )?\d+ ?(?:minutes?|mins?|min|seconds?|sec|s|inch(?:es)?|in)\b`;
+const timeOfDay = String.raw`\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?`;
+const mixedNumber = String.raw`-?[$€£]?\d[\d,]*(?:\.\d+|(?: \d+)?\/\d+|[₀-₉]+)?`;
+/** A date, a point, two units, a time of day, or a number, which may be mixed. None is a part of a formula. */
 const number = new RegExp(
-  String.raw`\b${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?|[[(](?:[-−]?[\d./∞]+, ?){1,3}[-−]?[\d./∞]+[\])]|\d+ ?(?:hours?|hrs?|h|minutes?|min|feet|ft),? (?:and )?\d+ ?(?:minutes?|mins?|min|seconds?|sec|s|inch(?:es)?|in)\b|(?<![\w/^_.:])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b)?|-?[$€£]?\d[\d,]*(?:\.\d+|(?: \d+)?\/\d+|[₀-₉]+)?)(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])`,
+  String.raw`${date}|${point}|${twoUnits}|(?<![\w/^_.:])(?:${timeOfDay}|${mixedNumber})(?!:\d|[\w/^_π√!]|\.\d|\s?\\(?!text|mathrm)[a-z])`,
   'gi',
 );
 
@@ -90,9 +95,16 @@ export function fewWords(text: string): Candidate | undefined {
   return line === '' || text.length > 60 || /\d/.test(text) ? undefined : candidateIn(text, line);
 }
 
+const heading =
+  '(?:(?:final |short )?answer|(?:detailed )?solution|explanation|proof|steps?|note|summary|result)';
+const boldOpening = String.raw`\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)`;
+const reply = String.raw`(?:yes|no|true|false)(?=(?:[.!:]|\s?[—–])(?!\s?(?:I|We|Let|There)\b)[^\n]+$)`;
+const letter = String.raw`(?:[A-J]|\([A-J]\))(?=,?\s(?:because|since|as)\b|\s?[—–])`;
 /** A short text in bold that a response begins with, a letter or yes or no, or its first line. An explanation follows. */
-const headline =
-  /^(?!\W*(?:(?:final |short )?answer|(?:detailed )?solution|explanation|proof|steps?|note|summary|result)\b)(?:\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)|((?:yes|no|true|false)(?=(?:[.!:]|\s?[—–])(?!\s?(?:I|We|Let|There)\b)[^\n]+$)|(?:[A-J]|\([A-J]\))(?=,?\s(?:because|since|as)\b|\s?[—–]))|([^\n]{1,40})\n\s*\n)/i;
+const headline = new RegExp(
+  String.raw`^(?!\W*${heading}\b)(?:${boldOpening}|(${reply}|${letter})|([^\n]{1,40})\n\s*\n)`,
+  'i',
+);
 const concludes =
   /^\W*(?:so|thus|hence|therefore|wait|actually|in total|finally|the (?:final )?(?:answer|result|total|sum|value) is)\b/i;
 
@@ -109,7 +121,7 @@ function statedFirst(text: string, last: string): Candidate | undefined {
 const remark =
   /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^(?:I hope|hope |let me (?:know|verify|check|double)|check\b|verif|as a check|feel free|plugging (?:it|this|that) back|would you|sorry\b)/i;
 
-/** What the last sentence that concludes a value says: a number, yes or no, that there are no solutions, its only words in bold, or what something is. */
+/** The value that the last concluding sentence says: a number, a date, a verdict, its only words in bold, or what something is. */
 function saidLast(text: string, sentences: readonly string[]): Candidate | undefined {
   const sentence =
     sentences.findLast((one) => (/\d/.test(one) ? !remark.test(one) : isSaidInWords(one))) ??
@@ -126,7 +138,7 @@ function saidLast(text: string, sentences: readonly string[]): Candidate | undef
   return words === undefined ? undefined : candidateIn(text, words, withoutMarks(words), start);
 }
 
-/** Yes or no, or that there are no solutions. */
+/** The yes or no of a sentence, or its words for "no solutions". */
 function verdictOf(given: string): string | undefined {
   const sentence = given.replace(/,\s(?:since|because|as)\b.*$/, '');
   const [begin = '', reply, truth] = yesOrNo.exec(sentence) ?? [];

@@ -72,11 +72,20 @@ function phraseIn(text: string, reading: 'sentence' | 'line'): Candidate | undef
   return answer === '' ? undefined : { answer, at, end: at + said.length };
 }
 
-/** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. A question keeps its mark. */
+/** What ends the first sentence of a line, one form a line: a mark, the end of a sentence in Asia, a reason, what it is not, a remark. */
+const sentenceEnd = new RegExp(
+  [
+    /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)/.source,
+    String.raw`[。！？।]|\s?(?:です|である|입니다)|(?<=\d)\s?(?:[円元圓個个本人枚匹回種]|개|명|원)`,
+    String.raw`,?\s(?:because|since|which)\b`,
+    String.raw`(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S`,
+    String.raw`\s\((?:that|this|it|which|since|because|the same|equivalently|i\.e)\b|,\s(?:provided|assuming|given|as)\b`,
+  ].join('|'),
+);
+
+/** A line up to the end of its first sentence. Markdown may close before the next word. A question keeps its mark. */
 function firstSentence(line: string): string {
-  const end = line.search(
-    /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)|[。！？।]|\s?(?:です|である|입니다)|(?<=\d)\s?(?:[円元圓個个本人枚匹回種]|개|명|원)|,?\s(?:because|since|which)\b|(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S|\s\((?:that|this|it|which|since|because|the same|equivalently|i\.e)\b|,\s(?:provided|assuming|given|as)\b/,
-  );
+  const end = line.search(sentenceEnd);
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
 

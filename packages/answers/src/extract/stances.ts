@@ -102,14 +102,15 @@ export function stanceOf(sentence: string): Stance {
 const premise =
   /^.*(?:[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|but|then)\s|(?<!thing|where|one|body)\s(?:but|sondern|sino|mais|bensì)\s|\s[—–]\s)(?=.*[\d•])/s;
 
-/** A condition or a reason in a sentence, and a comparison behind its statement. */
+const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)(?:[^,;:.!?\n•]|(?<=\d)\.(?=\d))){1,80}`;
+const condition = String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though|after|before|of|out of|from|with|for|in)\b(?!.*\bwould\b)${side},\s`;
+const difference = String.raw`,\s(?:(?:that|which) is\s)?[$\d.]+\s(?:[a-z]+\s)?(?:more|less|fewer|[a-z]{3,}er)\s+than\b${side}(?=[.!]?$)`;
 const comparison =
   'which (?:is|are) (?:approximately|about|roughly|less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
-const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)(?:[^,;:.!?\n•]|(?<=\d)\.(?=\d))){1,80}`;
-const subordinate = new RegExp(
-  String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though|after|before|of|out of|from|with|for|in)\b(?!.*\bwould\b)${side},\s|,\s(?:(?:that|which) is\s)?[$\d.]+\s(?:[a-z]+\s)?(?:more|less|fewer|[a-z]{3,}er)\s+than\b${side}(?=[.!]?$)|,?\s(?:assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)|\s\((?=[^()]*[a-z]{2})(?:(?!\b(?:or|maybe|possibl[ey]|perhaps|could|might|wrong|incorrect|false|not|if)\b)[^()\\]){3,60}\)(?=[.!]?$)`,
-  'gi',
-);
+const reason = String.raw`,?\s(?:assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)`;
+const aside = String.raw`\s\((?=[^()]*[a-z]{2})(?:(?!\b(?:or|maybe|possibl[ey]|perhaps|could|might|wrong|incorrect|false|not|if)\b)[^()\\]){3,60}\)(?=[.!]?$)`;
+/** What a sentence says beside its statement. */
+const subordinate = new RegExp([condition, difference, reason, aside].join('|'), 'gi');
 
 /** A sentence with spaces for all that is not its conclusion: premises, conditions, reasons, comparisons. */
 export function conclusion(sentence: string): string {
