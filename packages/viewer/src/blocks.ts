@@ -1,11 +1,11 @@
+import { base64Of, bytesOf } from '@rlp/core';
+
 /** What a text is packed with and unpacked with. Browsers and Node have it, and no types of either are used here. */
 interface Streams {
   readonly Blob: new (parts: readonly (string | Uint8Array)[]) => { stream(): Piped };
   readonly Response: new (body: Piped) => { arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> };
   readonly CompressionStream: new (format: 'gzip') => unknown;
   readonly DecompressionStream: new (format: 'gzip') => unknown;
-  atob(text: string): string;
-  btoa(text: string): string;
   readonly crypto: {
     readonly subtle: { digest(name: 'SHA-256', bytes: Uint8Array): Promise<ArrayBuffer> };
   };
@@ -16,25 +16,19 @@ interface Piped {
 }
 
 const streams = globalThis as unknown as Streams;
-/** Characters that `String.fromCharCode` takes at once. */
-const chunk = 0x8000;
 
 /** A text, compressed, as base64. */
 export async function packed(text: string): Promise<string> {
   const { Blob, Response, CompressionStream } = streams;
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  let binary = '';
-  for (let start = 0; start < bytes.length; start += chunk)
-    binary += String.fromCharCode(...bytes.subarray(start, start + chunk));
-  return streams.btoa(binary);
+  return base64Of(bytes);
 }
 
 /** What {@link packed} was given. */
 export async function unpacked(base64: string): Promise<string> {
   const { Blob, Response, DecompressionStream } = streams;
-  const bytes = Uint8Array.from(streams.atob(base64), (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).text();
 }
 

@@ -37,13 +37,17 @@ export class WeightFile {
     }
   }
 
-  /** Removes the file. What is mapped of it stays. */
+  /** Removes the file. What is mapped of it stays. Windows removes no file that is mapped, so there the system's clearing does it. */
   remove(): void {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
     files().closeSync(open.descriptor);
-    files().rmSync(open.folder, { recursive: true, force: true });
+    try {
+      files().rmSync(open.folder, { recursive: true, force: true });
+    } catch {
+      // The sampler works all the same.
+    }
   }
 
   #append({ buffer, byteOffset, byteLength }: ArrayBufferView): ExternalData {

@@ -1,3 +1,4 @@
+import { bytesOf, EngineError } from '@rlp/core';
 import { kernelBase64 } from './kernel-binary.ts';
 
 /** Numbers of a piece. What belongs to one fits into a processor's cache. */
@@ -45,9 +46,7 @@ export class WeightKernel {
   readonly #widened: Float32Array;
 
   constructor() {
-    const { WebAssembly: webAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyGlobal };
-    const binary = Uint8Array.from(atob(kernelBase64), (letter) => letter.charCodeAt(0));
-    this.#exports = new webAssembly.Instance(new webAssembly.Module(binary)).exports as KernelExports;
+    this.#exports = kernelExports();
     this.#buffer = this.#exports.memory.buffer;
     this.halves = new Uint8Array(this.#buffer, places.halves, 2 * pieceLength);
     this.numbers = new Float32Array(this.#buffer, places.numbers, pieceLength);
@@ -92,6 +91,19 @@ export class WeightKernel {
       bytes: new Uint8Array(this.#buffer, places.bytes, blocks * width),
       scales: new Float32Array(this.#buffer, places.scales, blocks),
     };
+  }
+}
+
+/** @throws EngineError where WebAssembly with SIMD is missing or forbidden. */
+function kernelExports(): KernelExports {
+  const { WebAssembly: webAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyGlobal };
+  try {
+    return new webAssembly.Instance(new webAssembly.Module(bytesOf(kernelBase64))).exports as KernelExports;
+  } catch (cause) {
+    throw new EngineError(
+      "weights are read by WebAssembly with SIMD, which is missing here; in a page allow 'wasm-unsafe-eval', and start Node without --jitless",
+      { cause },
+    );
   }
 }
 

@@ -184,7 +184,7 @@ export interface SessionOptions {
   readonly graphOptimization?: 'all' | 'none';
   /** Folder that file paths of external initializers are relative to. Default: no folder. */
   readonly externalDataFolder?: string;
-  /** Called when that folder is no longer needed: once the graph is compiled or was refused, or with profiling when the session is released. */
+  /** Called when the folder may be removed: after the graph was compiled or refused. With profiling, when the session is released. */
   readonly onCompiled?: () => void;
   /** Outputs that stay on the device, if the provider has one. Default none. */
   readonly deviceOutputs?: readonly string[];

@@ -42,7 +42,7 @@ export async function exportOnnx(
   const specs = parameterSpecs(config);
   checkWeightShapes('exportOnnx', specs, weights);
   const tensors = specs.map(({ name }) => [name, weights.get(name)!] as const);
-  const bytes = tensors.reduce((sum, [, tensor]) => sum + bytesOf(tensor), 0);
+  const bytes = tensors.reduce((sum, [, tensor]) => sum + byteLengthOf(tensor), 0);
   const places = bytes >= externalFrom ? placesOf(tensors) : undefined;
   await writeDirectory(folder, async (temporary) => {
     const inside = nodePath().join(temporary, 'onnx');
@@ -59,7 +59,7 @@ export async function exportOnnx(
   });
 }
 
-function bytesOf({ shape }: HostTensor): number {
+function byteLengthOf({ shape }: HostTensor): number {
   return shape.reduce((product, length) => product * length, Float32Array.BYTES_PER_ELEMENT);
 }
 
@@ -70,7 +70,7 @@ function placesOf(tensors: Tensors): ReadonlyMap<string, ExternalData> {
   let offset = 0;
   return new Map(
     tensors.map(([name, tensor]) => {
-      const place = { file: dataFile, offset, length: bytesOf(tensor) };
+      const place = { file: dataFile, offset, length: byteLengthOf(tensor) };
       offset += place.length;
       return [name, place] as const;
     }),

@@ -63,7 +63,7 @@ class PartBuffers {
     const buffer = freed.byteLength < bytes ? this.#makes(bytes) : freed;
     fill(new Float32Array(buffer, 0, part.count));
     const sent = this.#send({ ...part, buffer }, buffer instanceof ArrayBuffer ? [buffer] : []);
-    // The next part, or the end, tells of a failure.
+    // A failure is thrown for the next part but one, or at the end.
     sent.catch(() => {});
     this.#free.push(sent);
   }
