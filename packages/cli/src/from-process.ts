@@ -3,14 +3,14 @@ import { runCli } from './run-cli.ts';
 /**
  * Runs the command `rlp` with the arguments, streams and signals of this process.
  *
- * Colours are shown on terminals, unless `NO_COLOR` is set. Ctrl-C, SIGTERM and the end of the terminal stop the command. A second one ends the process.
+ * Colours are shown on terminals, unless `NO_COLOR` is set. Ctrl-C, SIGTERM and the end of the terminal stop the command. A second Ctrl-C or SIGTERM ends the process.
  *
  * @returns The exit code.
  */
 export async function runFromProcess(): Promise<number> {
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(name, () => {
+    process[name === 'SIGHUP' ? 'on' : 'once'](name, () => {
       // A terminal that is gone cannot be written to, and may say so several times.
       if (name === 'SIGHUP')
         for (const stream of [process.stdout, process.stderr])

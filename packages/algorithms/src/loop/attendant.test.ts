@@ -53,11 +53,27 @@ describe.each(hanging)('a hanging call of %s.%s', (part, method) => {
     const controller = new AbortController();
     const run = collect({ ...setup, signal: controller.signal }, loop);
     const ended = expect(run).rejects.toThrow(`${call} did not end and was abandoned after the signal`);
-    await vi.advanceTimersByTimeAsync(1000);
+    await vi.advanceTimersByTimeAsync(5000);
     controller.abort(new Error('stop'));
     await ended;
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+it('lets a call go on that a busy machine held up, although those before it were quick', async () => {
+  fakeTimers();
+  const setup = banditSetup('held up');
+  const controller = new AbortController();
+  const step = setup.backend.optimStep.bind(setup.backend);
+  const heldUp = async (...given: Parameters<typeof step>) => {
+    controller.abort(new Error('stop'));
+    await new Promise((resolve) => setTimeout(resolve, 4900));
+    return step(...given);
+  };
+  setup.backend.optimStep = heldUp as never;
+  const run = collect({ ...setup, signal: controller.signal }, loop);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await run).toHaveLength(1);
 });
 
 it('lets a slow backend finish its iteration after the signal, and abandons it only when it hangs', async () => {

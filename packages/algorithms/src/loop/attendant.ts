@@ -12,8 +12,8 @@ const waitedFor: ReadonlySet<PropertyKey> = new Set([
   'updateWeights',
 ]);
 
-/** Milliseconds that a call may have taken when the signal ends the run, if none has taken longer. */
-const leastPatienceMs = 250;
+/** Milliseconds that a call may take after all, once the signal fired. A busy machine halts a quick call for a second or more. */
+const leastPatienceMs = 5000;
 
 /** Limits of {@link Attendant}. */
 export interface AttendantOptions {
@@ -27,7 +27,7 @@ export interface AttendantOptions {
  * Waits for the calls of a backend or a sampler, so that one that hangs ends the run with an error.
  *
  * A call may take `backendMs`. Once the signal fires, a call may go on to its end, so that backend and sampler agree. But one that
- * has taken four times as long as every call before it hangs, and is abandoned.
+ * has taken 5 s, and four times as long as every call before it, hangs and is abandoned.
  */
 export class Attendant {
   readonly #options: AttendantOptions;

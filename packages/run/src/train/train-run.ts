@@ -160,6 +160,8 @@ async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResu
     const status = isStoppedBy(signal, error) ? 'stopped' : 'failed';
     await journal.update({ status, ...(status === 'failed' && { problem: messageOf(error) }) });
     if (status === 'failed') throw error;
+    // Such as a call that was abandoned, whose iteration is lost.
+    if (error !== signal.reason) say(begun, messageOf(error));
     return 'stopped';
   } finally {
     await engine?.close();
