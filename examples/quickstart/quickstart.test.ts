@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { closeRun } from '@rlp/algorithms/run';
@@ -54,9 +54,11 @@ function runInShell(
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code) =>
-      resolve({ code, output, errors, stoppedAfter: performance.now() - interruptedAt }),
-    );
+    child.on('close', (exit, signal) => {
+      // A shell reports a process that a signal ended as 128 and the signal's number.
+      const code = signal === null ? exit : 128 + constants.signals[signal];
+      resolve({ code, output, errors, stoppedAfter: performance.now() - interruptedAt });
+    });
   });
 }
 
