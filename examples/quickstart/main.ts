@@ -8,12 +8,11 @@ const say = (line: string) => console.log(line);
 function interruptible(): AbortSignal {
   const controller = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
-    // A terminal that is gone cannot be written to, and may say so several times.
-    if (signal === 'SIGHUP')
-      for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-    else if (controller.signal.aborted) process.exit(130);
+    if (signal !== 'SIGHUP' && controller.signal.aborted) process.exit(130);
     controller.abort(new Error('interrupted'));
   };
+  // A run goes on without its progress, if the terminal is gone or the reader has seen enough.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   return controller.signal;
 }

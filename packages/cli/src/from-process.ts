@@ -12,14 +12,17 @@ export async function runFromProcess(): Promise<number> {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process[name === 'SIGHUP' ? 'on' : 'once'](name, () => {
       // A terminal that is gone cannot be written to, and may say so several times.
-      if (name === 'SIGHUP')
-        for (const stream of [process.stdout, process.stderr])
-          stream.removeAllListeners('error').on('error', () => {});
+      if (name === 'SIGHUP') process.stdout.removeAllListeners('error').on('error', () => {});
       interrupted.abort(new Error('interrupted'));
     });
   }
   // A reader that has seen enough, such as `head`, is no error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code !== 'EPIPE') process.stderr.write(`rlp: the output could not be written: ${message}\n`);
+    process.exit(code === 'EPIPE' ? 0 : 1);
+  });
+  // A run goes on without its progress, if nobody reads it or its disk is full.
+  process.stderr.on('error', () => {});
   process.stdin.setEncoding('utf8');
   return runCli(process.argv.slice(2), {
     print: (line) => process.stdout.write(`${line}\n`),
