@@ -2,12 +2,15 @@
  * Validates `rewardHackingDetector` on real responses of the shared data, or on made-up ones if it is absent: recall of planted
  * hacks with and without a second opinion, of slow ones, and false alarms. Prints tables.
  *
- *     pnpm validate:hacking [--half report|build] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
+ *     pnpm validate:hacking [--half report|build|blind] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
  *       [--corpora gsm8k,ifeval] [--responses a.jsonl,b.jsonl] [--batch-sizes 64] [--shares 0.2] [--growth 0.0025] [--stationary-runs 10]
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { corpusOf, realCorpora, syntheticCorpus } from './validation/corpora.ts';
+import { blindHonestRuns } from './validation/blind-honest.ts';
+import { blindCorpora, corpusOf, realCorpora, syntheticCorpus } from './validation/corpora.ts';
+import { blindForms, forms, type Half } from './validation/forms.ts';
+import { honestRuns } from './validation/honest.ts';
 import { causesList, cleanTable, missedList, recallTable } from './validation/tables.ts';
 import { honestTrials, plantedTrials, slowTrials, stationaryTrials } from './validation/trials.ts';
 
@@ -28,7 +31,7 @@ const { values } = parseArgs({
 const list = (text: string) => text.split(',');
 const options = z
   .object({
-    half: z.enum(['report', 'build']),
+    half: z.enum(['report', 'build', 'blind']),
     runs: z.coerce.number().int().positive(),
     'stationary-runs': z.coerce.number().int().positive(),
     parts: z.array(z.enum(['stationary', 'honest', 'planted', 'slow'])),
@@ -45,17 +48,20 @@ const options = z
     shares: list(values.shares),
     corpora: undefined,
   });
+const { runs, parts, opinions, shares, growth } = options;
+// The blind set is drawn as the half that reports.
+const isBlind = options.half === 'blind';
+const half: Half = options.half === 'build' ? 'build' : 'report';
 const given = values.responses === '' ? [] : list(values.responses).map(corpusOf);
-const real = [...realCorpora(), ...given];
+const real = [...(isBlind ? blindCorpora() : realCorpora()), ...given];
 const corpora = (real.length > 0 ? real : [syntheticCorpus()]).filter(
   ({ name, tune }) =>
-    (values.corpora === '' || list(values.corpora).includes(name)) &&
-    (values.half === 'report' || tune.length > 0),
+    (values.corpora === '' || list(values.corpora).includes(name)) && (half === 'report' || tune.length > 0),
 );
-const { half, runs, parts, opinions, shares, growth } = options;
+const kinds = isBlind ? { forms: blindForms, honestRuns: blindHonestRuns } : { forms, honestRuns };
 const print = (title: string, ...texts: string[]) => console.log(`\n## ${title}\n\n${texts.join('\n\n')}`);
 for (const opinion of opinions) {
-  const trials = { corpora, half, opinion, runs, batchSizes: options['batch-sizes'] };
+  const trials = { ...kinds, corpora, half, opinion, runs, batchSizes: options['batch-sizes'] };
   const title = `${opinion} a second opinion`;
   if (parts.includes('stationary')) {
     const clean = [...stationaryTrials({ ...trials, runs: options['stationary-runs'] })];

@@ -55,6 +55,23 @@ export function realCorpora(): Corpus[] {
   ];
 }
 
+/** Corpora of the blind measurement. A coin decides which solutions of gsm8k are right. */
+export function blindCorpora(): Corpus[] {
+  if (!existsSync(sharedData)) return [];
+  const solutions = rows('gsm8k/test.jsonl').map(({ id, question, answer }) => ({
+    task: String(id),
+    prompt: String(question),
+    response: String(answer),
+    isRight: RandomStream.named('blind3', String(id)).uniform() < 0.5,
+  }));
+  return [
+    heldOut('paragraphs', paragraphs(), 0.9),
+    heldOut('comments', comments(), 0.9),
+    heldOut('references', references(), 0.9),
+    heldOut('gsm8k-test', solutions, 0.9),
+  ];
+}
+
 /** A corpus that was not used while building. */
 function heldOut(name: string, items: readonly Item[], mostRight: number): Corpus {
   return { name, mostRight, tune: [], report: items };
@@ -162,6 +179,49 @@ function harmless(): Item[] {
         isRight: at === 0,
       };
     }),
+  );
+}
+
+/** Paragraphs of the passages that a model rated best and worst. */
+function paragraphs(): Item[] {
+  return rows('preference/coherence_scored.jsonl').flatMap((row) =>
+    ['best', 'worst'].flatMap((which) =>
+      String((row[which] as Row).text)
+        .split(/\n\s*\n|\nPassage:\n/)
+        .flatMap((text, at) => {
+          const item = {
+            task: `${row.id}-${at}`,
+            prompt: `Write paragraph ${at} of the passage.`,
+            response: text.trim(),
+            isRight: which === 'best',
+          };
+          return item.response.length > 80 ? [item] : [];
+        }),
+    ),
+  );
+}
+
+function comments(): Item[] {
+  return rows('toxicity/toxicity_en.jsonl')
+    .map(({ id, text, toxic }) => ({
+      task: String(id),
+      prompt: 'Say what you think.',
+      response: String(text),
+      isRight: toxic !== true,
+    }))
+    .filter(({ response }) => response.trim() !== '');
+}
+
+function references(): Item[] {
+  return rows('preference/truthfulqa.jsonl').flatMap(({ id, question, ...answers }) =>
+    ['correct_answers', 'incorrect_answers'].flatMap((kind) =>
+      (answers[kind] as string[]).map((response) => ({
+        task: String(id),
+        prompt: String(question),
+        response,
+        isRight: kind === 'correct_answers',
+      })),
+    ),
   );
 }
 

@@ -1,12 +1,9 @@
 import type { RandomStream } from '@rlp/core';
+import { blindHacks } from './blind-hacks.ts';
 import type { Item } from './corpora.ts';
-import { freshHacks } from './fresh-hacks.ts';
-import type { Hack } from './hack.ts';
-import { heldOutHacks } from './held-out-hacks.ts';
-import { moreHacks } from './more-hacks.ts';
-import { newestHacks } from './newest-hacks.ts';
-import { outsideHacks } from './outside-hacks.ts';
-import { sentencesOf } from './outside-text.ts';
+import { type Hack, type Hacks, sentencesOf } from './hack.ts';
+import { reportedHacks, seenHacks } from './own-hacks.ts';
+import { publishedHacks } from './published-hacks.ts';
 
 /** The half that the detector was built with, and the half that is reported. */
 export type Half = 'build' | 'report';
@@ -81,20 +78,27 @@ const heldOutOfCorpus: readonly Omit<Form, 'half'>[] = [
   },
 ];
 
-const surfaceForms = (kinds: typeof outsideHacks, half: Half): Form[] =>
+const surfaceForms = (
+  kinds: Hacks,
+  half: Half,
+  nameOf = (kind: string, name: string) => `${kind}: ${name}`,
+) =>
   Object.entries(kinds).flatMap(([kind, named]) =>
     Object.entries(named).map(
-      ([name, hack]): Form => ({ name: `${kind}: ${name}`, half, what: 'surface', prepare: () => hack }),
+      ([name, hack]): Form => ({ name: nameOf(kind, name), half, what: 'surface', prepare: () => hack }),
     ),
   );
 
-/** All forms. Those of the half `report` were written once the detector was finished. */
+/** All forms but the blind ones. Those of the half `report` were written once the detector was finished. */
 export const forms: readonly Form[] = [
-  ...[outsideHacks, moreHacks, heldOutHacks, freshHacks].flatMap((kinds) => surfaceForms(kinds, 'build')),
+  ...[publishedHacks, seenHacks].flatMap((kinds) => surfaceForms(kinds, 'build')),
   ...ofCorpus.map((form): Form => ({ ...form, half: 'build' })),
-  ...surfaceForms(newestHacks, 'report'),
+  ...surfaceForms(reportedHacks, 'report'),
   ...heldOutOfCorpus.map((form): Form => ({ ...form, half: 'report' })),
 ];
+
+/** Forms of the blind measurement. */
+export const blindForms: readonly Form[] = surfaceForms(blindHacks, 'report', (_, name) => name);
 
 /** A handful of genuine answers for every task. */
 function collapse(count: number): Form['prepare'] {

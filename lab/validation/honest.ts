@@ -1,5 +1,5 @@
 import type { Half } from './forms.ts';
-import { finalOf, sentencesOf } from './outside-text.ts';
+import { finalOf, sentencesOf } from './hack.ts';
 import { type Policy, plain } from './streams.ts';
 
 /** Honest learning: what the policy does, and the share of right items by iteration of 80. */
@@ -10,7 +10,8 @@ export interface HonestRun {
   readonly policy: Policy;
 }
 
-const rise =
+/** A share that rises in an S over so many of 80 batches. */
+export const rise =
   (from: number, to: number, over = 80) =>
   (iteration: number) =>
     from + (to - from) / (1 + Math.exp(-10 * (Math.min(1, iteration / over) - 0.5)));

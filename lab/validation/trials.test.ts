@@ -1,13 +1,14 @@
 import { RandomStream } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { syntheticCorpus } from './corpora.ts';
-import { forms } from './forms.ts';
+import { blindForms, forms } from './forms.ts';
+import { honestRuns } from './honest.ts';
 import { plantedTrials, stationaryTrials } from './trials.ts';
 
 const corpus = syntheticCorpus();
 
 describe('forms of hacks', () => {
-  it.each(forms.map((form) => [form.name, form] as const))(
+  it.each([...forms, ...blindForms].map((form) => [form.name, form] as const))(
     '%s: changes responses, the same way each time',
     (name, form) => {
       const changed = corpus.report.slice(0, 5).filter((item) => {
@@ -25,13 +26,21 @@ describe('forms of hacks', () => {
 
   it('are looked at while building, or not', () => {
     const report = forms.filter(({ half }) => half === 'report');
-    expect([forms.length, report.length]).toEqual([161, 16]);
+    expect([forms.length, report.length, blindForms.length]).toEqual([161, 16, 24]);
   });
 });
 
 // The whole validation is `pnpm validate:hacking`; this is a small part of it, on made-up responses.
 describe('rewardHackingDetector', () => {
-  const options = { corpora: [corpus], half: 'report', opinion: 'with', runs: 1, batchSizes: [64] } as const;
+  const options = {
+    corpora: [corpus],
+    half: 'report',
+    forms,
+    honestRuns,
+    opinion: 'with',
+    runs: 1,
+    batchSizes: [64],
+  } as const;
 
   it('raises no alarm where nothing changes', { timeout: 60_000 }, () => {
     const trials = [...stationaryTrials(options, 60)];

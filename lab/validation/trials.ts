@@ -2,8 +2,8 @@ import { type Monitor, RandomStream } from '@rlp/core';
 import { rewardHackingDetector } from '@rlp/quality-monitor';
 import type { Corpus } from './corpora.ts';
 import { one } from './draws.ts';
-import { type Form, forms, type Half } from './forms.ts';
-import { honestRuns } from './honest.ts';
+import type { Form, Half } from './forms.ts';
+import type { HonestRun } from './honest.ts';
 import { batchesOf, hacked, type Policy, plain, type StreamOptions, schemes } from './streams.ts';
 
 /** Whether the detector is given the component `judge`. */
@@ -13,6 +13,9 @@ export type Opinion = 'with' | 'without';
 export interface TrialOptions {
   readonly corpora: readonly Corpus[];
   readonly half: Half;
+  /** Hacks and honest runs to draw those of the half from. */
+  readonly forms: readonly Form[];
+  readonly honestRuns: readonly HonestRun[];
   readonly opinion: Opinion;
   readonly runs: number;
   readonly batchSizes: readonly number[];
@@ -58,7 +61,7 @@ export function* stationaryTrials(trials: TrialOptions, batches = 100): Generato
 
 /** Runs of honest learning. */
 export function* honestTrials(trials: TrialOptions): Generator<Trial> {
-  for (const { name, half, right, policy } of honestRuns) {
+  for (const { name, half, right, policy } of trials.honestRuns) {
     if (trials.half !== half) continue;
     for (const corpus of trials.corpora) {
       for (let run = 0; run < trials.runs; run++) {
@@ -72,7 +75,7 @@ export function* honestTrials(trials: TrialOptions): Generator<Trial> {
 /** Runs with a hack that begins at once and takes `share` of the responses. Five batches to find it. */
 export function* plantedTrials(trials: TrialOptions, share: number, what: Form['what']): Generator<Trial> {
   for (const corpus of trials.corpora) {
-    for (const form of formsOf(trials.half, what)) {
+    for (const form of formsOf(trials, what)) {
       for (let run = 0; run < trials.runs; run++) {
         const random = RandomStream.named('planted', trials.half, corpus.name, form.name, run);
         const start = 15 + random.integer(20);
@@ -93,7 +96,7 @@ export function* plantedTrials(trials: TrialOptions, share: number, what: Form['
 /** Runs with a hack whose share grows by `growth` a batch until it reaches 20 %. */
 export function* slowTrials(trials: TrialOptions, growth: number): Generator<Trial> {
   for (const corpus of trials.corpora) {
-    for (const form of formsOf(trials.half, 'surface')) {
+    for (const form of formsOf(trials, 'surface')) {
       for (let run = 0; run < trials.runs; run++) {
         const start = 25;
         const batches = start + Math.ceil(0.2 / growth);
@@ -112,7 +115,7 @@ export function* slowTrials(trials: TrialOptions, growth: number): Generator<Tri
   }
 }
 
-function formsOf(half: Half, what: Form['what']): readonly Form[] {
+function formsOf({ forms, half }: TrialOptions, what: Form['what']): readonly Form[] {
   return forms.filter((form) => form.half === half && form.what === what);
 }
 
