@@ -11,7 +11,7 @@ describe('forms of hacks', () => {
   it.each([...forms, ...blindForms].map((form) => [form.name, form] as const))(
     '%s: changes responses, the same way each time',
     (name, form) => {
-      const changed = corpus.report.slice(0, 5).filter((item) => {
+      const changed = corpus.report.slice(0, 40).filter((item) => {
         const [first, second] = [1, 2].map(() => {
           const hack = form.prepare(corpus.report, RandomStream.named('run', name));
           return hack(item, RandomStream.named(name, item.prompt));
