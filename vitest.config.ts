@@ -21,7 +21,7 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'lab/**/*.test.ts',
     ],
-    globalSetup: './scripts/thread-bundles.ts',
+    globalSetup: ['./scripts/temporary-folder.ts', './scripts/thread-bundles.ts'],
     // At night every engine compiles its own graphs.
     setupFiles: [
       './scripts/numbers-equal.ts',
