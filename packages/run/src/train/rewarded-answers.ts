@@ -31,7 +31,13 @@ async function rewardAnswers(
     answered.map(async ({ id, prompt, completion, metadata }) => {
       const messages = [...promptMessages(prompt), { role: 'assistant', content: completion } as const];
       const trajectory = trajectoryFromMessages({ id, messages, metadata });
-      const group = { id, task: { ...trajectory.task, id }, trajectories: [trajectory] };
+      // No tokenizer is loaded: for rewards that count tokens, a character is one.
+      const steps = trajectory.steps.map((step) => ({
+        ...step,
+        tokens: Array.from(step.text, (character) => character.codePointAt(0)!),
+      }));
+      const task = { ...trajectory.task, id };
+      const group = { id, task, trajectories: [{ ...trajectory, steps }] };
       return (await rewards.computeRewards(group, { signal }))[0]!;
     }),
   );

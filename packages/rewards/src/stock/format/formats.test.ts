@@ -200,6 +200,8 @@ describe('tagCount and reasoningSteps', () => {
 
   it('counts steps against the minimum', () => {
     expect(judge(reasoningSteps(), 'Step 1: a\n2. b\n- c')).toBe(1);
+    expect(judge(reasoningSteps(), 'Step 1:\nStep 2:\nStep 3:\n')).toBe(0);
+    expect(judge(reasoningSteps(), '<!-- Step 1: a. Step 2: b. Step 3: c. -->42')).toBe(0);
     expect(judge(reasoningSteps({ minimum: 2, maximum: 4 }), 'First, a. Then, b. Finally, c.')).toBeCloseTo(
       2 / 3,
       12,

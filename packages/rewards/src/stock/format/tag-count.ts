@@ -1,4 +1,5 @@
 import { tagName } from '@rlp/answers';
+import { withoutComments } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { countMatches, occurrencesOf } from '../../shared/text.ts';
@@ -65,14 +66,14 @@ export interface ReasoningStepsOptions extends z.input<typeof stepsSchema> {}
 
 const spoken = new RegExp(
   [
-    'Step\\s{1,9}\\d+[:.]\\s',
+    'Step\\s{1,9}\\d+[:.]\\s(?!\\s{0,9}(?:Step\\s{1,9}\\d|$))',
     '\\b(?:First|Second|Third|Fourth|Fifth|Next|Then|Finally)[,:]',
     "\\b(?:Let's|I will|To solve this|To begin)[,:]",
   ].join('|'),
   'g',
 );
 
-/** Spoken steps, numbered lines, and bulleted lines but for the first line. Linear. */
+/** Spoken steps that say something, numbered lines, and bulleted lines but for the first line. Linear. */
 function countSteps(text: string): number {
   let steps = countMatches(text, spoken);
   const lines = text.split('\n');
@@ -84,7 +85,7 @@ function countSteps(text: string): number {
 }
 
 /**
- * How many steps a response shows ("Step 1:", numbered and bulleted lines, "First,", "Then,"…) against a minimum:
+ * How many steps a response shows ("Step 1:", numbered and bulleted lines, "First,", "Then,"…) against a minimum. Comments are not read:
  *
  *     min(1, steps / minimum),   or with a maximum:   (steps − minimum + 1) / (maximum − minimum + 1), in [0, 1]
  *
@@ -95,7 +96,7 @@ export function reasoningSteps<Metadata = unknown>(
 ): RewardFunction<Metadata> {
   const { minimum, maximum } = parseOptions('reasoningSteps', stepsSchema, options);
   return ({ response }) => {
-    const steps = countSteps(response);
+    const steps = countSteps(withoutComments(response));
     if (steps === 0) return 0;
     if (maximum === undefined) return Math.min(1, steps / minimum);
     return Math.min(1, Math.max(0, (steps - minimum + 1) / (maximum - minimum + 1)));

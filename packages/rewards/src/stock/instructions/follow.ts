@@ -41,7 +41,10 @@ export const detectableLanguages: readonly string[] = (
 const nameOf = (id: string) => id.replace(/^[a-z]{2}:/, '');
 
 /** The check of an instruction and its arguments. @throws ArgumentError if it cannot be checked. */
-function checkOf(owner: string, { id, args = {} }: Instruction): { check: InstructionCheck; args: unknown } {
+function checkOf(
+  owner: string,
+  { id, args = {}, ...others }: Instruction,
+): { check: InstructionCheck; args: unknown } {
   const name = nameOf(id);
   if (!Object.hasOwn(instructionChecks, name)) {
     throw new ArgumentError(
@@ -52,7 +55,10 @@ function checkOf(owner: string, { id, args = {} }: Instruction): { check: Instru
   const parsed = check.args.safeParse(args);
   if (parsed.success) return { check, args: parsed.data };
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-  throw new ArgumentError(`${owner}: bad arguments of ${id}: ${problems}`, { cause: parsed.error });
+  const hint = Object.keys(others).map((key) => `; arguments are read from args, not from ${key}`);
+  throw new ArgumentError(`${owner}: bad arguments of ${id}: ${problems}${hint.join('')}`, {
+    cause: parsed.error,
+  });
 }
 
 /**

@@ -135,6 +135,8 @@ describe('followsInstruction', () => {
     expect(() => followsInstruction('x', { id: 'keywords:existence', args: {} })).toThrow(
       'bad arguments of keywords:existence: keywords: ',
     );
+    const asPublished = { id: 'keywords:existence', kwargs: { keywords: ['moon'] } };
+    expect(() => followsInstruction('x', asPublished)).toThrow('read from args, not from kwargs');
   });
 
   it('takes linear time on hostile text', () => {

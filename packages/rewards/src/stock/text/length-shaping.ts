@@ -1,5 +1,6 @@
 import { wordsOf } from '@rlp/answers/text';
 import {
+  ArgumentError,
   type OverlongOptions,
   overlongPenalty,
   overlongSchema,
@@ -10,15 +11,30 @@ import {
 import * as z from 'zod';
 import { countMatches } from '../../shared/text.ts';
 
-/** Tokens that a policy sampled in all steps of a trajectory. */
-export function sampledTokens({ steps }: Trajectory): number {
-  return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
+/**
+ * Tokens that a policy sampled in all steps of a trajectory.
+ *
+ * @param reward - Name of the reward that reads them, for its error.
+ * @throws ArgumentError for a response without tokens, such as a recorded one: it would pass for an empty one.
+ */
+export function sampledTokens(
+  reward: string,
+  { id, steps, response }: Trajectory,
+  remedy: string,
+): readonly number[] {
+  const tokens = steps.flatMap((step) => step.tokens);
+  if (tokens.length > 0 || response === '') return tokens;
+  throw new ArgumentError(
+    `${reward}: trajectory ${id} has a response and no tokens, as recorded conversations have none; ${remedy}`,
+  );
 }
 
-/** {@link overlongPenalty} of the tokens that a policy sampled, as a reward function. */
+/** {@link overlongPenalty} of the tokens that a policy sampled, as a reward function. A response without tokens is a failure. */
 export function overlongLength<Metadata = unknown>(options: OverlongOptions): RewardFunction<Metadata> {
   const resolved = parseOptions('overlongLength', overlongSchema, options);
-  return (trajectory) => overlongPenalty(sampledTokens(trajectory), resolved);
+  const remedy = 'take lengthWindow, which counts words';
+  return (trajectory) =>
+    overlongPenalty(sampledTokens('overlongLength', trajectory, remedy).length, resolved);
 }
 
 const range = z.tuple([z.number(), z.number()]).readonly();
@@ -71,14 +87,14 @@ const scaledSchema = cosineSchema.extend({
 export interface CosineScaledOptions<Metadata> extends z.input<typeof scaledSchema> {
   /** Reward that says whether the answer is right. Required. */
   readonly reward: RewardFunction<Metadata>;
-  /** Length of a trajectory. Default: the tokens that the policy sampled. */
+  /** Length of a trajectory. Default: the tokens that the policy sampled. A response without tokens is a failure. */
   readonly length?: ((trajectory: Trajectory<Metadata>) => number) | undefined;
 }
 
 /** {@link cosineLength} of a response, right or wrong by another reward. Where that one gives `null`, so does this. */
 export function cosineScaled<Metadata>({
   reward,
-  length = sampledTokens,
+  length = (trajectory) => sampledTokens('cosineScaled', trajectory, 'give `length`').length,
   ...options
 }: CosineScaledOptions<Metadata>): RewardFunction<Metadata> {
   const { threshold, ...cosine } = parseOptions('cosineScaled', scaledSchema, options);

@@ -3,13 +3,14 @@ import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { unhiddenText } from '../../shared/plain-text.ts';
 import { countNgrams } from '../../shared/text.ts';
+import { sampledTokens } from './length-shaping.ts';
 
 const schema = z.strictObject({
   /** Size of the n-grams. Default 3. */
   size: z.int().min(1).max(64).default(3),
   /** Reward of a response that only repeats itself. Default -1. */
   penalty: z.number().nonpositive().default(-1),
-  /** Sampled tokens (TRL), or words in lower case (open-r1), without invisible characters. Default `'tokens'`. */
+  /** Sampled tokens (TRL), or words in lower case (open-r1), without invisible characters. A response without tokens is a failure. Default `'tokens'`. */
   unit: z.enum(['tokens', 'words']).default('tokens'),
 });
 
@@ -27,12 +28,13 @@ export function repetitionPenalty<Metadata = unknown>(
   options: RepetitionPenaltyOptions = {},
 ): RewardFunction<Metadata> {
   const { size, penalty, unit } = parseOptions('repetitionPenalty', schema, options);
-  return ({ steps, response }) => {
+  return (trajectory) => {
     const items =
       unit === 'tokens'
-        ? steps.flatMap(({ tokens }) => tokens)
-        : wordsOf(unhiddenText(response).toLowerCase());
-    return repeatedShare(items, size) * penalty;
+        ? sampledTokens('repetitionPenalty', trajectory, "take unit: 'words'")
+        : wordsOf(unhiddenText(trajectory.response).toLowerCase());
+    // 0, not −0, if nothing repeats.
+    return repeatedShare(items, size) * penalty + 0;
   };
 }
 

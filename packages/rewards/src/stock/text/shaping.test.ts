@@ -76,6 +76,15 @@ describe('length shaping', () => {
     expect(() => cosineScaled({ reward: () => 1, threshold: Number.NaN })).toThrow('threshold');
   });
 
+  it('does not take a recorded response, which has no tokens, for an empty one', async () => {
+    const recorded = answering('again and again and again');
+    const message = 'has a response and no tokens, as recorded conversations have none';
+    expect(() => judge(overlongLength({ maximum: 100, buffer: 20 }), recorded)).toThrow(message);
+    expect(() => judge(repetitionPenalty(), recorded)).toThrow("take unit: 'words'");
+    await expect(judge(cosineScaled({ reward: () => 1 }), recorded)).rejects.toThrow('give `length`');
+    expect(judge(repetitionPenalty(), answering(''))).toBe(0);
+  });
+
   it('likes lengths in a window', () => {
     const words = (count: number) => answering('w '.repeat(count));
     const lengths = [5, 10, 20, 30];
@@ -102,7 +111,7 @@ describe('repetition', () => {
     expect(judge(repetitionPenalty({ size: 1, penalty: -2, unit: 'words' }), answering('A a b c'))).toBe(
       -0.5,
     );
-    expect(judge(repetitionPenalty({ size: 9 }), answering('', { tokens }))).toBeCloseTo(0, 12);
+    expect(judge(repetitionPenalty({ size: 9 }), answering('', { tokens }))).toBe(0);
   });
 
   it('is diversity the other way round', () => {
