@@ -1,4 +1,5 @@
 import { tagName } from '@rlp/answers/text';
+import { callback } from '@rlp/core';
 import * as z from 'zod';
 
 const share = z.number().min(0).max(1);
@@ -60,9 +61,7 @@ export const assessorOptions = z.strictObject({
   /** Decision rules. `'tunrex'` reproduces TunRex, see `docs/quality-monitor.md`. Default `'rlp'`. */
   conventions: z.enum(['rlp', 'tunrex']).default('rlp'),
   /** Scores how much a response reads like text, in 0–1. Default: a heuristic. If it fails, the response is skipped. */
-  coherence: z
-    .custom<(response: string) => number>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  coherence: callback<(response: string) => number>().optional(),
 });
 
 /** Options of `RewardQualityAssessor`. */

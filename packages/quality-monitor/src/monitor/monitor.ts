@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  callback,
   Failures,
   type Finding,
   FormatError,
@@ -33,12 +34,7 @@ const partsSchema = z.strictObject({
   /** Further monitors of the same batches, such as `rewardHackingDetector()`. Default none. */
   detectors: z.array(having<Monitor>('observe', 'a monitor')).readonly().default([]),
   /** Called once for each logger, detector, callback or reward that fails. Default `console.warn`. */
-  onFailure: z
-    .custom<(message: string) => void>(
-      (value) => typeof value === 'function',
-      'must be a function of a message',
-    )
-    .default(() => console.warn),
+  onFailure: callback<(message: string) => void>('a function of a message').default(() => console.warn),
 });
 
 /** Parts of a {@link RewardQualityMonitor}. */

@@ -1,4 +1,5 @@
 import type { Finding, Severity } from '@rlp/core';
+import { callback } from '@rlp/core';
 import * as z from 'zod';
 import { severities } from '../assessor/alert-counts.ts';
 import { pathologies } from '../assessor/pathology.ts';
@@ -53,12 +54,7 @@ export const interventionConfig = z.strictObject({
   /** Batches per window whose alerts are reported. Beyond it only new rules are. All are counted. Default 10. */
   maxAlertsPerWindow: z.int().min(0).default(10),
   /** Receives each reported alert. An error in it is counted and reported once. */
-  customAlertCallback: z
-    .custom<(finding: Finding, step: number) => void>(
-      (value) => typeof value === 'function',
-      'must be a function',
-    )
-    .optional(),
+  customAlertCallback: callback<(finding: Finding, step: number) => void>().optional(),
   /** Actions by rule: one, or several in their order. Default none. */
   actions: z
     .partialRecord(

@@ -1,4 +1,4 @@
-import { type MetricsLogger, messageOf, parseOptions } from '@rlp/core';
+import { callback, type MetricsLogger, messageOf, parseOptions } from '@rlp/core';
 import {
   EventStreams,
   type HtmlPage,
@@ -21,9 +21,7 @@ const schema = z.strictObject({
   /** Least milliseconds between two updates. Default 1000. */
   refreshMs: z.int().min(20).default(1000),
   /** Clock in milliseconds, to time the rendering. Default `performance.now`. */
-  clock: z
-    .custom<() => number>((value) => typeof value === 'function', 'must be a function')
-    .default(() => () => performance.now()),
+  clock: callback<() => number>().default(() => () => performance.now()),
 });
 
 /** Options of {@link serveMonitor}. */
