@@ -51,6 +51,33 @@ const quietMonitor = (options: Parameters<typeof createDefaultMonitor>[0] = {}) 
   createDefaultMonitor({ console: 'off', rewardHacking: { secondOpinion: 'truth' }, ...options });
 
 describe('createDefaultMonitor', () => {
+  it('names all that is wrong with its options, those of its parts included', () => {
+    const options = {
+      windowSize: 0,
+      assessor: { tag: 'none' },
+      rewardHacking: 'of',
+      console: 'of',
+      loggers: [3],
+    };
+    expect(() => createDefaultMonitor(options as never)).toThrow(
+      [
+        'createDefaultMonitor: invalid options (DefaultMonitorOptions)',
+        '  - windowSize: expected a number of at least 1, got 0',
+        '  - loggers.0: must be a logger',
+        '  - assessor: Unrecognized option "tag"; did you mean assessor.tags?',
+        '  - rewardHacking: expected "off", or an object, got "of"',
+        '  - console: expected one of "on", "off", got "of"',
+      ].join('\n'),
+    );
+  });
+
+  it('lowers what honest learning explains, unless it is told to report it', () => {
+    const { options } = createDefaultMonitor({ assessor: { tags: 'none' } }).assessor;
+    expect(options).toMatchObject({ explainedByLearning: 'lower', tags: 'none' });
+    const reporting = createDefaultMonitor({ assessor: { explainedByLearning: 'report' } });
+    expect(reporting.assessor.options.explainedByLearning).toBe('report');
+  });
+
   it('tells of reward hacking whichever way it is fed, with the same evidence', () => {
     const [fed, observing] = [memoryLogger(), memoryLogger()];
     const byBatch = quietMonitor({ loggers: [fed] });

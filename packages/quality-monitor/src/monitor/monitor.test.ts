@@ -287,6 +287,13 @@ describe('monitored rewards', () => {
     );
   });
 
+  it('refuses options that are misspelt or out of range', () => {
+    const options = { name: 'length', monitor: monitorOf(), batchInterval: 0, monitring: 'off' };
+    expect(() => monitoredReward((text: string) => text.length, options)).toThrow(
+      'batchInterval: expected a number of at least 1, got 0\n  - Unrecognized option "monitring"; did you mean monitoring?',
+    );
+  });
+
   it('throw what they threw before', () => {
     const broken = monitoredReward(
       (_: string): number => {

@@ -21,14 +21,14 @@ import type { RewardHackingDetector } from '../hacking/detector.ts';
 import { restored, type Saved, saved } from '../state/saved.ts';
 import { checkedBatch, type MonitoredBatch, rewardsOf, trajectoriesOf } from './batch.ts';
 import { alertMetrics, namespaced, withSamples } from './logged.ts';
-import { type InterventionConfig, interventionConfig, type ResolvedInterventionConfig } from './options.ts';
+import { interventionConfig, type ResolvedInterventionConfig } from './options.ts';
 import { interventionNote, Reactions, reactionsSchema } from './reactions.ts';
 
-const partsSchema = z.strictObject({
+export const partsSchema = z.strictObject({
   /** Default: an assessor with its defaults. */
   assessor: having<RewardQualityAssessor>('assessBatch', 'a RewardQualityAssessor').optional(),
   /** What to do about findings. Default: report those of severity `high` and above. */
-  config: z.custom<InterventionConfig>().optional(),
+  config: interventionConfig.prefault({}),
   /** Receive metrics under `reward_quality/`, findings and notes. Closed with the monitor. Default none. */
   loggers: z.array(having<MetricsLogger>('log', 'a logger')).readonly().default([]),
   /** Further monitors of the same batches, such as `rewardHackingDetector()`. Default none. */
@@ -95,7 +95,7 @@ export class RewardQualityMonitor implements Monitor {
       'RewardQualityMonitorParts',
     );
     this.assessor = assessor ?? new RewardQualityAssessor();
-    this.config = parseOptions('InterventionConfig', interventionConfig, config ?? {});
+    this.config = config;
     this.#detectors = detectors;
     this.#loggers = loggers;
     this.#failures = new Failures((message) => onFailure(`quality monitor: ${message}`));

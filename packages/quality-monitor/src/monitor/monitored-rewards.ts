@@ -1,4 +1,12 @@
-import { ArgumentError, promptText, type ScoredTrajectory, type Trajectory } from '@rlp/core';
+import {
+  ArgumentError,
+  having,
+  parseOptions,
+  promptText,
+  type ScoredTrajectory,
+  type Trajectory,
+} from '@rlp/core';
+import * as z from 'zod';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
 import { createDefaultMonitor } from './create-default-monitor.ts';
 import type { RewardQualityMonitor } from './monitor.ts';
@@ -28,34 +36,32 @@ export type Monitored<Reward> = Reward & {
   readonly pending: number;
 };
 
-/** Options of {@link monitoredReward}. */
-export interface MonitoredRewardOptions {
+const schema = z.strictObject({
   /** Name of the reward in metrics and alerts. Required. */
-  readonly name: string;
+  name: z.string(),
   /** Monitor that assesses the responses and their rewards. Required. */
-  readonly monitor: RewardQualityMonitor;
+  monitor: having<RewardQualityMonitor>('monitorBatch', 'a RewardQualityMonitor'),
   /** Responses per assessment. They count once they have all rewards of the monitor. Default 10. */
-  readonly batchInterval?: number | undefined;
+  batchInterval: z.int().min(1).default(10),
   /** `'off'` does not report to the monitor. Default `'on'`. */
-  readonly monitoring?: 'on' | 'off' | undefined;
-}
+  monitoring: z.enum(['on', 'off']).default('on'),
+});
+
+/** Options of {@link monitoredReward}. */
+export interface MonitoredRewardOptions extends z.input<typeof schema> {}
 
 /**
  * Wraps a reward, so that a monitor sees responses and rewards. Results and errors stay the same.
  *
  * Rewards of one monitor are assessed together: each response with all its rewards.
  *
- * @throws ArgumentError if `reward` cannot score, or `batchInterval` is not a whole number above 0.
+ * @throws ArgumentError if `reward` cannot score, OptionsError for bad options.
  */
 export function monitoredReward<Reward extends AnyReward>(
   reward: Reward,
-  { name, monitor, batchInterval = 10, monitoring = 'on' }: MonitoredRewardOptions,
+  options: MonitoredRewardOptions,
 ): Monitored<Reward> {
-  if (!Number.isInteger(batchInterval) || batchInterval < 1) {
-    throw new ArgumentError(
-      `monitoredReward: expected batchInterval to be a whole number above 0, got ${batchInterval}`,
-    );
-  }
+  const { name, monitor, batchInterval, monitoring } = parseOptions('monitoredReward', schema, options);
   if (typeof reward !== 'function' && !isComputer(reward)) {
     throw new ArgumentError(
       `monitoredReward: expected ${name} to be a function or a reward computer, got ${loggedText(reward) || String(reward)}`,
@@ -64,9 +70,11 @@ export function monitoredReward<Reward extends AnyReward>(
   const ledger = ledgerOf(monitor);
   if (monitoring === 'on') ledger.join(name);
   const hear = (result: unknown, given: unknown) => {
-    const scores = isComputer(reward) ? scoresOfGroup(result as never) : scoresOf(given, result);
-    for (const [entry, score] of monitoring === 'on' ? scores : [])
-      ledger.add(name, entry, score, batchInterval);
+    if (monitoring === 'off') return;
+    const scores = isComputer(reward)
+      ? (result as readonly ScoredTrajectory[]).map((one): Score => [entryOf(one.trajectory), one.reward])
+      : scoresOf(given, result);
+    for (const [entry, score] of scores) ledger.add(name, entry, score, batchInterval);
   };
   const members = {
     flush: { value: () => ledger.flush() },
@@ -76,10 +84,6 @@ export function monitoredReward<Reward extends AnyReward>(
 }
 
 type Score = readonly [scored: LedgerEntry, score: number | null];
-
-function scoresOfGroup(scored: readonly ScoredTrajectory[]): Score[] {
-  return scored.map(({ trajectory, reward }) => [entryOf(trajectory), reward]);
-}
 
 /** Scores by a function. If it gives another number of values, it is unknown which response each belongs to. */
 function scoresOf(given: unknown, result: unknown): Score[] {
