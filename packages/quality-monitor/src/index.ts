@@ -6,7 +6,7 @@ export {
 } from './assessor/assessor.ts';
 export type { AssessedBatch } from './assessor/batch.ts';
 export { flatMetrics, type RewardQualityMetrics } from './assessor/metrics.ts';
-export type { AlertThresholds, AssessorOptions, ResolvedAssessorOptions } from './assessor/options.ts';
+export type { AssessorOptions, ResolvedAssessorOptions } from './assessor/options.ts';
 export { formatFinding, type Pathology, pathologies, pathologyNotes } from './assessor/pathology.ts';
 export type { RewardStatistics } from './assessor/reward-window.ts';
 export { type RewardHackingDetector, rewardHackingDetector } from './hacking/detector.ts';

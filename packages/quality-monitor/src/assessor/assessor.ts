@@ -1,6 +1,6 @@
 import { type Finding, parseOptions, type Severity } from '@rlp/core';
 import * as z from 'zod';
-import { initial, packed, restored, type Saved, saved } from '../state/saved.ts';
+import { count, initial, packed, restored, type Saved, saved } from '../state/saved.ts';
 import { DuplicateWindow } from '../text/duplicate-window.ts';
 import { signatureLength } from '../text/sequences.ts';
 import { alertSummary, alertsSchema, countAlert } from './alert-counts.ts';
@@ -34,8 +34,6 @@ export interface AssessmentSummary {
   readonly invalidRewards: Readonly<Record<string, number>>;
 }
 
-const count = z.int().nonnegative();
-
 const assessorSchema = z.strictObject({
   samples: count,
   batches: count,
@@ -55,7 +53,7 @@ export type SavedAssessor = Saved<typeof assessorSchema>;
 /** Findings kept for {@link RewardQualityAssessor.getRecentAlerts}. */
 const alertsKept = 1000;
 /** Responses that a finding quotes. */
-const samplesKept = 3;
+export const samplesKept = 3;
 
 /**
  * Assesses responses and their rewards batch by batch. Returns metrics and findings of eight pathologies.
@@ -171,10 +169,8 @@ export class RewardQualityAssessor {
 
   #newWindow(): DuplicateWindow {
     const { windowSize, diversityWindow, nearDuplicates } = this.options;
-    return new DuplicateWindow({
-      size: Math.min(windowSize, diversityWindow),
-      similarity: nearDuplicates === 'off' ? 1 : nearDuplicates,
-    });
+    const similarity = nearDuplicates === 'off' ? 1 : nearDuplicates;
+    return new DuplicateWindow(Math.min(windowSize, diversityWindow), similarity);
   }
 
   /** Adds a batch to the windows and measures it. */
@@ -197,6 +193,7 @@ export class RewardQualityAssessor {
       tasks: given.tasks ?? responses.map((_, at) => `${batches}/${at}`),
       iteration: given.iteration ?? batches,
       ...{ quality, histories, windows: this.#rewards, judged: Object.keys(rewards).filter(isJudged) },
+      statistics: this.#statistics(),
       recent: isDiverse ? this.#responses : undefined,
     };
   }
@@ -235,7 +232,7 @@ export class RewardQualityAssessor {
     return Object.fromEntries(known);
   }
 
-  #metrics({ quality, responses }: MeasuredBatch): RewardQualityMetrics {
+  #metrics({ quality, responses, statistics }: MeasuredBatch): RewardQualityMetrics {
     const { different, count } = this.#responses;
     const hasFormatted = quality.formatted.length > 0;
     return {
@@ -248,7 +245,7 @@ export class RewardQualityAssessor {
           ? quality.shareOfFormatted(quality.gaming.length)
           : quality.share(hasFormatted ? quality.where(({ isShort }) => isShort).length : 0),
       suspectedRewardHacking: 0,
-      rewards: this.#statistics(),
+      rewards: statistics,
     };
   }
 

@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import type { BatchQuality } from './metrics.ts';
-import type { RewardWindow, SpikeHistory } from './reward-window.ts';
+import type { RewardStatistics, RewardWindow, SpikeHistory } from './reward-window.ts';
 
 /** Responses and rewards to assess. */
 export interface AssessedBatch {
@@ -20,8 +20,9 @@ export interface MeasuredBatch extends AssessedBatch {
   readonly tasks: readonly string[];
   readonly iteration: number;
   readonly quality: BatchQuality;
-  /** Windows of all rewards. */
+  /** Windows of all rewards, and the statistics of those with values. */
   readonly windows: ReadonlyMap<string, RewardWindow>;
+  readonly statistics: Readonly<Record<string, RewardStatistics>>;
   /** Rewards of the batch with enough values to be judged, and those with a history that spikes are measured against. */
   readonly judged: readonly string[];
   readonly histories: ReadonlyMap<string, SpikeHistory>;

@@ -83,7 +83,7 @@ export class Learning {
   }
 
   #observe(
-    { quality, rewards, windows, tasks }: MeasuredBatch,
+    { quality, rewards, windows, statistics, tasks }: MeasuredBatch,
     suspicious: ReadonlySet<unknown>,
   ): Map<string, Course> {
     const courses = new Map<string, Course>();
@@ -97,10 +97,8 @@ export class Learning {
     state.tasks = [...state.tasks, ...tasks].slice(
       -Math.min(this.#options.windowSize, this.#options.diversityWindow),
     );
-    for (const [name, window] of windows) {
-      const statistics = window.statistics();
-      if (statistics === undefined) continue;
-      const { mean, std, min, max, samples } = statistics;
+    for (const [name, course] of Object.entries(statistics)) {
+      const { mean, std, min, max, samples } = course;
       const best = mean - (2 * std) / Math.sqrt(samples);
       const known = state.rewards[name] ?? {
         ...{ first: mean, best, least: min, most: max },
@@ -108,13 +106,13 @@ export class Learning {
       };
       const [least, most] = [Math.min(known.least, min), Math.max(known.most, max)];
       const past: Past = { ...known, best: Math.max(known.best, best), least, most };
-      past.hasJumped = jumped(window, past) ?? past.hasJumped;
+      past.hasJumped = jumped(windows.get(name)!, past) ?? past.hasJumped;
       past.hasDiffered ||= std > 0 && !suspicious.has(name);
       const pays = (at: readonly number[]) => differ(valuesOf(rewards[name], at), (min + max) / 2);
       past.paysContent ||= pays(quality.formatted.length > 0 ? quality.formatted : [...quality.all.keys()]);
       past.paysShort ||= pays(quality.gaming);
       state.rewards[name] = past;
-      courses.set(name, { ...statistics, past, isSuspicious: suspicious.has(name) });
+      courses.set(name, { ...course, past, isSuspicious: suspicious.has(name) });
     }
     return courses;
   }

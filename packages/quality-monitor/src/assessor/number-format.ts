@@ -1,11 +1,10 @@
 /** Formats a number as Python's `f'{value:.1f}'` does. Exact ties go to the even digit, where `toFixed` rounds away from zero. */
 export function fixed(value: number, decimals: number): string {
-  const exact = Math.abs(value).toFixed(60);
-  const end = exact.indexOf('.') + 1 + decimals;
-  const down = exact.slice(0, end).replace(/\.$/, '');
-  const isTie = /^50*$/.test(exact.slice(end)) && exact.includes('.');
-  if (!isTie || Number(down.at(-1)) % 2 !== 0) return value.toFixed(decimals);
-  return `${value < 0 ? '-' : ''}${down}`;
+  const text = value.toFixed(decimals);
+  const last = Number(text.at(-1));
+  // Exact ties are odd multiples of 1 / 2^(decimals + 1).
+  const isTie = Math.abs(value * 2 ** (decimals + 1)) % 2 === 1;
+  return isTie && last % 2 === 1 ? `${text.slice(0, -1)}${last - 1}` : text;
 }
 
 /** Formats a share as a percentage with one decimal. */

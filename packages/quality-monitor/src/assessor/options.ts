@@ -69,6 +69,3 @@ export interface AssessorOptions extends z.input<typeof assessorOptions> {}
 
 /** {@link AssessorOptions} with defaults. */
 export type ResolvedAssessorOptions = z.output<typeof assessorOptions>;
-
-/** Thresholds of the assessor's alerts. */
-export type AlertThresholds = ResolvedAssessorOptions['alertThresholds'];

@@ -3,7 +3,6 @@ import type { MeasuredBatch } from './batch.ts';
 import { fixed, percent, pythonNumber } from './number-format.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import type { Pathology } from './pathology.ts';
-import type { RewardStatistics, RewardWindow } from './reward-window.ts';
 
 /** A finding about a batch. Responses are given by their indices. */
 export interface BatchFinding extends Pick<Finding, 'severity' | 'message' | 'evidence' | 'component'> {
@@ -13,37 +12,28 @@ export interface BatchFinding extends Pick<Finding, 'severity' | 'message' | 'ev
 
 /** The pathologies of a batch: those of its rewards, those of its responses, and values far outside their history. */
 export function pathologiesOf(batch: MeasuredBatch, options: ResolvedAssessorOptions): BatchFinding[] {
-  const known = batch.judged.flatMap((component) => {
-    const window = batch.windows.get(component)!;
-    const statistics = window.statistics();
-    return statistics === undefined ? [] : [{ component, window, statistics }];
-  });
   return [
-    ...known.flatMap((reward) => saturations(reward, options)),
-    ...known.flatMap((reward) => varianceCollapse(reward, options)),
+    ...batch.judged.flatMap((component) => saturations(component, batch, options)),
+    ...batch.judged.flatMap((component) => varianceCollapse(component, batch, options)),
     ...contentPathologies(batch, options),
     ...[...batch.histories.keys()].flatMap((component) => rewardSpikes(component, batch, options)),
     ...degenerateOutputs(batch, options),
   ];
 }
 
-interface KnownReward {
-  readonly component: string;
-  readonly window: RewardWindow;
-  readonly statistics: RewardStatistics;
-}
-
 function saturations(
-  { component, window, statistics: { max, min } }: KnownReward,
+  component: string,
+  { windows, statistics }: MeasuredBatch,
   { alertThresholds }: ResolvedAssessorOptions,
 ): BatchFinding[] {
+  const { max, min } = statistics[component]!;
   if (max === min) return [];
   const bounds = [
     { rule: 'reward_saturation_high', limit: alertThresholds.rewardSaturationHigh, name: 'max', value: max },
     { rule: 'reward_saturation_low', limit: alertThresholds.rewardSaturationLow, name: 'min', value: min },
   ] as const;
   return bounds.flatMap(({ rule, limit, name, value }) => {
-    const rate = window.shareAt(value);
+    const rate = windows.get(component)!.shareAt(value);
     if (rate <= limit) return [];
     const message = `Reward '${component}' saturating at ${name}imum: ${percent(rate)} of samples at ${name} value ${pythonNumber(value)}`;
     const evidence = { saturation_rate: rate, [`${name}_value`]: value };
@@ -53,9 +43,11 @@ function saturations(
 
 /** A reward that is always 0 has collapsed too. With the conventions of TunRex it has not. */
 function varianceCollapse(
-  { component, statistics: { mean, std } }: KnownReward,
+  component: string,
+  { statistics }: MeasuredBatch,
   { alertThresholds, conventions }: ResolvedAssessorOptions,
 ): BatchFinding[] {
+  const { mean, std } = statistics[component]!;
   if (mean === 0 && (conventions === 'tunrex' || std > 0)) return [];
   const cv = mean === 0 ? 0 : std / Math.abs(mean);
   // NaN if the sum of the rewards overflows.

@@ -18,15 +18,16 @@ export class ResponseJudge {
   readonly #readers: Record<'reasoning' | 'answer', ReturnType<typeof pairReader>> | undefined;
   readonly #sequences = new Sequences();
   readonly #text = new TextReader('ignored');
-  /** Reasoning that may repeat itself. */
-  readonly #part = new TextReader('ignored');
+  /** Reads what may repeat itself. With the conventions of TunRex letter case counts. */
+  readonly #part: TextReader;
   /** Every word of the batch. */
   readonly #vocabulary = new HashSet();
   #faults: string[] = [];
 
   constructor(options: ResolvedAssessorOptions) {
     this.#options = options;
-    const { tags } = options;
+    const { tags, conventions } = options;
+    this.#part = new TextReader(conventions === 'tunrex' ? 'kept' : 'ignored');
     if (tags !== 'none') {
       this.#readers = { reasoning: pairReader(tags.reasoning), answer: pairReader(tags.answer) };
     }
@@ -56,7 +57,7 @@ export class ResponseJudge {
     for (let at = 0; at < text.chunkCount; at++) this.#vocabulary.add(text.chunks[at]!);
     const length = text.codePoints(response);
     const repetition =
-      conventions === 'tunrex' ? casedRepetition(response) : repetitionOf(length, text, this.#sequences);
+      conventions === 'tunrex' ? this.#repetitionIn(response) : repetitionOf(length, text, this.#sequences);
     const [reasoningLength, answerLength] = [text.codePoints(reasoning), text.codePoints(answer)];
     const isShort = reasoningLength < minimumReasoning || this.#isTooShort(answer, answerLength);
     const isPoor = isFormatted && (isTrivial(reasoning, answer) || this.#repeatsItself(reasoning, text));
@@ -127,12 +128,15 @@ export class ResponseJudge {
    * repeat, the part need not be read.
    */
   #repeatsItself(part: string, { characters, chunkCount }: TextReader): boolean {
-    if (this.#options.conventions === 'tunrex') return casedRepetition(part) > 0.5;
     const wordsOutside = (characters.all - part.length) / 2 + 1;
     if (this.#sequences.repeated + 2 <= (chunkCount - wordsOutside - 2) / 2) return false;
+    return this.#repetitionIn(part) > 0.5;
+  }
+
+  #repetitionIn(part: string): number {
     const text = this.#part.read(part);
     this.#sequences.read(text);
-    return repetitionOf(text.codePoints(part), text, this.#sequences) > 0.5;
+    return repetitionOf(text.codePoints(part), text, this.#sequences);
   }
 }
 
@@ -155,14 +159,6 @@ function coherenceOf({ characters, chunkCount }: TextReader, repetition: number)
 /** Repetition of three-word sequences. 0 below 10 characters or 5 words. */
 function repetitionOf(length: number, { chunkCount }: TextReader, sequences: Sequences): number {
   return length < 10 || chunkCount < 5 ? 0 : sequences.repetition;
-}
-
-/** The same as TunRex has it: letter case counts. */
-function casedRepetition(text: string): number {
-  const words = text.match(/\S+/g) ?? [];
-  if ([...text].length < 10 || words.length < 5) return 0;
-  const triples = words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`);
-  return 1 - new Set(triples).size / triples.length;
 }
 
 /** Whether there is a letter or a digit. */

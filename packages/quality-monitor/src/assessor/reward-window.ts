@@ -86,19 +86,16 @@ export class RewardWindow {
   robustDeviation(): number {
     const values = this.#sorted.subarray(0, this.#count);
     const center = middle(values);
-    // Distances grow on both sides of the center. Merging them yields them in order.
-    let above = this.#firstFrom(center);
-    let below = above - 1;
-    let [distance, before] = [0, 0];
-    for (let rank = 0; rank <= values.length >>> 1 && values.length > 0; rank++) {
-      before = distance;
-      const up = above < values.length ? values[above]! - center : Infinity;
-      const down = below >= 0 ? center - values[below]! : Infinity;
-      distance = Math.min(up, down);
-      if (up <= down) above += 1;
-      else below -= 1;
-    }
-    return 1.4826 * (values.length % 2 === 1 ? distance : (before + distance) / 2);
+    // The closest so many values are next to each other. The farther end of them is the farthest.
+    const distanceOf = (closest: number) => {
+      let least = Infinity;
+      for (let first = 0, last = closest - 1; last < values.length; first++, last++) {
+        least = Math.min(least, Math.max(center - values[first]!, values[last]! - center));
+      }
+      return least;
+    };
+    const half = values.length / 2;
+    return 1.4826 * ((distanceOf(Math.ceil(half)) + distanceOf(Math.floor(half) + 1)) / 2);
   }
 
   /** Values from the oldest to the newest. */

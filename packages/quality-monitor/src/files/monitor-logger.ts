@@ -1,4 +1,4 @@
-import { type Finding, type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
+import { type Finding, type MetricsLogger, parseOptions } from '@rlp/core';
 import { toJsonLine } from '@rlp/data';
 import { AppendFile } from '@rlp/data/files';
 import * as z from 'zod';
@@ -43,7 +43,7 @@ export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
   const metricsFile = open(metricsLogFile);
   return {
     log(step, metrics) {
-      metricsFile?.append(toJsonLine(Object.assign({ step }, writable(withoutNamespace(metrics)), { step })));
+      metricsFile?.append(toJsonLine(Object.assign({ step }, withoutNamespace(metrics), { step })));
     },
     finding: (step, finding) => alertFile?.append(toJsonLine(findingLine(step, finding))),
     note: (step, note) => alertFile?.append(toJsonLine({ step, note })),
@@ -59,7 +59,7 @@ function findingLine(step: number, finding: Finding) {
   const { trajectories, samples, examples, phrases, note } = finding;
   return {
     ...{ step, timestamp: responsesSeen, severity, pathology_type: rule, message },
-    metrics: { ...writable(evidence), ...(component !== undefined && { reward_name: component }) },
+    metrics: { ...evidence, ...(component !== undefined && { reward_name: component }) },
     ...filled({ trajectories, samples, examples, phrases }),
     ...(note !== undefined && !isPathology(rule) && { note }),
   };
@@ -68,11 +68,4 @@ function findingLine(step: number, finding: Finding) {
 /** The lists with elements. */
 function filled(lists: Readonly<Record<string, readonly unknown[] | undefined>>) {
   return Object.fromEntries(Object.entries(lists).filter(([, list = []]) => list.length > 0));
-}
-
-/** JSON has finite numbers only. */
-function writable(metrics: Metrics): Record<string, number | null> {
-  return Object.fromEntries(
-    Object.entries(metrics).map(([name, value]) => [name, Number.isFinite(value) ? value : null]),
-  );
 }

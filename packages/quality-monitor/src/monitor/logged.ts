@@ -1,10 +1,9 @@
 import { type Finding, type Metrics, type MonitorBatch, promptText } from '@rlp/core';
 import { severities } from '../assessor/alert-counts.ts';
+import { samplesKept } from '../assessor/assessor.ts';
 import { sharedPhrases } from './shared-phrases.ts';
 
 const namespace = 'reward_quality/';
-/** Responses that a finding quotes. */
-const samplesKept = 3;
 
 /** Puts metrics under the namespace of the monitor, `reward_quality/`. */
 export function namespaced(metrics: Metrics): Metrics {

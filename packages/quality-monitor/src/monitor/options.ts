@@ -1,35 +1,31 @@
-import type { Finding, Severity } from '@rlp/core';
-import { callback } from '@rlp/core';
+import { callback, type Finding } from '@rlp/core';
 import * as z from 'zod';
 import { severities } from '../assessor/alert-counts.ts';
 import { pathologies } from '../assessor/pathology.ts';
 
-const cooldown = z.int().min(1).default(20);
+const delayed = z.strictObject({
+  /** Steps before the same rule requests this action again, for the same component. Default 20. */
+  cooldown: z.int().min(1).default(20),
+});
 
 const actionSchema = z.discriminatedUnion('action', [
   z.strictObject({
     /** Leave the trajectories of the finding out of this iteration. */
     action: z.literal('drop'),
   }),
-  z.strictObject({
+  delayed.extend({
     /** Wait for an operator, end the run, or return to the last good checkpoint. */
     action: z.enum(['pause', 'stop', 'roll-back']),
-    /** Steps before the same rule requests this action again. Default 20. */
-    cooldown,
   }),
-  z.strictObject({
+  delayed.extend({
     /** Multiply the KL coefficient by `factor`. */
     action: z.literal('raise-kl'),
-    /** Steps before the same rule requests this action again. Default 20. */
-    cooldown,
     /** Above 1. Default 2. */
     factor: z.number().gt(1).default(2),
   }),
-  z.strictObject({
+  delayed.extend({
     /** Multiply the weight of a reward component by `factor`. */
     action: z.literal('lower-weight'),
-    /** Steps before the same rule requests this action for this component again. Default 20. */
-    cooldown,
     /** Between 0 and 1. Default 0.5. */
     factor: z.number().positive().lt(1).default(0.5),
     /** The reward component. Default: that of the finding. Without one, nothing is requested. */
@@ -69,8 +65,3 @@ export interface InterventionConfig extends z.input<typeof interventionConfig> {
 
 /** {@link InterventionConfig} with defaults. */
 export type ResolvedInterventionConfig = z.output<typeof interventionConfig>;
-
-/** Whether a severity reaches a threshold. */
-export function isAtLeast(severity: Severity, threshold: Severity): boolean {
-  return severities.indexOf(severity) >= severities.indexOf(threshold);
-}

@@ -1,10 +1,8 @@
 import type { Finding, Intervention } from '@rlp/core';
 import * as z from 'zod';
-import { alertSummary, alertsSchema, countAlert } from '../assessor/alert-counts.ts';
-import { initial } from '../state/saved.ts';
-import { isAtLeast, type ResolvedAction, type ResolvedInterventionConfig } from './options.ts';
-
-const count = z.int().nonnegative();
+import { alertSummary, alertsSchema, countAlert, severities } from '../assessor/alert-counts.ts';
+import { count, initial } from '../state/saved.ts';
+import type { ResolvedAction, ResolvedInterventionConfig } from './options.ts';
 
 /** Schema of the state of {@link Reactions}. */
 export const reactionsSchema = z.strictObject({
@@ -16,14 +14,6 @@ export const reactionsSchema = z.strictObject({
   /** Step in which each action was last requested. */
   requested: z.record(z.string(), z.number()),
 });
-
-/** What a monitor does about the findings of a batch. */
-export interface Reaction {
-  readonly reported: readonly Finding[];
-  /** Severe findings that the rate limit held back. */
-  readonly held: number;
-  readonly interventions: readonly Intervention[];
-}
 
 /**
  * Counts findings, selects those to report, and requests the actions that they call for.
@@ -45,10 +35,16 @@ export class Reactions {
     this.#conventions = conventions;
   }
 
-  /** Counts a batch's findings and reacts to them. @param asked - Interventions that detectors ask for. */
-  react(findings: readonly Finding[], step: number, asked: readonly Intervention[] = []): Reaction {
+  /**
+   * Counts a batch's findings and reacts to them.
+   *
+   * @param asked - Interventions that detectors ask for.
+   * @returns Those to report, the number that the rate limit held back, and what to ask of the loop.
+   */
+  react(findings: readonly Finding[], step: number, asked: readonly Intervention[] = []) {
     const { enableInterventions, interventionSeverity } = this.#config;
-    const severe = findings.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
+    const reportable = severities.slice(severities.indexOf(interventionSeverity));
+    const severe = findings.filter(({ severity }) => reportable.includes(severity));
     const rules = new Set(severe.map(({ rule }) => rule));
     const passed = findings.length === 0 ? rules : this.#passed(rules, step);
     if (passed !== undefined) for (const finding of findings) countAlert(this.state.alerts, finding);

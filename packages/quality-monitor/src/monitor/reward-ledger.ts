@@ -7,12 +7,10 @@ const mostIncomplete = 1024;
 export interface LedgerEntry {
   readonly response: string;
   /** Its prompt, if the reward was given it. */
-  readonly prompt?: string | undefined;
+  prompt?: string | undefined;
 }
 
-interface Row {
-  readonly response: string;
-  prompt: string | undefined;
+interface Row extends LedgerEntry {
   readonly rewards: Map<string, number | null>;
 }
 

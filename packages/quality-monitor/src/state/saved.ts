@@ -1,6 +1,9 @@
 import { base64Of, bytesOf, FormatError } from '@rlp/core';
 import * as z from 'zod';
 
+/** Schema of a number of things. */
+export const count = z.int().nonnegative();
+
 /** A state as JSON data. */
 export interface Saved<Schema extends z.ZodType> {
   readonly state: z.input<Schema>;

@@ -1,13 +1,5 @@
 import { signatureLength } from './sequences.ts';
 
-/** Options of {@link DuplicateWindow}. */
-export interface DuplicateWindowOptions {
-  /** Texts in the window. */
-  readonly size: number;
-  /** Share of common sequences at which two texts count as equal, above 0 and at most 1. */
-  readonly similarity: number;
-}
-
 /** Signature entries per band. */
 const bandLength = 4;
 const bands = signatureLength / bandLength;
@@ -37,7 +29,11 @@ export class DuplicateWindow {
   #added = 0;
   #different = 0;
 
-  constructor({ size, similarity }: DuplicateWindowOptions) {
+  /**
+   * @param size - Texts in the window.
+   * @param similarity - Share of common sequences at which two texts count as equal, above 0 and at most 1.
+   */
+  constructor(size: number, similarity: number) {
     this.#size = size;
     this.#tolerance = signatureLength - Math.ceil(similarity * signatureLength);
     this.#signatures = new Uint32Array(size * signatureLength);

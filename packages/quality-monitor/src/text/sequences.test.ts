@@ -53,7 +53,7 @@ describe('DuplicateWindow', () => {
   it('counts the different texts of its last ones as they come and go', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 60 }), (picks) => {
-        const window = new DuplicateWindow({ size: 16, similarity: 0.8 });
+        const window = new DuplicateWindow(16, 0.8);
         const texts = picks.map((pick) => `text number ${pick} with ${pick} words of its own ${pick} times`);
         for (const [at, text] of texts.entries()) {
           window.add(signatureOf(text));
@@ -67,7 +67,7 @@ describe('DuplicateWindow', () => {
   it('takes texts for one that differ in a word, and keeps apart those that differ in half', () => {
     const stream = RandomStream.named('words', 'near');
     const words = Array.from({ length: 100 }, (_, at) => `w${Math.floor(1000 * stream.at(at))}`);
-    const window = new DuplicateWindow({ size: 100, similarity: 0.8 });
+    const window = new DuplicateWindow(100, 0.8);
     expect(window.add(signatureOf(words.join(' ')))).toBe('new');
     expect(window.add(signatureOf(words.map((word, at) => (at === 50 ? 'x' : word)).join(' ')))).toBe(
       'duplicate',
@@ -78,7 +78,7 @@ describe('DuplicateWindow', () => {
   });
 
   it('with exact signatures tells apart all that is not equal', () => {
-    const window = new DuplicateWindow({ size: 10, similarity: 1 });
+    const window = new DuplicateWindow(10, 1);
     const exact = (text: string) => {
       const signature = new Uint32Array(signatureLength);
       exactSignature(text, signature);
