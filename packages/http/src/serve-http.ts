@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { ArgumentError, onAbort, parseOptions } from '@rlp/core';
+import { ArgumentError, callback, onAbort, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { accessCheck, type TokenCheck } from './access.ts';
 import { type HttpExchange, NodeExchange, sendJson } from './exchange.ts';
@@ -20,7 +20,7 @@ export type HttpHandler = (
 
 const schema = z.strictObject({
   /** Answers requests that passed the checks. Required. */
-  handler: z.custom<HttpHandler>((value) => typeof value === 'function', 'must be a function'),
+  handler: callback<HttpHandler>(),
   /** Address to listen on. Default `'127.0.0.1'`, this machine only. */
   host: z.string().min(1).default('127.0.0.1'),
   /**
@@ -36,21 +36,10 @@ const schema = z.strictObject({
    * Token that requests must carry, at least 16 characters, or a function that checks the token of a request. Default:
    * none, so every client has access.
    */
-  token: z
-    .union([
-      z.string().min(16),
-      z.custom<TokenCheck>((value) => typeof value === 'function', 'must be text or a function'),
-    ])
-    .optional(),
+  token: z.union([z.string().min(16), callback<TokenCheck>('text or a function')]).optional(),
   /** Paths that need no token, or a function that says whether a path needs none. Default none. */
   openPaths: z
-    .union([
-      z.array(z.string()),
-      z.custom<(path: string) => boolean>(
-        (value) => typeof value === 'function',
-        'must be paths or a function',
-      ),
-    ])
+    .union([z.array(z.string()), callback<(path: string) => boolean>('paths or a function')])
     .default([]),
   /** Milliseconds to receive a request. Default 60,000. */
   timeoutMs: z.number().positive().default(60_000),
@@ -61,24 +50,17 @@ const schema = z.strictObject({
   /** `'released'` lets the process end while the server listens. Default `'held'`. */
   process: z.enum(['held', 'released']).default('held'),
   /** Body of an answer to a request that is refused. Default: the message as `{ error }`. */
-  refusalBody: z
-    .custom<(refusal: Refusal, request: Pick<Request, 'url' | 'headers'>) => unknown>(
-      (value) => typeof value === 'function',
-      'must be a function',
-    )
-    .default(() => ({ message }: Refusal) => ({ error: message })),
+  refusalBody: callback<(refusal: Refusal, request: Pick<Request, 'url' | 'headers'>) => unknown>().default(
+    () =>
+      ({ message }: Refusal) => ({ error: message }),
+  ),
   /** Message of an answer with status 500. It hides the handler's error. Default `'the server failed'`. */
   failureMessage: z.string().min(1).default('the server failed'),
   /**
    * Called with each error that was answered. It holds no secrets unless a handler adds them. Default: errors
    * are dropped.
    */
-  onRefused: z
-    .custom<(status: number, error: unknown) => void>(
-      (value) => typeof value === 'function',
-      'must be a function',
-    )
-    .default(() => () => undefined),
+  onRefused: callback<(status: number, error: unknown) => void>().default(() => () => undefined),
   /** Closes the server at once and drops open requests. Default: no signal. */
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });

@@ -1,9 +1,7 @@
-import { type LoggedSample, type MetricsLogger, parseOptions } from '@rlp/core';
+import { callback, having, type LoggedSample, type MetricsLogger, parseOptions } from '@rlp/core';
 import cliProgress from 'cli-progress';
 import * as z from 'zod';
 import { defaultColumns, formatColumns, formatDuration, type ProgressColumn } from './progress-line.ts';
-
-const isFunction = (value: unknown) => typeof value === 'function';
 
 const schema = z.strictObject({
   label: z.string().default('training'),
@@ -20,13 +18,8 @@ const schema = z.strictObject({
     .readonly()
     .default(defaultColumns),
   plainLineEvery: z.number().gt(0).max(100).default(10),
-  stream: z
-    .custom<ConsoleStream>(
-      (value) => isFunction((value as ConsoleStream | null)?.write),
-      'must be a writable stream',
-    )
-    .default(() => process.stderr),
-  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
+  stream: having<ConsoleStream>('write', 'a writable stream').default(() => process.stderr),
+  clock: callback<() => number>().default(() => () => performance.now()),
 });
 
 /** Stream that progress is written to, such as `process.stderr`. */

@@ -1,4 +1,5 @@
 import {
+  callback,
   type Finding,
   type LoggedSample,
   type LogRow,
@@ -12,9 +13,9 @@ import { logRowToLine } from './metric-rows.ts';
 
 const schema = z.strictObject({
   path: z.string().min(1),
-  onProblem: z
-    .custom<(message: string) => void>((value) => typeof value === 'function', 'must be a function')
-    .default(() => (message: string) => process.emitWarning(message)),
+  onProblem: callback<(message: string) => void>().default(
+    () => (message: string) => process.emitWarning(message),
+  ),
 });
 
 /** Options of {@link JsonlLogger}. */

@@ -1,4 +1,5 @@
 import {
+  callback,
   Failures,
   type Finding,
   type LoggedSample,
@@ -9,8 +10,6 @@ import {
 import * as z from 'zod';
 import { MlflowClient, reasonOf } from './mlflow-client.ts';
 import { sampleColumns } from './sample-columns.ts';
-
-const isFunction = (value: unknown) => typeof value === 'function';
 
 const schema = z.strictObject({
   /** Address of the tracking server, such as `http://127.0.0.1:5000`. Required. */
@@ -24,9 +23,9 @@ const schema = z.strictObject({
   /** Bearer token. It is never logged. Default none. */
   token: z.string().min(1).optional(),
   /** Sends the requests. Default is the platform's `fetch`. */
-  fetch: z.custom<typeof fetch>(isFunction, 'must be a function').default(() => fetch),
+  fetch: callback<typeof fetch>().default(() => fetch),
   /** Returns milliseconds since 1970. Default `Date.now`. */
-  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => Date.now()),
+  clock: callback<() => number>().default(() => () => Date.now()),
   /** Maximum duration of one request, in milliseconds. Default 10000. */
   timeoutMs: z.number().positive().default(10_000),
   /** Maximum attempts per request. Default 3. */
@@ -34,9 +33,9 @@ const schema = z.strictObject({
   /** Maximum numbers that wait for the server. Beyond it the oldest are dropped and counted. Default 100000. */
   maximumPending: z.int().min(1000).default(100_000),
   /** Receives the first delivery problem, and the total at the end. Default `process.emitWarning`. */
-  onProblem: z
-    .custom<(message: string) => void>(isFunction, 'must be a function')
-    .default(() => (message: string) => process.emitWarning(message)),
+  onProblem: callback<(message: string) => void>().default(
+    () => (message: string) => process.emitWarning(message),
+  ),
 });
 
 /** Options of {@link MlflowLogger}. */

@@ -1,3 +1,4 @@
+import { callback } from '@rlp/core';
 import * as z from 'zod';
 import { withDeclarationOf } from './bound-variables.ts';
 import { canonical } from './canonical.ts';
@@ -31,9 +32,7 @@ export const mathAgreementSchema = z.strictObject({
    */
   form: z.enum(['simplified', 'any']).optional(),
   /** Further opinion, asked about answers that would be wrong. If it throws, they stay wrong. Default none. */
-  equivalence: z
-    .custom<MathEquivalence>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  equivalence: callback<MathEquivalence>().optional(),
   /** Seed of the points at which values are compared. Default: 128 random bits per process, which no policy knows. */
   seed: seedSchema,
 });

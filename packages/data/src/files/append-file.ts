@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { parseOptions } from '@rlp/core';
+import { callback, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { namedPath } from '../store/named-path.ts';
 import { repairLastLine } from './repair-last-line.ts';
@@ -30,9 +30,7 @@ const schema = z.strictObject({
   /** Number of older files to keep after a rotation. Default 3. */
   keep: z.int().min(0).default(3),
   /** Writes bytes from an offset and returns the number written. Default: `writeSync`. */
-  write: z
-    .custom<Write>((value) => typeof value === 'function', 'must be a function')
-    .default(() => writeSync),
+  write: callback<Write>().default(() => writeSync),
 });
 
 /** Options of {@link AppendFile}. */

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { callback } from '@rlp/core';
 import * as z from 'zod';
 
 /** Schema of {@link HubOptions}. */
@@ -15,7 +16,7 @@ export const hubSchema = z.strictObject({
   /** Address of the hub. Default: `HF_ENDPOINT`, or `https://huggingface.co`. */
   url: z.url().optional(),
   /** Sends requests, for example through a proxy. Default: the global `fetch`. */
-  fetch: z.custom<typeof fetch>((value) => typeof value === 'function', 'must be a function').optional(),
+  fetch: callback<typeof fetch>().optional(),
   /** Milliseconds without an answer or a byte after which a download is tried again. Default 30,000. */
   stallMs: z.int().min(1).default(30_000),
   /** Attempts per file. Each goes on where the last one stopped. Default 5. */

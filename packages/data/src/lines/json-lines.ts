@@ -1,4 +1,4 @@
-import { FormatError, messageOf, OptionsError, parseOptions, type Schema } from '@rlp/core';
+import { callback, FormatError, messageOf, OptionsError, parseOptions, type Schema } from '@rlp/core';
 import * as z from 'zod';
 
 /** Schema of {@link JsonLinesOptions}. `schema` is checked when it is used. */
@@ -10,9 +10,7 @@ export const jsonLinesSchema = z.strictObject({
   /** `'skip'` leaves out a last line that is cut short: without line break and not JSON. Default `'throw'`. */
   tornLine: z.enum(['throw', 'skip']).default('throw'),
   /** Receives the error of each malformed line, which is left out. Default: the first error is thrown. */
-  onMalformed: z
-    .custom<(error: FormatError) => void>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  onMalformed: callback<(error: FormatError) => void>().optional(),
 });
 
 /** Options of {@link parseJsonLines}. */

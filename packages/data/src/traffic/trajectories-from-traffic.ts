@@ -1,4 +1,5 @@
 import {
+  callback,
   FormatError,
   messageOf,
   parseOptions,
@@ -21,9 +22,7 @@ const schema = z.strictObject({
    */
   conversations: z.enum(['whole', 'each']).default('whole'),
   /** Receives the error of each record that cannot be read, which is left out. Default: the first error is thrown. */
-  onMalformed: z
-    .custom<(error: FormatError) => void>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  onMalformed: callback<(error: FormatError) => void>().optional(),
 });
 
 /** Options of {@link trajectoriesFromTraffic}. */

@@ -1,3 +1,4 @@
+import { callback } from '@rlp/core';
 import * as z from 'zod';
 import type { Fetch } from './fetch.ts';
 
@@ -40,7 +41,7 @@ export const requestSchema = z.strictObject({
   /** Longest answer in bytes. Default 1 048 576 (1 MiB). */
   maxAnswerBytes: z.int().positive().default(1_048_576),
   /** Sends the requests. Default: the platform's `fetch`. */
-  fetch: z.custom<Fetch>((value) => typeof value === 'function', 'must be a function').optional(),
+  fetch: callback<Fetch>().optional(),
 });
 
 /** How a server is asked over HTTP. */

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  callback,
   type HostTensor,
   isRecord,
   parseOptions,
@@ -35,7 +36,7 @@ const optionsSchema = z.strictObject({
     'must be a tokenizer with its files, such as characterTokenizer or loadTokenizer make',
   ),
   seed: z.string(),
-  clock: z.custom<() => Date>((value) => typeof value === 'function', 'must be a function').optional(),
+  clock: callback<() => Date>().optional(),
 } satisfies Record<keyof CreateModelOptions, z.ZodType>);
 
 /**

@@ -1,5 +1,5 @@
-import { FormatError, parseOptions } from '@rlp/core';
-import * as z from 'zod';
+import { callback, FormatError, parseOptions } from '@rlp/core';
+import type * as z from 'zod';
 import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
 import { generationSchema } from '../config/schemas.ts';
 import { parseContent } from '../config/validation.ts';
@@ -11,7 +11,7 @@ import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 /** Schema of {@link LoadTokenizerOptions}. */
 export const loadTokenizerSchema = modelFolderSchema.omit({ part: true }).extend({
   /** Clock for chat templates that print the date; see `chatRenderer`. Default none. */
-  clock: z.custom<() => Date>((value) => typeof value === 'function', 'must be a function').optional(),
+  clock: callback<() => Date>().optional(),
 });
 
 /** Options of {@link loadTokenizer}. */

@@ -1,19 +1,24 @@
 import { join } from 'node:path';
-import { type Finding, type LoggedSample, type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
+import {
+  callback,
+  type Finding,
+  type LoggedSample,
+  type Metrics,
+  type MetricsLogger,
+  parseOptions,
+} from '@rlp/core';
 import * as z from 'zod';
 import { LogFile } from '../log-file.ts';
 import { sampleColumns } from '../sample-columns.ts';
 import { eventRecord } from './event-file.ts';
 
-const isFunction = (value: unknown) => typeof value === 'function';
-
 const schema = z.strictObject({
   directory: z.string().min(1),
-  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => Date.now()),
+  clock: callback<() => number>().default(() => () => Date.now()),
   name: z.string().min(1).default('rlp'),
-  onProblem: z
-    .custom<(message: string) => void>(isFunction, 'must be a function')
-    .default(() => (message: string) => process.emitWarning(message)),
+  onProblem: callback<(message: string) => void>().default(
+    () => (message: string) => process.emitWarning(message),
+  ),
 });
 
 /** Options of {@link TensorBoardLogger}. */
