@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { RunStoppedError } from '@rlp/algorithms';
 import { closeRun, loadRun, type RunPosition, saveRun } from '@rlp/algorithms/run';
 import type { Metrics, MetricsLogger, Weights } from '@rlp/core';
 import { loadModel, saveModel } from '@rlp/models';
@@ -85,50 +86,64 @@ function memoryLine({ backend }: Policy, { batch: { rows, length } }: StagePlan)
   return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${rows} sequences of ${length} tokens.`;
 }
 
-/** Makes the iterations that are left. @returns Whether all are made. */
-async function trained(open: OpenStage): Promise<boolean> {
-  const { run, name, stage, plan, policy, offset } = open;
-  const { prepared, model, clock, signal, stream, files } = run;
+/** Loads where an earlier process stopped. `undefined` if the stage begins. */
+async function resumed(open: OpenStage): Promise<StageState | undefined> {
+  const { run, name, stage, policy, offset } = open;
   const folder = checkpointsOf(run, name);
   const resume = (await loadRun(folder, policy.backend, stage.kind)) as StageState | undefined;
-  if (resume === undefined) await measureBefore(open);
-  else {
-    say(run, `${stage.label} continues after iteration ${resume.iteration}.`);
-    await policy.refresh();
-    await dropLater(files.trajectories, offset + resume.iteration);
+  if (resume === undefined) {
+    await measureBefore(open);
+    return undefined;
   }
+  say(run, `${stage.label} continues after iteration ${resume.iteration}.`);
+  await policy.refresh();
+  await dropLater(run.files.trajectories, offset + resume.iteration);
+  await measureMissed(open, resume.iteration);
+  return resume;
+}
+
+/** Makes the iterations that are left. @returns Whether all are made. */
+async function trained(open: OpenStage): Promise<boolean> {
+  const { run, stage, plan, policy, offset } = open;
+  const { prepared, model, clock, signal, stream, files, engine } = run;
+  const { iterations } = plan;
+  const resume = await resumed(open);
   const startedAt = resume?.iteration ?? 0;
-  const log = stageLog({
-    files,
-    stream,
-    clock,
-    label: stage.label,
-    iterations: plan.iterations,
-    offset,
-    startedAt,
-  });
+  const log = stageLog({ files, stream, clock, label: stage.label, iterations, offset, startedAt });
   let reached = resume;
+  // Whether the weights are those of `reached`, which is so until the loop is asked for its next iteration.
+  let isHeld = false;
   const onInterrupted = (state: StageState) => {
     reached = state;
   };
   try {
     for (const note of plan.notes) log.note?.(startedAt, note);
-    const context = {
-      ...{ prepared, policy, model, resume },
-      engine: run.engine,
-      clock,
-      signal,
-      onInterrupted,
-    };
+    const context = { prepared, policy, model, resume, engine, clock, signal, onInterrupted };
     for await (const report of stage.reports(context, plan)) {
       reached = report.state;
+      isHeld = true;
       await followed(open, report, log);
+      isHeld = false;
     }
     if (reached !== undefined && reached !== resume) await save(open, reached);
+  } catch (error) {
+    const kept = isHeld ? reached : stoppedAt(error);
+    // The first error says more than one of saving, unless it is only the signal's.
+    if (kept !== undefined && kept.iteration > startedAt)
+      await save(open, kept).catch((unsaved: unknown) => {
+        if (signal.aborted) throw unsaved;
+      });
+    throw error;
   } finally {
     await log.close();
   }
-  return (reached?.iteration ?? 0) >= plan.iterations;
+  return (reached?.iteration ?? 0) >= iterations;
+}
+
+/** Where a run stood that stopped by itself, if it is worth continuing there. */
+function stoppedAt(error: unknown): StageState | undefined {
+  if (!(error instanceof RunStoppedError)) return undefined;
+  return ['sampler-gap', 'rewards-equal'].includes(error.reason) ? undefined : error.state;
 }
 
 /** Logs one iteration, and measures, records and saves if that is due. */
@@ -137,12 +152,16 @@ async function followed(open: OpenStage, report: StageReport, log: MetricsLogger
   const { config, model } = run.prepared;
   const { iteration, metrics, notes = [], findings = [], groups = [], state } = report;
   const made = iteration + 1;
-  const { evaluation, checkpoints, trajectories } = config;
+  const { checkpoints, trajectories } = config;
   const isEnd = made >= plan.iterations;
   for (const note of notes) log.note?.(iteration, note);
   for (const finding of findings) log.finding?.(iteration, finding);
-  const isMeasured = evaluation !== 'none' && made % evaluation.every === 0 && !isEnd;
-  log.log(iteration, isMeasured ? { ...metrics, ...(await measureDuring(open, made)) } : metrics);
+  let measures: Metrics = {};
+  try {
+    if (isMeasuredAfter(open, made)) measures = await measureDuring(open, made);
+  } finally {
+    log.log(iteration, { ...metrics, ...measures });
+  }
   const isRecorded = trajectories !== 'none' && (made % trajectories.every === 0 || made === 1 || isEnd);
   if (isRecorded && groups.length > 0) {
     await recordGroups(
@@ -187,13 +206,27 @@ async function measureBefore(open: OpenStage): Promise<void> {
   if (before) say(run, `Held-out accuracy before training: ${accuracyText(before.record)}`);
 }
 
+/** Whether an evaluation is due during the stage. */
+function isMeasuredAfter({ run, plan }: OpenStage, made: number): boolean {
+  const { evaluation } = run.prepared.config;
+  return evaluation !== 'none' && made % evaluation.every === 0 && made < plan.iterations;
+}
+
+/** Makes the evaluation during which an earlier process was stopped. */
+async function measureMissed(open: OpenStage, made: number): Promise<void> {
+  const record = join(open.run.files.evaluations, `${evaluationName(open, made)}.json`);
+  if (made > 0 && isMeasuredAfter(open, made) && !existsSync(record)) await measureDuring(open, made);
+}
+
+const evaluationName = ({ name }: OpenStage, made: number) => `${name}-${String(made).padStart(8, '0')}`;
+
 /** Measures the first held-out tasks, and keeps the best model of the last stage. */
 async function measureDuring(open: OpenStage, made: number): Promise<Metrics> {
-  const { run, name, policy, stage } = open;
+  const { run, policy, stage } = open;
   const { evaluation } = run.prepared.config;
   if (evaluation === 'none') return {};
   if (stage.kind !== 'rl') await policy.refresh();
-  const result = await measured(open, `${name}-${String(made).padStart(8, '0')}`, evaluation.during);
+  const result = await measured(open, evaluationName(open, made), evaluation.during);
   if (result === undefined) return {};
   await keepBest(open, result, made);
   const { accuracy, reward } = result.record;

@@ -211,6 +211,46 @@ describe('trainRun', () => {
     expect(again.evaluation?.accuracy).toBe(resumed.evaluation?.accuracy);
   }, 240_000);
 
+  it('keeps what it made before a signal that comes during an evaluation, and evaluates when it goes on', async () => {
+    const { sft: _, ...practice } = tiny;
+    const output = join(directory, 'evaluating');
+    const controller = new AbortController();
+    let calls = 0;
+    // The policy before training, two iterations, and the evaluation after them.
+    const right = () => {
+      if (++calls === 10 + 2 * 4 + 1) controller.abort();
+      return 0;
+    };
+    const config: RunConfig = { ...practice, output, rewards: { right }, checkpoints: { every: 100 } };
+    const { stream, text } = recorded();
+    const { status } = await trainRun(config, { stream, signal: controller.signal });
+    expect(status).toBe('stopped');
+    const rows = metricRowsFromJsonl(await readFile(join(output, 'metrics.jsonl'), 'utf8'));
+    expect(rows.map(({ step }) => step)).toEqual([0, 1]);
+    expect(await readdir(join(output, 'evaluations'))).not.toContain('rl-00000002.json');
+    await trainRun(config, { stream });
+    expect(text()).toContain('RL continues after iteration 2.');
+    expect(await readdir(join(output, 'evaluations'))).toContain('rl-00000002.json');
+  }, 60_000);
+
+  it('keeps what it made before it stopped by itself', async () => {
+    const { sft: _, ...practice } = tiny;
+    const output = join(directory, 'outage');
+    let calls = 0;
+    const right = () => {
+      if (++calls > 2 * 4 && calls < 100) throw new Error('the judge is away');
+      return calls % 2;
+    };
+    const algorithm = { ...tiny.algorithm, failureBudget: { retries: 0 } };
+    const unsaved = { checkpoints: { every: 100 }, evaluation: 'none' } as const;
+    const config: RunConfig = { ...practice, ...unsaved, output, algorithm, rewards: { right } };
+    const { stream, text } = recorded();
+    await expect(trainRun(config, { stream })).rejects.toThrow('the judge is away');
+    calls = 100;
+    await trainRun(config, { stream });
+    expect(text()).toContain('RL continues after iteration 2.');
+  }, 60_000);
+
   it('fails with the error that came after the signal, and says so in its record', async () => {
     const output = join(directory, 'full-disk');
     const controller = new AbortController();
