@@ -1,13 +1,11 @@
-import { type Message, parseOptions, promptMessages, type State, type Task } from '@rlp/core';
+import { callback, type Message, parseOptions, promptMessages, type State, type Task } from '@rlp/core';
 import * as z from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
 const schema = z.strictObject({
   systemPrompt: z.string().min(1).optional(),
   maxTurns: z.int().min(1).default(1),
-  nextUserTurn: z
-    .custom<NextUserTurn<never>>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  nextUserTurn: callback<NextUserTurn<never>>().optional(),
 });
 
 /** What the other side of a conversation knows when it speaks. */

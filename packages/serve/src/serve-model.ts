@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseOptions } from '@rlp/core';
+import { callback, parseOptions } from '@rlp/core';
 import { serveHttp } from '@rlp/http';
 import * as z from 'zod';
 import { Admission } from './admission.ts';
@@ -12,7 +12,6 @@ import { serveApp } from './serve-app.ts';
 import type { ServedPolicy } from './served-policy.ts';
 import { ServedWeights } from './weights/served-weights.ts';
 
-const callable = <Type>() => z.custom<Type>((value) => typeof value === 'function', 'must be a function');
 const object = <Type>(description: string, member: string) =>
   z.custom<Type>((value) => value !== null && typeof value === 'object' && member in value, {
     message: `must be ${description}`,
@@ -56,9 +55,9 @@ const schema = z.strictObject({
   /** Told of each request, its tokens and its answer. Default nobody. */
   observer: z.custom<AnswerObserver>((value) => value !== null && typeof value === 'object').optional(),
   /** Called with each error that was answered. Default: errors are dropped. */
-  onError: callable<(error: unknown, status: number) => void>().optional(),
+  onError: callback<(error: unknown, status: number) => void>().optional(),
   /** Milliseconds since 1970. Default the clock of this machine. */
-  clock: callable<() => number>().default(() => Date.now),
+  clock: callback<() => number>().default(() => Date.now),
   /** Closes the server at once. Default: no signal. */
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });

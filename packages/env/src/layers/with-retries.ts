@@ -1,4 +1,5 @@
 import {
+  callback,
   type Environment,
   type EnvironmentContext,
   EnvironmentError,
@@ -30,13 +31,11 @@ const schema = z.strictObject({
    */
   deadlineMs: milliseconds.positive().default(25_000),
   /** Whether an error may pass. Default: `transienceOf` of `@rlp/core` says `'passing'`, such as for time-outs and servers that are away. */
-  isTransient: z
-    .custom<(error: unknown) => boolean>((value) => typeof value === 'function', 'must be a function')
-    .default(() => (error: unknown) => transienceOf(error) === 'passing'),
+  isTransient: callback<(error: unknown) => boolean>().default(
+    () => (error: unknown) => transienceOf(error) === 'passing',
+  ),
   /** Waits between attempts. Default: a timer. */
-  sleep: z
-    .custom<typeof pause>((value) => typeof value === 'function', 'must be a function')
-    .default(() => pause),
+  sleep: callback<typeof pause>().default(() => pause),
 });
 
 /** Options of {@link withRetries}. */

@@ -1,4 +1,5 @@
 import {
+  callback,
   type Environment,
   type EnvironmentContext,
   EnvironmentError,
@@ -41,9 +42,7 @@ const schema = z
     /** Sampled tokens after which the episode ends with the reason `tokens`. Default no limit. */
     maxTokens: z.int().min(1).optional(),
     /** Counts the tokens of a response. Default: the rollout's count, which is exact. */
-    countTokens: z
-      .custom<(response: string) => number>((value) => typeof value === 'function', 'must be a function')
-      .optional(),
+    countTokens: callback<(response: string) => number>().optional(),
   })
   .refine(({ pattern, tool, maxTokens }) => pattern ?? tool ?? maxTokens, {
     message: 'give pattern, tool or maxTokens',

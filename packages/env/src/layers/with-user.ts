@@ -1,4 +1,5 @@
 import {
+  callback,
   type Environment,
   type EnvironmentContext,
   EnvironmentError,
@@ -50,13 +51,11 @@ const schema = z.strictObject({
   /** How the policy writes calls of the tools within, as the option `format` of `withTools`. Default `'any'`. */
   format: callFormatSchema,
   /** What the user reads of a response. Default: all but closed thoughts (`<think>…</think>`). */
-  show: z
-    .custom<(response: string) => string>((value) => typeof value === 'function', 'must be a function')
-    .default(() => withoutThinking),
+  show: callback<(response: string) => string>().default(() => withoutThinking),
 });
 
 const withInstructions = schema.extend({
-  instructions: z.custom((value) => typeof value === 'function', 'must be a function of the task'),
+  instructions: callback('a function of the task'),
 });
 
 /** Options of {@link withUser}. */

@@ -1,4 +1,4 @@
-import { having, parseOptions, RandomStream, type State, type Task } from '@rlp/core';
+import { callback, having, parseOptions, RandomStream, type State, type Task } from '@rlp/core';
 import * as z from 'zod';
 import type { Tool } from '../tools/tool.ts';
 
@@ -105,7 +105,7 @@ export interface Game<
   solve(position: Position): string;
 }
 
-const method = z.custom<Method>((value) => typeof value === 'function', 'must be a function');
+const method = callback<Method>();
 type Method = (...given: never[]) => unknown;
 
 /** Schema of what an environment needs of a {@link Game}. */

@@ -1,4 +1,4 @@
-import { ArgumentError, OptionsError, parseOptions, type State, type ToolSchema } from '@rlp/core';
+import { ArgumentError, callback, OptionsError, parseOptions, type State, type ToolSchema } from '@rlp/core';
 import * as z from 'zod';
 
 /** What a tool may use while it runs. */
@@ -36,7 +36,7 @@ const schema = z.strictObject({
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, - or .'),
   description: z.string().min(1),
   parameters: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'must be a zod schema'),
-  execute: z.custom<ToolDefinition['execute']>((value) => typeof value === 'function', 'must be a function'),
+  execute: callback<ToolDefinition['execute']>(),
   cost: z.number().nonnegative().default(1),
   timeoutMs: z.number().positive().max(2_147_483_647).default(10_000),
 });

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  callback,
   EnvironmentError,
   messageOf,
   type OpenWorld,
@@ -23,9 +24,7 @@ const schema = z.strictObject({
   /** Closes the pool with all its worlds when it aborts. Default none. */
   signal: z.instanceof(AbortSignal).optional(),
   /** Called with a sentence for each world that could not be closed. Default: `console.warn`. */
-  onLeak: z
-    .custom<(message: string) => void>((value) => typeof value === 'function', 'must be a function')
-    .default(() => (message: string) => console.warn(message)),
+  onLeak: callback<(message: string) => void>().default(() => (message: string) => console.warn(message)),
 });
 
 /** What a turn does with a live world. */

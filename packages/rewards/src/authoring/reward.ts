@@ -1,7 +1,6 @@
-import { parseOptions, type RewardComputer, type Trajectory } from '@rlp/core';
+import { callback, parseOptions, type RewardComputer, type Trajectory } from '@rlp/core';
 import type * as z from 'zod';
 import type { StepRewardFunction } from '../functions/score-trajectories.ts';
-import { functionSchema } from '../shared/schemas.ts';
 import { Desk } from './desk.ts';
 import {
   type AuthoredStatistics,
@@ -14,7 +13,7 @@ import {
 } from './judgement.ts';
 
 const schema = rewardLimitsSchema
-  .extend({ score: functionSchema().optional(), scoreBatch: functionSchema().optional() })
+  .extend({ score: callback().optional(), scoreBatch: callback().optional() })
   .refine(({ score, scoreBatch }) => (score === undefined) !== (scoreBatch === undefined), {
     path: ['score'],
     message: 'expected either score or scoreBatch',

@@ -1,7 +1,14 @@
-import { messageOf, parseOptions, type RewardComputer, RewardError, type Trajectory } from '@rlp/core';
+import {
+  having,
+  messageOf,
+  parseOptions,
+  type RewardComputer,
+  RewardError,
+  type Trajectory,
+} from '@rlp/core';
 import type { Sandbox, SandboxFailureCause } from '@rlp/sandbox';
 import * as z from 'zod';
-import { longestTimerMs, timerMs, withMethod } from '../shared/schemas.ts';
+import { longestTimerMs, timerMs } from '../shared/schemas.ts';
 import { Desk } from './desk.ts';
 import type { AuthoredStatistics } from './judgement.ts';
 
@@ -16,7 +23,7 @@ const isJson = (value: unknown) => {
 
 const schema = z.strictObject({
   /** Sandbox that runs the code. Required. */
-  sandbox: withMethod<Pick<Sandbox, 'call'>>('call', 'must be a sandbox'),
+  sandbox: having<Pick<Sandbox, 'call'>>('call', 'a sandbox'),
   /**
    * Expression that gives a function, or a module whose default export is one: `(messages, groundTruth, parameters)`, or with
    * `mode: 'batch'` `(conversations, groundTruths, parameters)`. It returns a judgement, or one for each conversation: a number, `true` or

@@ -1,6 +1,12 @@
-import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
+import {
+  callback,
+  parseOptions,
+  type VerificationReport,
+  type VerificationRequest,
+  type Verifier,
+} from '@rlp/core';
 import * as z from 'zod';
-import { clockSchema, functionSchema } from '../shared/schemas.ts';
+import { clockSchema } from '../shared/schemas.ts';
 import {
   TextVerifier,
   type VerificationContext,
@@ -18,7 +24,7 @@ const schema = verifierLimitsSchema.extend({
   name: z.string().min(1),
   /** Judges one response. Both texts are well-formed. Required. */
   verify:
-    functionSchema<
+    callback<
       (
         request: VerificationRequest,
         context: RewardContext,

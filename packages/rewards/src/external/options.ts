@@ -1,11 +1,12 @@
+import { having } from '@rlp/core';
 import { requestSchema } from '@rlp/http/client';
 import * as z from 'zod';
-import { clockSchema, timerMs, withMethod } from '../shared/schemas.ts';
+import { clockSchema, timerMs } from '../shared/schemas.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
 const shapeSchema = z.union([
   z.enum(Object.keys(wireShapes) as [keyof typeof wireShapes, ...(keyof typeof wireShapes)[]]),
-  withMethod<WireShape>('readAnswer', 'must be a wire shape'),
+  having<WireShape>('readAnswer', 'a wire shape'),
 ]);
 
 const rewardSchema = requestSchema.extend({

@@ -2,12 +2,13 @@ import {
   ArgumentError,
   type CallableRewardComputer,
   callableRewards,
+  callback,
   parseOptions,
   type RewardComputer,
   type RewardFunction,
 } from '@rlp/core';
 import * as z from 'zod';
-import { clockSchema, functionSchema, hasMethod, timerMs } from '../shared/schemas.ts';
+import { clockSchema, hasMethod, timerMs } from '../shared/schemas.ts';
 import { prepareTrajectory, scoredPart, scoreTrajectories } from './score-trajectories.ts';
 import type { RewardFunctionStatistics } from './tally.ts';
 
@@ -27,8 +28,8 @@ const partsSchema = z
       partOf,
       z.strictObject(
         {
-          reward: functionSchema<RewardFunction<never, never>>(
-            'must be a function of a trajectory. What judges whole groups, such as scoreBatch, cannot be a part',
+          reward: callback<RewardFunction<never, never>>(
+            'a function of a trajectory. What judges whole groups, such as scoreBatch, cannot be a part',
           ),
           weight: z.number().default(1),
         },

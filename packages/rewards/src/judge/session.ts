@@ -1,4 +1,5 @@
 import {
+  callback,
   type Message,
   messageOf,
   RewardError,
@@ -12,7 +13,7 @@ import {
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import { unscored } from '../functions/score-trajectories.ts';
-import { functionSchema, timerMs } from '../shared/schemas.ts';
+import { timerMs } from '../shared/schemas.ts';
 import { overWindows, type TextWindow } from './long-text.ts';
 import { type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
 import { readScores, readVerdictLines } from './verdict-lines.ts';
@@ -20,7 +21,7 @@ import { readScores, readVerdictLines } from './verdict-lines.ts';
 /** Schema of {@link JudgeOptions}. */
 export const judgeSchema = z.strictObject({
   /** Model that judges. Required. */
-  generator: functionSchema<TextGenerator>(),
+  generator: callback<TextGenerator>(),
   /** Name of the random streams of keys, orders and the generator. Default `'judge'`. */
   seed: z.string().default('judge'),
   /** Times an output that cannot be read is asked for again. Default 1. */

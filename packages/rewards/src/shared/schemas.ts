@@ -1,3 +1,4 @@
+import { callback } from '@rlp/core';
 import * as z from 'zod';
 import { foldedWords } from './text.ts';
 
@@ -7,20 +8,8 @@ export const longestTimerMs = 2_147_483_647;
 /** Schema of a time in milliseconds that a timer can wait. */
 export const timerMs = z.number().positive().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');
 
-/** Schema of a function. Its parameters and result are checked when it is called. */
-export function functionSchema<F extends (...given: never[]) => unknown>(
-  problem = 'must be a function',
-): z.ZodType<F, F> {
-  return z.custom<F>((value) => typeof value === 'function', problem);
-}
-
 /** Schema of a clock: milliseconds since any fixed point. Default `performance.now`. */
-export const clockSchema = functionSchema<() => number>().default(() => () => performance.now());
-
-/** Schema of an object with a method. */
-export function withMethod<T>(method: keyof T & string, problem: string): z.ZodType<T, T> {
-  return z.custom<T>((value) => hasMethod(value, method), problem);
-}
+export const clockSchema = callback<() => number>().default(() => () => performance.now());
 
 /** Whether a value is an object or a function with a method. */
 export function hasMethod(value: unknown, method: string): boolean {

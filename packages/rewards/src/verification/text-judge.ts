@@ -1,6 +1,6 @@
 import type { VerificationReport } from '@rlp/core';
+import { callback } from '@rlp/core';
 import * as z from 'zod';
-import { functionSchema } from '../shared/schemas.ts';
 import { TextVerifier, type VerificationContext, verifierLimitsSchema } from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';
 
@@ -27,7 +27,7 @@ export const thresholdsSchema = z
 /** Schema of the options of every {@link JudgedVerifier}. */
 export const judgedSchema = verifierLimitsSchema.extend({
   /** Judge that replaces our model. Default none. */
-  judge: functionSchema<TextJudge>().optional(),
+  judge: callback<TextJudge>().optional(),
   /** Lowest scores that pass and warn. Default `{ pass: 0.7, warning: 0.5 }`. */
   thresholds: thresholdsSchema,
 });

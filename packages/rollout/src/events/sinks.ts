@@ -1,4 +1,5 @@
 import {
+  callback,
   type Message,
   parseOptions,
   type RecordedTrajectory,
@@ -98,7 +99,7 @@ const recordSchema = z.strictObject({
 });
 
 const withWrite = recordSchema.extend({
-  write: z.custom((value) => typeof value === 'function', 'must be a function of a line of text'),
+  write: callback('a function of a line of text'),
 });
 
 /** Options of {@link recordTrajectories}. */

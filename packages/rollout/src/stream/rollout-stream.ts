@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  callback,
   needed,
   onAbort,
   parseOptions,
@@ -47,7 +48,7 @@ export const rolloutStreamStateSchema = z.strictObject({
 
 const withSource = schema.extend({
   tasks: needed.tasks,
-  keep: z.custom((value) => typeof value === 'function', 'must be a function of a group').optional(),
+  keep: callback('a function of a group').optional(),
   resume: rolloutStreamStateSchema.optional(),
 });
 

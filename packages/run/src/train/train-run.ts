@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   ArgumentError,
+  callback,
   type Evaluation,
   evaluationSchema,
   having,
@@ -44,14 +45,12 @@ export interface TrainRunOptions {
   readonly date?: (() => Date) | undefined;
 }
 
-const isFunction = (value: unknown) => typeof value === 'function';
-
 const optionsSchema = z.strictObject({
   signal: z.instanceof(AbortSignal).optional(),
   existing: z.enum(['resume', 'new']).optional(),
   stream: having<ConsoleStream>('write', 'a stream, such as process.stderr').optional(),
-  clock: z.custom<() => number>(isFunction, 'must be a function').optional(),
-  date: z.custom<() => Date>(isFunction, 'must be a function').optional(),
+  clock: callback<() => number>().optional(),
+  date: callback<() => Date>().optional(),
 } satisfies Record<keyof TrainRunOptions, z.ZodType>);
 
 /** Result of {@link trainRun}. */

@@ -1,9 +1,15 @@
-import type { ChatRenderer, RewardsFor, RolloutSink, Step, Task } from '@rlp/core';
+import {
+  type ChatRenderer,
+  callback,
+  type RewardsFor,
+  type RolloutSink,
+  type Step,
+  type Task,
+} from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
 import type { ServedPolicy } from '../served-policy.ts';
 
-const callable = <Type>() => z.custom<Type>((value) => typeof value === 'function', 'must be a function');
 const object = <Type>(description: string, member: string) =>
   z.custom<Type>((value) => value !== null && typeof value === 'object' && member in value, {
     message: `must be ${description}`,
@@ -20,7 +26,7 @@ export const captureSchema = rolloutSchema
     /** Policy that answers the agent, such as the result of `createOnnxSampler`. It stays open. Required. */
     policy: object<ServedPolicy>('a policy with a tokenizer', 'tokenizer'),
     /** Runs your agent on a task. What it returns is the outcome of the trajectory. Required. */
-    run: callable<RunAgent<never, unknown>>(),
+    run: callback<RunAgent<never, unknown>>(),
     /** Scores trajectories for `score`, and is handed on as `rewards`. Default none. */
     rewards: z
       .custom<RewardsFor<never, never>>(
@@ -32,7 +38,7 @@ export const captureSchema = rolloutSchema
       )
       .optional(),
     /** Names the state that a step answers, such as by its `observation`. GiGPO compares steps of one name. Default: no names. */
-    stateKey: callable<(step: Step) => string>().optional(),
+    stateKey: callback<(step: Step) => string>().optional(),
     /** Renders conversations. Default: the chat format of the policy. */
     chat: object<ChatRenderer>('a chat renderer', 'render').optional(),
     /** Name of the model in requests. Other names are answered too. Default `'policy'`. */
@@ -50,7 +56,7 @@ export const captureSchema = rolloutSchema
     /** Maximum bytes of a request. Default 16,777,216. */
     maxBodyBytes: z.int().positive().default(16_777_216),
     /** Milliseconds from any origin, for the times of steps. Default none: steps have no times. */
-    clock: callable<() => number>().optional(),
+    clock: callback<() => number>().optional(),
     /** Takes the events of all episodes, such as `debugLogger` of `@rlp/rollout`: a function or several. Default nobody. */
     onEvent: z
       .custom<RolloutSink | readonly RolloutSink[]>(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { ArgumentError, messageOf, parseOptions } from '@rlp/core';
+import { ArgumentError, callback, messageOf, parseOptions } from '@rlp/core';
 import { type HttpExchange, serveHttp } from '@rlp/http';
 import * as z from 'zod';
 import { ApiError, apiErrorOf } from '../api-error.ts';
@@ -41,13 +41,9 @@ const schema = z.strictObject({
   /** Milliseconds without a sign of life after which a client's policies are closed. Default 1 800 000. */
   sessionMs: timer.default(1_800_000),
   /** Clock in milliseconds. Default `performance.now`. */
-  clock: z
-    .custom<() => number>((value) => typeof value === 'function', 'must be a function')
-    .default(() => () => performance.now()),
+  clock: callback<() => number>().default(() => () => performance.now()),
   /** Called with each error that a client got. Default: errors are dropped. */
-  onFailure: z
-    .custom<(error: unknown) => void>((value) => typeof value === 'function', 'must be a function')
-    .default(() => () => undefined),
+  onFailure: callback<(error: unknown) => void>().default(() => () => undefined),
 });
 
 /** Options of {@link serveTinker}. */
