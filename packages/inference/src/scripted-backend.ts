@@ -2,6 +2,7 @@ import {
   ArgumentError,
   type ChatRenderer,
   type Completion,
+  callback,
   parseOptions,
   type SampleRequest,
   type ScoreRequest,
@@ -47,10 +48,7 @@ export type ScriptedCompletion = z.input<typeof completionSchema>;
 const schema = z.strictObject({
   /** Completions, replayed in order and repeated for ever, or a function of the prompt. Required. */
   completions: z.union(
-    [
-      z.array(completionSchema).min(1).readonly(),
-      z.custom<(prompt: ScriptedPrompt) => ScriptedCompletion>((value) => typeof value === 'function'),
-    ],
+    [z.array(completionSchema).min(1).readonly(), callback<(prompt: ScriptedPrompt) => ScriptedCompletion>()],
     'must be a list of completions or a function of the prompt',
   ),
   /** Tokenizer that encodes completions and decodes prompts. Required. */

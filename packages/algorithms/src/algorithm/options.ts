@@ -1,6 +1,6 @@
+import { callback } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
-import { callback } from '../loop/dependencies.ts';
 import { rlSchema } from '../loop/options.ts';
 import type { GroupFilter } from '../loop/protocol.ts';
 import { algorithmPresets, type PresetName } from './presets.ts';

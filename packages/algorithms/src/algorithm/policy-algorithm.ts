@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type CriticBackend,
+  callback,
   having,
   type Metrics,
   type MetricsLogger,
@@ -131,20 +132,16 @@ function printer(print: NonNullable<TrainOptions['print']>): ((line: string) => 
 /** Tasks whose characters are checked before a run. */
 const tasksLookedAt = 256;
 
-const isFunction = (value: unknown) => typeof value === 'function';
-
 const runSchema = z.strictObject({
   iterations: z.int().min(1).default(100),
   signal: signalSchema.optional(),
   resume: z.looseObject({ iteration: z.int().min(0), taskCursor: z.int().min(0) }).optional(),
-  onInterrupted: z
-    .custom<NonNullable<RunOptions['onInterrupted']>>(isFunction, 'must be a function')
-    .optional(),
+  onInterrupted: callback<NonNullable<RunOptions['onInterrupted']>>().optional(),
 });
 const trainSchema = runSchema.omit({ onInterrupted: true }).extend({
   progressBar: having<ProgressBar>('update', 'a progress bar').optional(),
   print: z
-    .union([z.enum(['console', 'none']), z.custom<(line: string) => void>(isFunction)], {
+    .union([z.enum(['console', 'none']), callback<(line: string) => void>()], {
       error: "expected 'console', 'none' or a function",
     })
     .optional(),

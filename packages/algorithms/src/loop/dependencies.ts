@@ -1,5 +1,6 @@
 import {
   type CriticBackend,
+  callback,
   having,
   type InferenceEngine,
   type Loss,
@@ -18,11 +19,6 @@ import type {
   RlDependencies,
 } from './protocol.ts';
 import { signalSchema } from './signal-schema.ts';
-
-/** Schema of a function. */
-export function callback<Type extends (...given: never) => unknown>() {
-  return z.custom<Type>((value) => typeof value === 'function', 'must be a function');
-}
 
 /** Schema of an estimator of advantages. */
 export const estimatorSchema = z.custom<AdvantageEstimator>(

@@ -1,4 +1,5 @@
 import {
+  callback,
   having,
   isRecord,
   type MetricsLogger,
@@ -26,13 +27,11 @@ export interface SftDependencies extends UpdateDependencies {
   readonly tokenizer?: Tokenizer | undefined;
 }
 
-const isFunction = (value: unknown) => typeof value === 'function';
-
 /** Fields of {@link UpdateDependencies}. */
 export const updateDependencyShape = {
   backend: needed.backend,
   logger: having<MetricsLogger>('log', 'a logger').optional(),
-  clock: z.custom<() => number>(isFunction, 'must be a function').optional(),
+  clock: callback<() => number>().optional(),
   signal: signalSchema.optional(),
 };
 

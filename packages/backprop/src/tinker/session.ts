@@ -1,4 +1,4 @@
-import { pause, RandomStream, TimeoutError, TrainingError } from '@rlp/core';
+import { callback, pause, RandomStream, TimeoutError, TrainingError } from '@rlp/core';
 import { JsonClient, RequestError, requestSchema } from '@rlp/http/client';
 import * as z from 'zod';
 import { anySchema, futureSchema, sessionSchema, unfinishedSchema } from './wire.ts';
@@ -21,7 +21,7 @@ export const sessionSchemaOptions = requestSchema.extend({
   /** Longest answer in bytes. Default 268 435 456 (256 MiB). */
   maxAnswerBytes: z.int().positive().default(268_435_456),
   /** Clock in milliseconds. Default `performance.now`. */
-  clock: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
+  clock: callback<() => number>().optional(),
 });
 
 type SessionOptions = z.output<typeof sessionSchemaOptions>;

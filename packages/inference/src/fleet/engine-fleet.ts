@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type Completion,
+  callback,
   type InferenceEngine,
   messageOf,
   OptionsError,
@@ -40,9 +41,7 @@ const schema = z.strictObject({
   /** Milliseconds that an engine may take over new weights. Default 600 000. */
   updateTimeoutMs: z.number().positive().default(600_000),
   /** Names requests that should meet the same engine, for its cache of prefixes. Default: the first 64 tokens of the prompt. */
-  affinity: z
-    .custom<(request: SampleRequest) => string>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  affinity: callback<(request: SampleRequest) => string>().optional(),
   /** Requests that the engine of a name may have more than the least loaded one. Default 4. */
   affinitySlack: z.int().nonnegative().default(4),
   /** A fixed text whose logprobs must move as the trainer's did. Default: no probe. */
@@ -53,7 +52,7 @@ const schema = z.strictObject({
     )
     .optional(),
   /** Clock in milliseconds. Default `performance.now`. */
-  clock: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
+  clock: callback<() => number>().optional(),
 });
 
 /** Options of {@link engineFleet}. */

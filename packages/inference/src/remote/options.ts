@@ -1,4 +1,5 @@
 import type { ChatRenderer, Tokenizer } from '@rlp/core';
+import { callback } from '@rlp/core';
 import { requestSchema } from '@rlp/http/client';
 import { pooledFetch } from '@rlp/http/pooled';
 import * as z from 'zod';
@@ -28,9 +29,7 @@ export const remoteSchema = requestSchema.extend({
   /** `'exact'` computes entropies from the logprobs of the whole vocabulary, which the server must give. `'unknown'` reports NaN. Default `'unknown'`. */
   entropies: z.enum(['unknown', 'exact']).default('unknown'),
   /** Path at which the server finds a directory of this machine. Default: the absolute path. */
-  remotePath: z
-    .custom<(path: string) => string>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  remotePath: callback<(path: string) => string>().optional(),
   /** Milliseconds that one request may take. Default 120 000. */
   timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(120_000),
   /** Milliseconds that the server may take over new weights. Default 600 000. */
