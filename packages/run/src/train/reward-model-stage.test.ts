@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Trajectory } from '@rlp/core';
 import { loadModel } from '@rlp/models';
 import { metricRowsFromJsonl } from '@rlp/tracking';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { RunConfig } from '../config/run-schema.ts';
 import { savedRewardModel } from './reward-models.ts';
 import { trainRun } from './train-run.ts';
@@ -39,11 +39,15 @@ it('trains a reward model that a later run names as its reward', async () => {
   const backend = { learningRate: 1e-2 };
   const rewardModel = { epochs: 5, pairsPerBatch: 4, backend };
   const evaluation = { heldOut: 6 };
+  // What is written on the way is as large as the model, so it belongs on the disk of the run.
+  vi.stubEnv('TMPDIR', join(directory, 'missing'));
   const result = await trainRun(
     { model, data, rewardModel, evaluation, output, engine: { thread: 'inline' as const, threads: 1 } },
     { stream },
   );
+  vi.unstubAllEnvs();
   expect(result).toMatchObject({ status: 'finished', mode: 'reward-model' });
+  expect(await readdir(result.model!)).not.toContain('checkpoint');
   expect(result.evaluation).toMatchObject({ accuracy: 1, components: {} });
   expect(result.evaluation!.tasks).toHaveLength(6);
   expect(existsSync(join(result.model!, 'value_head.safetensors'))).toBe(true);

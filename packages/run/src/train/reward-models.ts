@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rewardModel } from '@rlp/algorithms/preference';
 import { createOnnxBackend, readValueHead } from '@rlp/backprop';
@@ -20,18 +19,14 @@ export async function saveRewardModel(
   model: LanguageModel,
   backend: CheckpointBackend,
 ): Promise<void> {
-  const temporary = await mkdtemp(join(tmpdir(), 'rlp-reward-model-'));
-  try {
-    const checkpoint = join(temporary, 'checkpoint');
+  await writeDirectory(folder, async (partial) => {
+    const checkpoint = join(partial, 'checkpoint');
     await backend.saveCheckpoint(checkpoint);
     const head = await readValueHead(checkpoint);
-    await writeDirectory(folder, async (partial) => {
-      await writeModelFiles(partial, model);
-      await writeSafetensors(join(partial, headFile), new Map([['score.weight', head]]));
-    });
-  } finally {
-    await rm(temporary, { recursive: true });
-  }
+    await rm(checkpoint, { recursive: true });
+    await writeModelFiles(partial, model);
+    await writeSafetensors(join(partial, headFile), new Map([['score.weight', head]]));
+  });
 }
 
 /** A reward that holds an engine once it was used. */
