@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { nodeHost } from '@rlp/data/store';
 import { createModel, parseModelConfig } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -38,6 +39,25 @@ describe('a file of weights', () => {
     file.remove();
     file.remove();
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('removes what processes left that were killed, and nothing of others', () => {
+    const { self } = nodeHost();
+    const ofProcess = (machine: string, pid: number, started: number, old: boolean) => {
+      const path = mkdtempSync(join(folder, `rlp-weights-${machine}-${pid}-${started}-`));
+      writeFileSync(join(path, 'weights'), 'bytes');
+      if (old) utimesSync(path, 0, 0);
+      return basename(path);
+    };
+    const own = ofProcess(self.machine, self.pid, self.started, true);
+    const elsewhere = ofProcess('0123abcd', 1, 2, false);
+    ofProcess(self.machine, 2 ** 22 + 1, 5, false);
+    ofProcess('0123abcd', 1, 2, true);
+    writeFileSync(join(folder, 'rlp-weights-notes.txt'), 'mine');
+    const file = new WeightFile();
+    file.place(new Uint8Array(2 ** 18));
+    file.remove();
+    expect(readdirSync(folder).sort()).toEqual([own, elsewhere, 'rlp-weights-notes.txt'].sort());
   });
 
   it('takes none where it cannot be written', () => {

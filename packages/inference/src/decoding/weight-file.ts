@@ -1,4 +1,5 @@
 import { nodeBuiltin } from '@rlp/core';
+import { nodeHost } from '@rlp/data/store';
 import type { ExternalData } from '@rlp/onnx';
 
 const files = () => nodeBuiltin<typeof import('node:fs')>('node:fs');
@@ -43,11 +44,7 @@ export class WeightFile {
     if (open === undefined) return;
     this.#open = undefined;
     files().closeSync(open.descriptor);
-    try {
-      files().rmSync(open.folder, { recursive: true, force: true });
-    } catch {
-      // The sampler works all the same.
-    }
+    removeQuietly(open.folder);
   }
 
   #append({ buffer, byteOffset, byteLength }: ArrayBufferView): ExternalData {
@@ -62,9 +59,37 @@ export class WeightFile {
   }
 }
 
+/** Folder of a process, named with its machine, number and start. */
+const folderPattern = /^rlp-weights-([0-9a-f]{8})-(\d+)-(\d+)-/;
+
+/** Age in milliseconds after which a folder of another machine or boot is swept. */
+const abandonedAfterMs = 86_400_000;
+
 function openTemporary() {
   const { join } = nodeBuiltin<typeof import('node:path')>('node:path');
   const { tmpdir } = nodeBuiltin<typeof import('node:os')>('node:os');
-  const folder = files().mkdtempSync(join(tmpdir(), 'rlp-weights-'));
+  const { machine, pid, started } = nodeHost().self;
+  for (const name of files().readdirSync(tmpdir())) {
+    if (isAbandoned(name, join(tmpdir(), name))) removeQuietly(join(tmpdir(), name));
+  }
+  const folder = files().mkdtempSync(join(tmpdir(), `rlp-weights-${machine}-${pid}-${started}-`));
   return { folder, descriptor: files().openSync(join(folder, fileName), 'w') };
+}
+
+/** Whether a folder is that of a process which was killed while it compiled. */
+function isAbandoned(name: string, path: string): boolean {
+  const [, machine, pid, started] = folderPattern.exec(name) ?? [];
+  if (machine === undefined) return false;
+  const owner = { host: '', machine, pid: Number(pid), started: Number(started) };
+  const liveness = nodeHost().liveness(owner);
+  if (liveness !== 'unknown') return liveness === 'dead';
+  const status = files().statSync(path, { throwIfNoEntry: false });
+  return status !== undefined && nodeHost().now() - status.mtimeMs > abandonedAfterMs;
+}
+
+/** The sampler works all the same if the folder cannot be removed. */
+function removeQuietly(folder: string): void {
+  try {
+    files().rmSync(folder, { recursive: true, force: true });
+  } catch {}
 }
