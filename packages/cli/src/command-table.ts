@@ -1,4 +1,4 @@
-import type { CommandDef } from 'citty';
+import type { SubCommandsDef } from 'citty';
 
 /** A command and what help says of it without loading it. */
 export interface CommandEntry {
@@ -12,9 +12,8 @@ export interface CommandEntry {
   readonly load: () => Promise<Loaded>;
 }
 
-/** A definition of any arguments. */
-// biome-ignore lint/suspicious/noExplicitAny: citty's definitions are invariant in their arguments.
-export type Loaded = CommandDef<any>;
+/** A definition of any arguments. citty has this type for commands within commands only. */
+export type Loaded = Exclude<Awaited<SubCommandsDef[string]>, () => unknown>;
 
 /** Groups of commands, whose names have two words. */
 export const commandGroups: Readonly<Record<string, string>> = {
