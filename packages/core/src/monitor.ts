@@ -2,8 +2,11 @@ import * as z from 'zod';
 import type { Metrics } from './metrics.ts';
 import type { ScoredTrajectory } from './trajectory.ts';
 
+/** Severities, from the least to the most severe. */
+export const severities = ['low', 'medium', 'high', 'critical'] as const;
+
 /** How bad a finding is, from "know about it" (`low`) to "this run is not worth continuing" (`critical`). */
-export type Severity = 'low' | 'medium' | 'high' | 'critical';
+export type Severity = (typeof severities)[number];
 
 /** What a rule means, why it matters, how it may look, and what usually helps. */
 export interface FindingNote {
@@ -106,7 +109,7 @@ const exampleSchema = z.object({
 /** Schema of {@link Finding}. */
 export const findingSchema: z.ZodType<Finding> = z.object({
   rule: z.string(),
-  severity: z.enum(['low', 'medium', 'high', 'critical']),
+  severity: z.enum(severities),
   message: z.string(),
   evidence: z.record(z.string(), z.number()),
   iteration: z.int().nonnegative(),
