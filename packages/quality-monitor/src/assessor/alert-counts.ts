@@ -1,9 +1,6 @@
-import type { Finding, Severity } from '@rlp/core';
+import { type Finding, severities } from '@rlp/core';
 import * as z from 'zod';
 import { count } from '../state/saved.ts';
-
-/** From the least to the most severe. */
-export const severities = ['low', 'medium', 'high', 'critical'] as const satisfies readonly Severity[];
 
 /** Numbers of alerts by severity and by rule. What did not occur is absent. */
 export const alertsSchema = z.strictObject({

@@ -29,7 +29,7 @@ export interface AssessmentSummary {
   readonly totalAlerts: number;
   readonly alertsBySeverity: Readonly<Partial<Record<Severity, number>>>;
   readonly alertsByRule: Readonly<Record<string, number>>;
-  readonly rewardStatistics: Readonly<Record<string, Omit<RewardStatistics, 'median'>>>;
+  readonly rewardStatistics: Readonly<Record<string, RewardStatistics>>;
   /** Missing values by reward. */
   readonly invalidRewards: Readonly<Record<string, number>>;
 }
@@ -126,12 +126,11 @@ export class RewardQualityAssessor {
   }
 
   getSummaryStatistics(): AssessmentSummary {
-    const statistics = Object.entries(this.#statistics()).map(([name, { median, ...rest }]) => [name, rest]);
     return {
       totalSamples: this.#counts.samples,
       windowSize: Math.min(this.#counts.samples, this.options.windowSize),
       ...alertSummary(this.#counts.alerts),
-      rewardStatistics: Object.fromEntries(statistics),
+      rewardStatistics: this.#statistics(),
       invalidRewards: Object.fromEntries(this.#counts.invalid),
     };
   }

@@ -40,8 +40,6 @@ export const learningStateSchema = z.strictObject({
 type State = z.output<typeof learningStateSchema>;
 type Past = State['rewards'][string];
 
-type Options = Pick<ResolvedAssessorOptions, 'windowSize' | 'diversityWindow' | 'alertThresholds'>;
-
 /** A reward over its window, and before. */
 interface Course extends RewardStatistics {
   readonly past: Past;
@@ -68,9 +66,9 @@ const top = 0.9;
  */
 export class Learning {
   state: State = initial(learningStateSchema);
-  readonly #options: Options;
+  readonly #options: ResolvedAssessorOptions;
 
-  constructor(options: Options) {
+  constructor(options: ResolvedAssessorOptions) {
     this.#options = options;
   }
 

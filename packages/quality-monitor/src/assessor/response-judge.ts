@@ -7,8 +7,6 @@ const minimumReasoning = 20;
 const minimumAnswer = 2;
 const trivialWords = new Set(['n/a', 'none', 'idk', '...', 'thinking']);
 
-const untagged = { reasoning: '', answer: '', isFormatted: false, hasReasoningTags: false };
-
 /** Quality of one response. */
 export type ResponseQuality = ReturnType<ResponseJudge['quality']>;
 
@@ -90,12 +88,12 @@ export class ResponseJudge {
   /** Content of the first pair of each tag. A response that has both pairs is formatted. */
   #shape(response: string) {
     const { tags, conventions } = this.#options;
-    if (tags === 'none' || this.#readers === undefined) return untagged;
-    const reasoning = this.#readers.reasoning(response);
-    const answer = this.#readers.answer(response);
+    const reasoning = this.#readers?.reasoning(response) ?? null;
+    const answer = this.#readers?.answer(response) ?? null;
     // With the conventions of TunRex, both tags in any order will do.
     const hasTags = () =>
-      response.includes(`<${tags.reasoning}>`) && response.includes(`</${tags.reasoning}>`);
+      tags !== 'none' &&
+      [`<${tags.reasoning}>`, `</${tags.reasoning}>`].every((tag) => response.includes(tag));
     return {
       reasoning: reasoning ?? '',
       answer: answer ?? '',

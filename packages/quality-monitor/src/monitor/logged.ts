@@ -1,5 +1,4 @@
-import { type Finding, type Metrics, type MonitorBatch, promptText } from '@rlp/core';
-import { severities } from '../assessor/alert-counts.ts';
+import { type Finding, type Metrics, type MonitorBatch, promptText, severities } from '@rlp/core';
 import { samplesKept } from '../assessor/assessor.ts';
 import { sharedPhrases } from './shared-phrases.ts';
 

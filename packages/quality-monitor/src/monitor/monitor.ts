@@ -12,9 +12,9 @@ import {
   type MonitorReport,
   parseOptions,
   type Severity,
+  severities,
 } from '@rlp/core';
 import * as z from 'zod';
-import { severities } from '../assessor/alert-counts.ts';
 import { type AssessmentSummary, RewardQualityAssessor } from '../assessor/assessor.ts';
 import { flatMetrics, type RewardQualityMetrics } from '../assessor/metrics.ts';
 import type { RewardHackingDetector } from '../hacking/detector.ts';
@@ -162,12 +162,8 @@ export class RewardQualityMonitor implements Monitor {
   }
 
   getMonitoringSummary(): MonitoringSummary {
-    const { monitoring, ...alerts } = this.#reactions.summary(this.#past.step);
-    return {
-      ...this.assessor.getSummaryStatistics(),
-      ...alerts,
-      monitoring: { ...monitoring, failures: this.#failures.counts },
-    };
+    const reactions = this.#reactions.summary(this.#past.step, this.#failures.counts);
+    return { ...this.assessor.getSummaryStatistics(), ...reactions };
   }
 
   saveState(): SavedMonitor {

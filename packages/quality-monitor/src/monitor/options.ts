@@ -1,6 +1,5 @@
-import { callback, type Finding } from '@rlp/core';
+import { callback, type Finding, severities } from '@rlp/core';
 import * as z from 'zod';
-import { severities } from '../assessor/alert-counts.ts';
 import { pathologies } from '../assessor/pathology.ts';
 
 const delayed = z.strictObject({

@@ -1,6 +1,6 @@
-import type { Finding, Intervention } from '@rlp/core';
+import { type Finding, type Intervention, severities } from '@rlp/core';
 import * as z from 'zod';
-import { alertSummary, alertsSchema, countAlert, severities } from '../assessor/alert-counts.ts';
+import { alertSummary, alertsSchema, countAlert } from '../assessor/alert-counts.ts';
 import { count, initial } from '../state/saved.ts';
 import type { ResolvedAction, ResolvedInterventionConfig } from './options.ts';
 
@@ -57,7 +57,7 @@ export class Reactions {
   }
 
   /** Counts so far, and batches with findings per step of the window that ends with `step`. */
-  summary(step: number) {
+  summary(step: number, failures: Readonly<Record<string, number>>) {
     if (this.#conventions === 'rlp') this.#forget(step);
     const { alerts, heldAlerts, heldInterventions, recent } = this.state;
     const summary = alertSummary(alerts);
@@ -67,6 +67,7 @@ export class Reactions {
       recentAlertRate: recent.length / this.#config.alertAggregationWindow,
       heldAlerts,
       heldInterventions,
+      failures,
     };
     return { ...summary, monitoring };
   }

@@ -1,4 +1,4 @@
-import type { Finding } from '@rlp/core';
+import { type Finding, severities } from '@rlp/core';
 import {
   type ChartOptions,
   chartFigure,
@@ -15,7 +15,6 @@ import {
   type TableContent,
   valueTable,
 } from '@rlp/page';
-import { severities } from '../assessor/alert-counts.ts';
 import { isPathology } from '../assessor/pathology.ts';
 import type { MonitorLogs } from '../files/read-logs.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
@@ -27,8 +26,6 @@ import { chartsOf, ruleTitle, traitPrefix } from './titles.ts';
 export interface MonitorPageOptions {
   /** Default `Reward quality`. */
   readonly title?: string | undefined;
-  /** Sentences below the title. Default: the range of steps. */
-  readonly lead?: string | undefined;
 }
 
 const worstFirst = severities.toReversed();
@@ -49,10 +46,12 @@ const alarmLevel = 0.5;
  * The page shows alerts by severity and rule, notes, and curves with the alerts marked. It also shows the distribution of each
  * reward, flagged responses and all values as tables.
  */
-export function renderMonitorPage(logs: MonitorLogs, options: MonitorPageOptions = {}): string {
-  const { title = 'Reward quality', lead = describeLogs(logs) } = options;
+export function renderMonitorPage(
+  logs: MonitorLogs,
+  { title = 'Reward quality' }: MonitorPageOptions = {},
+): string {
   const metrics = logs.metrics.map((row) => ({ ...row, metrics: withoutNamespace(row.metrics) }));
-  return renderPage({ title, lead, body: monitorPageBody({ ...logs, metrics }) });
+  return renderPage({ title, lead: describeLogs(logs), body: monitorPageBody({ ...logs, metrics }) });
 }
 
 /** The page below its title. A live page replaces it during the run. */
@@ -93,22 +92,19 @@ function figures(logs: MonitorLogs): Record<string, string | number> {
   };
 }
 
+const alertTable = { caption: 'Recent alerts', columns: ['Step', 'Severity', 'Rule', 'What was found'] };
+const interventionTable = { caption: 'Requested interventions', columns: ['Step', 'Note'] };
+
 function alertSection({ findings, notes }: MonitorLogs): Html {
-  const [newest] = findings.slice(-1);
+  const newest = findings.at(-1);
   const alerts = html`${countTable(findings)}
-${newestTable('Recent alerts', findings, {
-  ...{ caption: 'Recent alerts', columns: ['Step', 'Severity', 'Rule', 'What was found'] },
-  cells: (one) => [
-    one.iteration,
-    html`<span class="badge badge-${one.severity}">${one.severity}</span>`,
-    ruleTitle(one.rule),
-    html`${one.message}.${adviceOf(one, one === newest ? 'open' : 'closed')}`,
-  ],
-})}`;
-  const noteTable = newestTable('Notes', notes, {
-    ...{ caption: 'Requested interventions', columns: ['Step', 'Note'] },
-    cells: ({ step, note }) => [step, note],
-  });
+${newestTable('Recent alerts', findings, alertTable, (one) => [
+  one.iteration,
+  html`<span class="badge badge-${one.severity}">${one.severity}</span>`,
+  ruleTitle(one.rule),
+  html`${one.message}.${adviceOf(one, one === newest ? 'open' : 'closed')}`,
+])}`;
+  const noteTable = newestTable('Notes', notes, interventionTable, ({ step, note }) => [step, note]);
   return html`<section><h2>Alerts</h2>
 ${findings.length === 0 ? html`<p class="empty">No alerts were reported.</p>` : alerts}
 ${notes.length === 0 ? '' : noteTable}</section>`;
@@ -129,13 +125,8 @@ function countTable(findings: readonly Finding[]): Html {
 function newestTable<One>(
   label: string,
   all: readonly One[],
-  {
-    caption,
-    columns,
-    cells,
-  }: Pick<TableContent, 'caption' | 'columns'> & {
-    readonly cells: (one: One) => TableContent['rows'][number];
-  },
+  { caption, columns }: Pick<TableContent, 'caption' | 'columns'>,
+  cells: (one: One) => TableContent['rows'][number],
 ): Html {
   const rows = all.slice(-mostShown).reverse().map(cells);
   const isWhole = rows.length === all.length;
@@ -220,11 +211,9 @@ function hasTags({ metrics }: MonitorLogs): boolean {
 function conspicuousTraits(logs: MonitorLogs, names: readonly string[]): string[] {
   const traits = names.filter((name) => name.startsWith(traitPrefix));
   const peakOf = (name: string) => pointsOf(logs, name).reduce((most, { value }) => Math.max(most, value), 0);
-  const found = traits
-    .map((name) => ({ name, peak: peakOf(name) }))
-    .filter(({ peak }) => peak >= leastEvidence);
-  const sorted = found.sort((a, b) => b.peak - a.peak);
-  return sorted.slice(0, mostTraits).map(({ name }) => name);
+  const peaks = new Map(traits.map((name) => [name, peakOf(name)]));
+  const found = traits.filter((name) => peaks.get(name)! >= leastEvidence);
+  return found.sort((a, b) => peaks.get(b)! - peaks.get(a)!).slice(0, mostTraits);
 }
 
 /** Marks the findings that a chart concerns, and those of detectors, which concern the whole run. */
