@@ -1,5 +1,5 @@
 /** JSON Lines, CSV and datasets of rows. Runs anywhere JavaScript does; files are in `@rlp/data/files` and `@rlp/data/datasets`. */
-export { columnsOf, type DatasetColumns } from './datasets/columns.ts';
+export { cellsOf, columnsOf, type DatasetColumns } from './datasets/columns.ts';
 export {
   Dataset,
   type DatasetReading,

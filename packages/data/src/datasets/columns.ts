@@ -38,11 +38,17 @@ export function columnsOf(row: DatasetRow, fields: DatasetFields = {}): DatasetC
 
 /** A column's value. The name may be a path. `undefined` if there is none. */
 export function cellOf(row: unknown, column: string): unknown {
-  if (typeof row !== 'object' || row === null) return undefined;
-  if (Object.hasOwn(row, column)) return row[column as never];
+  return cellsOf(row, column)[0];
+}
+
+/** Values of a column. Its name may be a path, in which `*` stands for each element of a list or an object. */
+export function cellsOf(row: unknown, column: string): unknown[] {
+  if (typeof row !== 'object' || row === null) return [];
+  if (Object.hasOwn(row, column)) return [row[column as never]];
+  if (column === '*') return Object.values(row);
   const dot = column.indexOf('.');
-  if (dot < 0) return undefined;
-  return cellOf(cellOf(row, column.slice(0, dot)), column.slice(dot + 1));
+  if (dot < 0) return [];
+  return cellsOf(row, column.slice(0, dot)).flatMap((cell) => cellsOf(cell, column.slice(dot + 1)));
 }
 
 /** Columns of the rows of each origin. The first row that has a column for a role decides for all. */

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FormatError, OptionsError } from '@rlp/core';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { AppendFile, readJsonLinesFile } from '../files.ts';
+import { AppendFile, readJsonLinesFile, readRotated } from '../files.ts';
 import { toJsonLine } from '../index.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'data-'));
@@ -91,11 +91,13 @@ describe('AppendFile', () => {
     expect(content()).toBe('first\nfourth\n');
   });
 
-  it('moves a full file out of the way and keeps the last ones', () => {
+  it('moves a full file out of the way and keeps the last ones', async () => {
+    expect(await readRotated(path)).toBe('');
     const file = new AppendFile({ path, maxBytes: 1024, keep: 2 });
     const line = (name: string) => `${name.repeat(600)}\n`;
     for (const name of ['a', 'b', 'c', 'd']) file.append(line(name));
     file.close();
+    expect(await readRotated(path)).toBe([line('b'), line('c'), line('d')].join('\n'));
     expect([content(), content('.1'), content('.2'), existsSync(`${path}.3`)]).toEqual([
       line('d'),
       line('c'),

@@ -1,5 +1,6 @@
 import { type Metrics, parseOptions } from '@rlp/core';
-import { nodeHost, readText, writeTextFile } from '@rlp/data/store';
+import { readRotated } from '@rlp/data/files';
+import { writeTextFile } from '@rlp/data/store';
 import * as z from 'zod';
 import { type MonitorPageOptions, renderMonitorPage } from '../report/monitor-page.ts';
 import { type MonitorLogs, readMonitorLogs } from './read-logs.ts';
@@ -38,7 +39,8 @@ export class RewardQualityDashboard {
   /** Contents of the files. @throws the system's error if a file cannot be read. */
   async readLogs(): Promise<MonitorLogs> {
     const { metricsLogFile, alertLogFile } = this.#options;
-    const [metrics, alerts] = await Promise.all([readWithOlder(metricsLogFile), readWithOlder(alertLogFile)]);
+    const metrics = await readRotated(metricsLogFile);
+    const alerts = alertLogFile === undefined ? '' : await readRotated(alertLogFile);
     return readMonitorLogs({ metrics, alerts });
   }
 
@@ -61,16 +63,4 @@ export class RewardQualityDashboard {
     const columns = Array.from(names, (name) => [name, metrics.map((row) => cell(row.metrics, name))]);
     return { step: metrics.map(({ step }) => step), columns: Object.fromEntries(columns) };
   }
-}
-
-/** Text of a file and of its rotated predecessors, oldest first. */
-async function readWithOlder(path: string | undefined): Promise<string> {
-  const { files } = nodeHost();
-  const texts: string[] = [];
-  for (let age = 0; path !== undefined; age++) {
-    const text = await readText(files, age === 0 ? path : `${path}.${age}`);
-    if (text === undefined && age > 0) break;
-    texts.unshift(text ?? '');
-  }
-  return texts.join('\n');
 }

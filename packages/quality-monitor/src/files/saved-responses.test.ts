@@ -33,6 +33,13 @@ it.each<[string, string, string, SavedFields | undefined, object[]]>([
   ['an empty file', 'a.jsonl', '', undefined, []],
   ['a header without rows', 'a.csv', 'response,reward\n', undefined, []],
   [
+    'columns with a dot in their names',
+    'a.csv',
+    'response.text,scores.style\na,1\n',
+    { response: 'response.text', rewards: ['scores.style'] },
+    [{ response: 'a', rewards: { style: 1 } }],
+  ],
+  [
     'rewards of other types',
     'a.jsonl',
     '{"response":"a","rewards":{"a":"1","b":true,"c":null,"d":"n/a","e":{"x":1}}}',

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { FormatError, isRecord } from '@rlp/core';
-import type { DatasetReader, DatasetRow } from '@rlp/data';
+import { cellsOf, type DatasetReader, type DatasetRow } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import { loggedReward } from '../monitor/batch.ts';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
@@ -52,7 +52,7 @@ export async function* streamSavedResponses(
   let first: DatasetRow | undefined;
   for await (const { at, origin, row } of await recordsOf(path)) {
     first ??= row;
-    for (const field of unknown) if (valuesAt(row, field).length > 0) unknown.delete(field);
+    for (const field of unknown) if (cellsOf(row, field).length > 0) unknown.delete(field);
     const place = `${origin.unit} ${at}`;
     for (const one of responsesOf(row, fields, `${path}, ${place}`)) yield { ...one, place };
   }
@@ -78,7 +78,7 @@ function responsesOf(
 ): Omit<SavedResponse, 'place'>[] {
   const record = withUsualNames(row);
   const { reward, rewards = reward === undefined ? {} : { reward } } = record;
-  const responses = valuesAt(record, response);
+  const responses = cellsOf(record, response);
   const isRewarded = fields !== undefined || isRecord(rewards);
   if (responses.length === 0 || !isRewarded) {
     throw new FormatError(
@@ -86,10 +86,10 @@ function responsesOf(
     );
   }
   const paid = fields
-    ? fields.map((field) => ({ name: nameOf(field, fields), values: valuesAt(record, field) }))
+    ? fields.map((field) => ({ name: nameOf(field, fields), values: cellsOf(record, field) }))
     : Object.entries(rewards as object).map(([name, value]) => ({ name, values: [value as unknown] }));
   const known = paid.filter(({ values }) => values.length > 0);
-  const prompts = valuesAt(record, prompt);
+  const prompts = cellsOf(record, prompt);
   const one = (values: readonly unknown[], at: number) => (values.length === 1 ? values[0] : values[at]);
   return responses.map((value, at) => ({
     response: loggedResponse(value),
@@ -115,18 +115,6 @@ function withUsualNames(row: DatasetRow): DatasetRow {
 function nameOf(field: string, fields: readonly string[]): string {
   const last = (path: string) => path.slice(path.lastIndexOf('.') + 1);
   return fields.some((other) => other !== field && last(other) === last(field)) ? field : last(field);
-}
-
-/** Values of a field in a record. */
-function valuesAt(record: unknown, field: string): unknown[] {
-  return field.split('.').reduce<unknown[]>(
-    (values, name) => {
-      const objects = values.filter((value) => typeof value === 'object' && value !== null) as object[];
-      if (name === '*') return objects.flatMap((one) => Object.values(one));
-      return objects.flatMap((one) => (Object.hasOwn(one, name) ? [one[name as never]] : []));
-    },
-    [record],
-  );
 }
 
 function keysOf(row: DatasetRow): string {
