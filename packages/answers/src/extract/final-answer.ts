@@ -2,17 +2,20 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { decimalDigit, shownText, trimmed } from '../text.ts';
 import { boxedAnswer } from './boxes.ts';
-import { closingAnswer, fewWords, saidIn, withoutMarks } from './closing-answer.ts';
+import { closingAnswer } from './closing-answer.ts';
 import { jsonAnswer } from './json-answer.ts';
 import { lastSide } from './last-side.ts';
+import { isFormula, saidIn } from './said.ts';
 import { type Candidate, candidateIn, conclusion, gaveUp, stanceAt, withoutRetracted } from './stances.ts';
+import { withoutMarks } from './statements.ts';
+import { valuesIn } from './values.ts';
 
 const hashed = /#### (-?[0-9.,]+)/g;
 const numeric = /-?[0-9.,]+/g;
 /** Marks around a word: Markdown's, quotes, and tags that close. */
 const marks = '(?:[*_"]|</[a-z]{1,8}>){0,4}';
 const answerWord =
-  'answer|tl;?dr(?=:)|\\b(?:final|bottom line|conclusion)(?=:)|(?:correct|right|best) (?:option|choice)|solution(?: set)?|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban|الجواب|الإجابة';
+  'answer|tl;?dr(?=:)|\\b(?:final|bottom line|conclusion)(?=:)|(?:correct|right|best) (?:option|choice)|solution(?: set)?(?!\\s{0,3}:\\s*\\n)|答案|答え|정답|답|ответ|respuesta|réponse|antwort|risposta|resposta|cevap|jawaban|الجواب|الإجابة';
 const equalsWord =
   '(?:is|equals|should be|would be|must be|has to be|es|ist|est|è|é)\\b\\s{0,8}:?|[-=]>|→|[:=：]|هو|هي|是|为|為|は|는|은';
 const adverb =
@@ -76,7 +79,7 @@ function phraseIn(text: string, reading: 'sentence' | 'line'): Candidate | undef
 const sentenceEnd = new RegExp(
   [
     /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)/.source,
-    String.raw`[。！？।]|\s?(?:です|である|입니다)|(?<=\d)\s?(?:[円元圓個个本人枚匹回種]|개|명|원)`,
+    String.raw`[。！？।]|\s?(?:です|である|입니다)`,
     String.raw`,?\s(?:because|since|which)\b`,
     String.raw`(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S`,
     String.raw`\s\((?:that|this|it|which|since|because|the same|equivalently|i\.e)\b|,\s(?:provided|assuming|given|as)\b`,
@@ -95,10 +98,8 @@ const comments =
 /** An answer that is a sentence: "Janet makes $18 every day", "вероятность равна 1/4". */
 const sentenceStart =
   /^(?:[A-Z][a-z'’]+\s[a-z]+|(?:o|el|les?|l[ao]s?|il|die|der|das)\s\p{L}+|(?![\p{Script=Latin}\p{Script=Greek}])\p{L}{2,}\s\p{L}{2,})\s\S/u;
-/** A formula with what it counts: "$4! = 24$ ways". */
-const countedFormula = /^\$[^$]+\$(?=\s[a-z\s]+$)/i;
-/** A formula with what it is: "the interval $(2, 3]$". */
-const namedFormula = /^(?:the|an?)\s[a-z ]{1,40}\$[^$]+\$$/;
+/** A formula with what it is, and a number with the word that counts things: "the interval $(2, 3]$", "300円". */
+const named = /^(?:the|an?)\s(?!.*\bof\b)[a-z ]{1,40}\$[^$]+\$$|^[\d.,]+\s?(?!\p{Script=Latin})\p{L}{1,3}$/u;
 
 const thoughtStart =
   /<(?:seed:)?think(?:ing)?>|<thought>|◁think▷|\[THINK\]|<\|(?:begin_of_thought|channel\|>analysis<\|message)\|>/i;
@@ -115,6 +116,21 @@ function withoutThoughts(text: string): string {
   for (const match of text.matchAll(thoughtEnd)) start = match.index + match[0].length;
   return text.slice(start).split(thoughtStart, 1)[0]!.replace(endOfTurn, '');
 }
+
+/** A text without what it quotes: lines with `>` before other lines, and sentences between quotation marks. */
+function withoutQuotations(text: string): string {
+  const lines = text.split('\n');
+  const own = lines.findLastIndex((line) => /^(?![>\s])/.test(line) && line !== '');
+  const said = lines.filter((line, index) => index >= own || !line.startsWith('> ')).join('\n');
+  return said.replace(
+    /(?<![\w:{[]\s{0,3})(?:"(?=[A-Z])[^"\n]{12,300}"|“[^”\n]{12,300}”|«[^»\n]{12,300}»)/g,
+    '“…”',
+  );
+}
+
+/** A text in capitals as other texts are written. Single letters stay. */
+const inSentenceCase = (text: string) =>
+  /\p{Ll}/u.test(text) ? text : text.replace(/\p{Lu}{2,}/gu, (word) => word.toLowerCase());
 
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
 const readers = {
@@ -137,10 +153,12 @@ const readers = {
     if (found === undefined) return;
     if (found.answer.length > 1000) return found;
     const said = conclusion(found.answer).trim();
-    if (sentenceStart.test(said) || namedFormula.test(said)) {
-      return saidIn(said, text.indexOf(said, found.at));
-    }
-    return candidateIn(text, said, lastSide(said.replace(countedFormula, lastSide)), found.at);
+    const at = text.indexOf(said, found.at);
+    const values = isFormula(said) ? [] : valuesIn(said);
+    const isSentence =
+      values.some(({ saidBy }) => saidBy !== undefined) || sentenceStart.test(said) || named.test(said);
+    // What stands behind a colon is said.
+    return isSentence ? saidIn(`: ${said}`, at - 2) : candidateIn(text, said, lastSide(said), at);
   },
   sentence: closingAnswer,
   number(text: string) {
@@ -181,13 +199,13 @@ export function finalAnswer(options: FinalAnswerOptions): (text: string) => stri
   const { from, within } = parseOptions('finalAnswer', schema, options);
   return (text) => {
     const shown = shownText(text).replaceAll(comments, '');
-    const visible = withoutRetracted(withoutThoughts(shown)).replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+    const visible = inSentenceCase(withoutRetracted(withoutQuotations(withoutThoughts(shown)))).replace(
+      /(?!\d)\p{Nd}/gu,
+      decimalDigit,
+    );
     if (gaveUp.test(visible.slice(-200))) return;
     const read = within === undefined ? visible : visible.slice(-within);
-    const answer = answerIn(read, from);
-    if (answer !== undefined || !from.includes('sentence')) return answer ?? undefined;
-    const few = fewWords(read);
-    return few !== undefined && stanceAt(read, few) === 'asserts' ? few.answer : undefined;
+    return answerIn(read, from) ?? undefined;
   };
 }
 
@@ -198,10 +216,25 @@ function answerIn(text: string, from: readonly (keyof typeof readers)[]): string
     if (found === undefined) continue;
     const answer = found?.answer.trim() ?? '';
     if (found === null || answer === '') return null;
-    if (stanceAt(text, found) === 'asserts') return answer;
+    const stance = stanceAt(text, found);
+    // A box holds what the question asks for, also behind "at least".
+    if (stance === 'asserts' || (place === 'boxed' && stance === 'bounds'))
+      return place === 'phrase' ? revised(text, { ...found, answer }) : answer;
     if (!/\d/.test(answer)) continue;
     const next = /[.!?]\s|[。！？\n]/.exec(text.slice(found.end));
     return next === null ? null : (answerIn(text.slice(found.end + next.index + 1), from) ?? null);
   }
   return;
+}
+
+/** An answer, or the number that the sentences behind it say instead without naming it again. */
+function revised(text: string, { answer, end }: Candidate): string {
+  const rest = text.slice(end).replace(/^.*?(?:[.!?]\s|[。！？]|\n|$)/, '');
+  const number = /\d[\d.,]*\d|\d/.exec(answer)?.[0];
+  if (number === undefined || rest.includes(number)) return answer;
+  const later = closingAnswer(rest);
+  if (later === undefined || !/\d/.test(later.answer) || stanceAt(rest, later) !== 'asserts') return answer;
+  return valuesIn(rest).some(({ at, saidBy }) => at === later.at && saidBy !== undefined)
+    ? later.answer
+    : answer;
 }

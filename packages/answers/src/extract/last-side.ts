@@ -47,7 +47,10 @@ function haveSeveralNumbers(sides: readonly string[]): boolean {
 
 /** How many letters a formula has, each counted once. */
 function variablesIn(formula: string): number {
-  const plain = formula.replaceAll(/\\(?:text|mbox|mathrm)\s*\{[^{}]*\}|\\[a-zA-Z]+/g, ' ');
+  const plain = formula.replaceAll(
+    /\\(?:text|mbox|mathrm)\s*\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z]\([\d,.\s]+\)/g,
+    ' ',
+  );
   return new Set(plain.match(/[a-zA-Z]/g)).size;
 }
 
@@ -68,35 +71,15 @@ function sidesOf(formula: string): string[] {
   return [...sides, formula.slice(start)];
 }
 
-/** The last row of a display that ends a text, or `undefined`. */
-export function displayedLast(text: string): string | undefined {
-  const end = text.replace(/[.\s]+$/, '');
-  const environment = /\\end\{([a-z]+\*?)\}\s*(?:\$\$|\\\])?$/.exec(end.slice(-40));
-  if (environment !== null && rows.test(environment[1]!)) {
-    const start = end.lastIndexOf(`\\begin{${environment[1]}}`);
-    const body = end.slice(start, end.lastIndexOf('\\end{')).replace(/^\\begin\{[a-z]+\*?\}/, '');
-    return start < 0 ? undefined : lastRow(end.slice(0, start), body);
-  }
-  for (const [opening, closing] of [
-    ['$$', '$$'],
-    ['\\[', '\\]'],
-  ] as const) {
-    if (!end.endsWith(closing)) continue;
-    const start = end.lastIndexOf(opening, end.length - 3);
-    const body = end.slice(start + 2, -2);
-    if (start >= 0 && !body.includes('\\begin')) return lastRow(end.slice(0, start), body);
-  }
-  return;
-}
-
-/** The last row, unless it is one of several values. */
-function lastRow(before: string, body: string): string | undefined {
-  const rows = body
+/** The last row of a display whose rows are a calculation, without the signs around it. Other formulas stay whole. */
+export function lastRow(display: string): string {
+  const body = display.trim().replace(/^(?:\$\$|\\\[)\s*|\s*(?:\$\$|\\\])$/g, '');
+  const [, environment, inside = body] = /^\\begin\{([a-z]+\*?)\}([\s\S]*)\\end\{\1\}$/.exec(body) ?? [];
+  if (environment === undefined ? inside.includes('\\begin') : !rows.test(environment)) return display;
+  const lines = inside
     .split(/\\\\(?:\[[^\]\n]{0,10}\])?/)
     .map((row) => row.replaceAll(/&|\\q?quad/g, ' ').trim())
     .filter((row) => row !== '');
-  const last = rows.at(-1);
-  const isAlternative =
-    /\bor\s*$/i.test(before) || (rows.length > 1 && !/[=≈]|\\(?:equiv|approx)/.test(last!));
-  return isAlternative ? undefined : last;
+  const last = lines.at(-1) ?? display;
+  return lines.length > 1 && !/[=≈]|\\(?:equiv|approx)/.test(last) ? display : last;
 }

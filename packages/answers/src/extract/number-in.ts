@@ -1,13 +1,13 @@
 import type { Fraction } from 'fraction.js';
 import { numberOf } from '../equal/expression-reader.ts';
 import { isUnit } from '../equal/units.ts';
-import { inexact, stanceAt } from './stances.ts';
+import { stanceAt } from './stances.ts';
 
 /** The number that an answer is, or the only one in its words. */
 export function numberIn(answer: string): Fraction | undefined {
   if (answer.length > 1000) return;
   const read = numberOf(answer);
-  if (read !== undefined || answer.includes('\\') || inexact.test(answer)) return read;
+  if (read !== undefined || answer.includes('\\')) return read;
   const glued = /(?<=\d)[a-z]\b/i.exec(answer)?.[0];
   if (/[a-z]\s?\(\s*-?\d/i.test(answer) || (glued !== undefined && !isUnit(glued))) return;
   const numbers = [...answer.matchAll(/-?\d[\d,]*(?:\.\d+)?/g)];

@@ -1,5 +1,5 @@
 /** What a text does with a value in it. */
-export type Stance = 'asserts' | 'denies' | 'hedges' | 'attributes' | 'supposes' | 'asks';
+export type Stance = 'asserts' | 'denies' | 'hedges' | 'bounds' | 'attributes' | 'supposes' | 'asks';
 
 /** A value that a text may give as its answer: how it reads, and where it stands. */
 export interface Candidate {
@@ -11,7 +11,7 @@ export interface Candidate {
 /** A part of a text as a candidate. A denial may be one of its words, so its place is the last one: `even` of "not even". */
 export function candidateIn(text: string, part: string, answer = part, from = 0): Candidate {
   const at = text.indexOf(part, from);
-  const words = /^(?:(?!exist|not exist)[a-z'’]+ )*/i.exec(part)![0];
+  const words = /^(?:(?!exist|not exist|at |more |less |fewer |greater )[a-z'’]+ )*/i.exec(part)![0];
   return { answer, at: at + words.length, end: at + part.length };
 }
 
@@ -35,20 +35,27 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     •,? (?:(?:but|and|which|that|it|I|we|now|must|have to) ){1,4}(?:not|reject|discard|withdraw|retract|rule out)
     •[^.]*, (?:but|yet|although|though) (?:this|that|it|I|we)\b
     •[.!)\] ]{0,3}\(?(?:[A-Z][a-z]+: ?)?(?:wrong|incorrect|false)[!.)]
-    •[^.\d]*[.!?] \W?(?:\w+, ?)?(?:this|that|it|which)(?: guess| answer| value| result)?(?:'s| is| was)? (?:\w+ )?(?:wrong|incorrect|false|lie|joke|mistake|error|fail(?:s|ed)?|not (?:right|correct|true))\b
+    •[^.\d]*[.!?] \W?(?:(?:\w+ ){0,2}\w+,? )?(?:this|that|it|which)(?: guess| answer| value| result)?(?:'s| is| was)? (?:\w+ )?(?:wrong|incorrect|false|lie|joke|mistake|error|fail(?:s|ed)?|not (?:right|correct|true))\b
     •[^,.]* (?:falsch|faux|fals[oa]|errad[oa]|sbagliat[oa]|yanlış|salah|неверн|неправильн)
-    (?:не|non|não|nicht|keine?|pas|no es|niet|geen|ikke|inte|aldrig|nunca|jamais|nooit|nem|nie|tidak|bukan|ليس) … •
+    (?:не|non|não|nicht|keine?|keinesfalls|keineswegs|pas|no es|niet|geen|ikke|inte|aldrig|nunca|jamais|nooit|nem|nie|tidak|bukan|ليس) … •
     •[^,.]*(?:ではな|ではあり|じゃな|아니|아닙|değil| nicht)|(?:不是|不为|并非) ?•`,
   hedges: String.raw`
     (?<!\S)\d+ or •|(?:might|may|could) (?:well )?be •|(?:might|may|could) also … •
-    • (?:is|would be) (?:also |just as |equally )?(?:plausible|possible|conceivable)
-    or (?:possibly|perhaps|maybe|else|even) … •
+    • (?:is|would be) (?:also |just as |equally )?(?:plausible|possible|conceivable|likely)
     •,? \(?or (?:\w+ ){0,2}not`,
+  bounds: String.raw`
+    (?:(?:more|less|fewer|greater|larger|smaller|higher|lower) than|at (?:least|most)|over|under|above|below|up to|between) •
+    (?:twice|thrice|double|triple|half|root|times)(?: of)? •|(?<= )[<>] ?•|~ ?•
+    bound is •|• (?:is|was|are|would be) too\b
+    • (?:sure|certain|confident)\b
+    • (?:squared|cubed|and an? (?:half|third|quarter))\b|• (?:more|less|fewer) than (?:the )?\d`,
   attributes: String.raw`
     (?:wrong|incorrect|mistaken|naive|false) (?:answer|guess|value|result|number|choice|option|solution|formula) ~ •
     tempting ~ •|mistake(?: is| was| would be)? to ~ •
     (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|(?:wrote|writes|stated|insists?)(?= that)|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
+    (?:according to|laut|según|selon|segundo|secondo|согласно|根据) ~ •
+    answer (?:has|contains) •
     \w+(?<!let)'s (?:answer|guess) ~ •
     (?:people|others|someone|students|many|some) (?:(?:would|might|may|could) )?(?:pick|choose|answer|go with) •
     my (?:first|initial|original) (?:guess|attempt|thought|answer) was ~ •
@@ -56,10 +63,11 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     ^\W*(?:(?:final|total) )?(?:score|reward|grade|rating|confidence|correctness|is_correct|verdict)\W{0,4}[:=] ?•
     (?:grader|scorer|evaluator) (?:should|must|will|has to) … •`,
   supposes: String.raw`
+    (?<!and )only if ~ •
     (?:suppose|supposing|assum(?:e|ing)|whether) ~ •
     ^(?:(?:now|next),? )?(?:let|try|consider|check)(?: \w+ =)? … •
     if ~ (?:(?:had|were) ~ would|answer would|wrong|forgets?|ignores?|overlooks?) ~ •
-    if (?!.* then )… •`,
+    if(?!.* then ) … •`,
   asks: String.raw`•[^.!]*\?`,
 };
 
@@ -78,14 +86,25 @@ const compiled = Object.entries(forms).map(([stance, lines]) => {
 /** Ends of sentences. A display may go on with one. */
 export const sentenceEnds = /(?<=[.!?])\s+|(?<=[。！？।])|\n(?!\s*(?:\$\$?|\\[[(])\s*$)/;
 
+/** Words that leave open whether a sentence is true. */
+const open =
+  /(?<!\p{L})(?:maybe|perhaps|(?:my|a|best) guess|possibly|probably|presumably|allegedly|(?:it|that|this) depends|peut-être|vielleicht|womöglich|quizás?|tal vez|talvez|forse|возможно|может быть|podría|podrían|könnte|könnten|pourrait|poderia|potrebbe)(?!\p{L})|也许|可能|或许|かもしれ|아마/iu;
+
 /** What a text does with what stands between two places in it. */
 export function stanceAt(text: string, { at, end }: Pick<Candidate, 'at' | 'end'>): Stance {
   const [before = ''] = text
     .slice(Math.max(0, at - 300), at)
     .split(sentenceEnds)
     .slice(-1);
-  const [rest = '', next = ''] = text.slice(end, end + 200).split(sentenceEnds);
-  return stanceOf(`${conclusion(`${before}•`)}${rest} ${next}`);
+  const [rest = '', next = ''] = text
+    .slice(end, end + 200)
+    .trimEnd()
+    .split(sentenceEnds)
+    .filter((part, index) => index === 0 || part.trim() !== '');
+  if (open.test(conclusion(`${before}•`) + rest)) return 'hedges';
+  return stanceOf(
+    `${conclusion(`${before}•`)}${rest}${/[.!?]$/.test(rest) || next === '' ? '' : '.'} ${next}`,
+  );
 }
 
 /** What a sentence does with the values that stand at its `•`. The next sentence may follow it. */
@@ -103,14 +122,13 @@ const premise =
   /^.*(?:[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|but|then)\s|(?<!thing|where|one|body)\s(?:but|sondern|sino|mais|bensì)\s|\s[—–]\s)(?=.*[\d•])/s;
 
 const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)(?:[^,;:.!?\n•]|(?<=\d)\.(?=\d))){1,80}`;
-const condition = String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s)?(?:assuming|if|because|since|given|as|when|while|although|though|after|before|of|out of|from|with|for|in)\b(?!.*\bwould\b)${side},\s`;
+const condition = String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s|[^,.;:•]{1,30}:\s)?(?:assuming|if|because|since|given|as|when|while|although|though|after|before|of|out of|from|with|for|in)\b(?!.*\bwould\b)${side},\s`;
 const difference = String.raw`,\s(?:(?:that|which) is\s)?[$\d.]+\s(?:[a-z]+\s)?(?:more|less|fewer|[a-z]{3,}er)\s+than\b${side}(?=[.!]?$)`;
 const comparison =
   'which (?:is|are) (?:approximately|about|roughly|less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
-const reason = String.raw`,?\s(?:assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)`;
-const aside = String.raw`\s\((?=[^()]*[a-z]{2})(?:(?!\b(?:or|maybe|possibl[ey]|perhaps|could|might|wrong|incorrect|false|not|if)\b)[^()\\]){3,60}\)(?=[.!]?$)`;
+const reason = String.raw`,?\s(?:(?<=,\s)not|such that|for which|assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)`;
 /** What a sentence says beside its statement. */
-const subordinate = new RegExp([condition, difference, reason, aside].join('|'), 'gi');
+const subordinate = new RegExp([condition, difference, reason].join('|'), 'gi');
 
 /** A sentence with spaces for all that is not its conclusion: premises, conditions, reasons, comparisons. */
 export function conclusion(sentence: string): string {
@@ -119,10 +137,6 @@ export function conclusion(sentence: string): string {
   const stated = concluded.trimStart().replace(subordinate, blank).padStart(concluded.length);
   return /[\d•]/.test(stated) || !/[\d•]/.test(concluded) ? stated : concluded;
 }
-
-/** Words and signs of a bound, a range or an unfinished calculation. The number beside them is not the value. */
-export const inexact =
-  /[<>?~]|\b(?:twice|thrice|double|triple|half|negative|minus|root|times)(?: of)? \$?\d|\d (?:squared|cubed|and an? (?:half|third|quarter))\b|\b(?:more|less|fewer|greater|larger|smaller|higher|lower) than\b|\b(?:at (?:least|most)|over|under|above|below|up to)\s\$?\d|\bbetween\b|\banswer\s(?:has|contains)\b/i;
 
 /** A writer who gives no answer, and one who ends with that. */
 export const refusal =
@@ -134,7 +148,7 @@ const withdrawals = String.raw`
   (?<=[.!…] )(?:hmm,? )?no,? (?:wait[,:] )?(?=(?:\d[\d,.]*|[A-J])(?:[.!)]|$))
   oops|just kidding|scratch that|apologies|on second thoughts?|hold on(?=[,.:;!])|actually,? no(?=[,.:;!])|(?:correction|edit)(?=\s?:)
   (?:I )?(?:must |have to )?take (?:that|this|it) back|I (?:meant|was wrong|used (?:the|a) wrong|(?:made|see) (?:an?|my) (?:\w+ )?(?:mistake|error))
-  (?:no longer (?:believe|trust|think)|(?:withdraw|retract|disregard)) (?:this|that|it|(?:the|my)(?: \w+)? (?:answer|result|solution|guess|claim)(?: of \S+)?)
+  (?:no longer (?:believe|trust|think)|(?:withdraw|retract|disregard|ignore)) (?:this|that|it|(?:the|my)(?: \w+)? (?:answer|box|result|solution|guess|claim)(?: of \S+)?)
   (?:the (?:above|previous)(?: \w+)?|my (?:previous|earlier|first) \w+) (?:is|was) (?:wrong|incorrect)|(?:this|that|it) can(?:no|['’])t be (?:right|correct)
   (?:actually|wait|no|hmm),? (?:that|this|it)(?: is|['’]s| was| isn['’]t) (?:wrong|incorrect|false|not right|right|not correct)`;
 const retraction = new RegExp(String.raw`\b(?:${withdrawals.trim().replace(/\n\s*/g, '|')})\b`, 'gi');

@@ -1,0 +1,97 @@
+import { agreeAsDates, monthName } from '../equal/dates.ts';
+import { numberOf } from '../equal/expression-reader.ts';
+import { isUnit, unitOf } from '../equal/units.ts';
+import { lastRow, lastSide } from './last-side.ts';
+
+/** A value in a sentence: a number with its unit, a formula, a date. */
+export interface Value {
+  /** As written. */
+  readonly text: string;
+  /** How it reads as an answer: the last side of a chain, with its unit. */
+  readonly answer: string;
+  readonly at: number;
+  /** What says that something is this value: an equation, or the words before it. */
+  readonly saidBy: 'equation' | 'words' | undefined;
+}
+
+/** Formulas between signs. An inline one has no space inside its dollars or on both sides, so that prices are not formulas. */
+const span =
+  /\\begin\{([a-z]+\*?)\}[\s\S]*?\\end\{\1\}|(?<!\\)\$\$(?:[^$\\]|\\[\s\S])+\$\$|(?<![\\$])\$(?:(?=\S)(?:[^$\\]|\\[\s\S])+?(?<!\s)|\s(?:[^$\\]|\\[\s\S])+?\s|\s[^$\\]*[\\^_](?:[^$\\]|\\[\s\S])*?)\$(?!\d)|\\\([\s\S]+?\\\)|\\\[[\s\S]+?\\\]/g;
+
+const letter = String.raw`(?<![\p{L}\p{M}'’])[a-zA-Zα-ωΔΩ](?:(?![\p{L}\p{M}'’])|['’′]{1,2}(?=\())`;
+const name = String.raw`(?<!\p{L})(?:sqrt|sin|cos|tan|log|ln|pi)(?!\p{L})|\\[a-zA-Z]+(?:\{[^{}\n]*\}){0,2}`;
+const number = String.raw`(?:(?:minus|negative)\s(?=\d))?(?:(?:US|[A-Z])?[$€£¥₹]\s?)?(?:(?<!\d)\.\d+|\d{1,3}(?:[,.\u202f\u00a0 ]\d{3})+(?!\d)|\d+)(?:[.,]\d+)?(?: \d+\/\d+(?!\d)|:\d\d(?:\s?[ap]\.?m\b)?)?`;
+const power = String.raw`(?:[²³⁰-⁹⁻½¼¾⅓⅔₀-₉!°′]|\s?\\?%|\^\{?[-−]?[\w/]+\}?)*`;
+const inner = String.raw`(?:[^()[\]{}\p{L}\n]|${letter}|${name})`;
+const group = String.raw`[([{](?:${inner}|\(${inner}{1,40}\)){1,80}[)\]}]`;
+const product = String.raw`(?:(?<![\p{L}\d)])[-−+±])?√?(?:\s?(?:${name})|√?(?:${number}|${group}|${letter})${power})+`;
+const operator = String.raw`(?:\s?(?:[-–−+*/⁄^×·÷<>≤≥≈=±∪∩]|[<>]=|\*\*)+\s?|\s[xX]\s(?=[$.\d(]))`;
+/** A number or a formula that stands in a sentence without signs around it. */
+const run = new RegExp(
+  String.raw`${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?|${product}(?:${operator}${product})*(?!\d|\p{L}{5}|(?:st|nd|rd|th)\b|\s?=\s*$)`,
+  'giu',
+);
+
+/** What stands before the value that a sentence states. */
+const saying =
+  /(?:[=≈:→⇒]|[-=]>|i\.e\.,?|\b(?:namely|(?:it|that|this|s?he)['’]s|^its|is|are|was|were|be|equals?|equal to|gives?|yields?|leaves?|leaving|makes?|totals?|(?:comes?|reduces?|amounts?|leads?|works? out|simplifies) to|results? in|becomes?|(?:ends?|left|up) with|(?:arrives?|lies?|located|meets?|intersects?|occurs?) at|(?:total|answer|remainder|result) of|(?:get|have|find|obtain|ha[sd]|needs?|takes?|costs?|pays?|earns?|owes?|gets|reach(?:es)?|es|son|ist|sind|beträgt|est|sont|é|è|são|sono))|是|为|は)\s*(?:(?:just|simply|exactly|only|then|therefore|thus|now|about|approximately)\s)*$/iu;
+
+/** A text with other signs where a formula stands, so that its ends of lines and its numbers are not those of the text. */
+export const withoutSpans = (text: string) => text.replace(span, (formula) => '\0'.repeat(formula.length));
+
+/** The values of a sentence in their order. A formula without digits is one only if something is said to be it. */
+export function valuesIn(sentence: string): Value[] {
+  const valueAt = (text: string, at: number, answer: string): Value => {
+    const before = sentence.slice(Math.max(0, at - 60), at);
+    const isEquation = /[=≈]|\\equiv/.test(text) || /[=≈]\s*$/.test(before);
+    return { text, answer, at, saidBy: isEquation ? 'equation' : saying.test(before) ? 'words' : undefined };
+  };
+  const spans = [...sentence.matchAll(span)].map(({ 0: text, index }) =>
+    valueAt(text, index, lastSide(lastRow(text))),
+  );
+  const runs = [...withoutSpans(sentence).matchAll(run)].flatMap(({ 0: given, index }) => {
+    const text = given.trim();
+    const at = index + given.indexOf(text);
+    return isValue.test(text) ? valueAt(text, at, resultOf(text, at, sentence)) : [];
+  });
+  const values = [...spans, ...runs].sort((one, other) => one.at - other.at);
+  return values.filter(({ answer, saidBy }) => saidBy !== undefined || /\d/.test(answer));
+}
+
+const isValue = /\d|[\p{L})].*[=<>+*/^√π].*[\p{L}(]|π/u;
+
+/** The last side of a run in a sentence, with its unit. */
+function resultOf(text: string, at: number, sentence: string): string {
+  const formula = text
+    .replace(/(?<=[\d%)])\s?[xX]\s?(?=[\d.$(])/g, '×')
+    .replace(/(?<=\d)([a-zA-Z])(?![\p{L}(])(?=.*=.*\d\1$)/gu, '');
+  // In "200 km / 3 h ≈ 67" the run begins with a unit.
+  const hasVariables = /\p{L}/u.test(formula) && !/\d\s$/.test(sentence.slice(Math.max(0, at - 2), at));
+  const side = (hasVariables ? lastSide(formula) : formula.split(/[=≈]/).at(-1)!.trim())
+    .replace(/^(?:minus|negative)\s/i, '-')
+    .replace(/^[A-Z]{1,2}(?=\$)/, '')
+    .replace(/(?<=^\D{0,2}\d+),(?=\d\d$)/, '.');
+  const isNumber = /\d[²³]?$/.test(side) && agreeAsDates(text, text) === undefined;
+  return isNumber ? withUnit(side, sentence.slice(at + text.length)) : side;
+}
+
+/** Both parts of `2 hours and 30 minutes`, or the unit, number word or percent sign behind a number. */
+const twoUnits =
+  /^ ?(?:hours?|hrs?|h|minutes?|min|feet|foot|ft),? (?:and )?\d+ ?(?:minutes?|mins?|min|seconds?|sec|s|inch(?:es)?|in)\b/;
+const oneUnit = /^\s?(?:\\?%|(?!in\s[a-z])(°?[a-zA-Z]+[²³]?|°)(?:(?:\/| per )[a-zA-Z]+[²³]?)?)/;
+
+function withUnit(digits: string, rest: string): string {
+  const [behind, unit = '%'] = twoUnits.exec(rest) ?? oneUnit.exec(rest) ?? [''];
+  if (/^[a-zA-Z]$/.test(unit) && isUnit(unit)) return `${digits}\\text{${behind}}`;
+  return unit === '%' || isUnit(unit.replace(/[²³]$/, '')) || unitOf(unit).factor > 1
+    ? digits + behind
+    : digits;
+}
+
+/** Whether two values are the same number or the same text. */
+export function areSame(one: Value, other: Value): boolean {
+  const [a, b] = [one, other].map(({ answer }) =>
+    numberOf(answer.replace(/^.*[=≈]|\\text.*|\s[a-z].*$/g, '')),
+  );
+  return one.answer === other.answer || (a !== undefined && b !== undefined && a.equals(b));
+}
