@@ -84,7 +84,7 @@ function trainByCommand(): string[] {
   const rows = [1, 2, 3, 4].map((n) => JSON.stringify({ question: `${n}+1=`, answer: String(n + 1) }));
   writeFileSync(join(folder, 'rows.jsonl'), rows.join('\n'));
   const command = resolve('packages/cli/bin/rlp.mjs');
-  const calls = ['train run.json --out run', 'eval run rows.jsonl', 'view run/trajectories --html view.html'];
+  const calls = ['train run.json --out run', 'eval run rows.jsonl', 'view run/trajectories --out view.html'];
   const problems = calls.flatMap((call) => {
     const args = [command, ...call.split(' ')];
     const { status, stderr } = spawnSync(process.execPath, args, {

@@ -93,7 +93,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
   },
   view: {
     summary: 'Make a page of recorded trajectories: conversations, tokens, groups',
-    examples: ['view runs/agent/trajectories --html agent.html'],
+    examples: ['view runs/agent/trajectories --out agent.html'],
     load: async () => (await import('./view-command.ts')).viewCommand,
   },
   dashboard: {
@@ -108,7 +108,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
   },
   'monitor analyze': {
     summary: 'Look for reward hacking in saved responses',
-    examples: ['monitor analyze log.jsonl --response completion --reward score --html page.html'],
+    examples: ['monitor analyze log.jsonl --response completion --reward score --out page.html'],
     load: async () => (await import('./monitor-commands.ts')).analyzeCommand,
   },
   'run list': {

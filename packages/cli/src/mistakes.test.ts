@@ -35,6 +35,8 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['@rows.jsonl --model m', /Give it as in: rlp train \S+rows\.jsonl --model m --out DIR,/],
     ['@list.yaml', /list\.yaml: expected options by name, such as model: models\/qwen, got a list/],
     ['@rows.jsonl --learning-rate 1', /unknown flag --learning-rate; did you mean --backend\.learningRate/],
+    ['@rows.jsonl --output_dir=x', /in rlp this is --out\. See/],
+    ['@rows.jsonl --output=x', /did you mean --out\?/],
     ['@rows.jsonl --num_generations=4', /in rlp this is --algorithm\.rollout\.groupSize\. See/],
   ],
   eval: [

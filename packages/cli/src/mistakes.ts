@@ -59,6 +59,7 @@ function unfitValue(
 
 /** The option of a run that a flag was meant for, as in `--learning-rate`. */
 async function optionOf(flag: string): Promise<string | undefined> {
+  if (flag === '--output') return '; did you mean --out?';
   const { defineRun } = await import('@rlp/run');
   const { OptionsError } = await import('@rlp/core');
   const name = flag.replace(/^-+/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -70,7 +71,8 @@ async function optionOf(flag: string): Promise<string | undefined> {
       error.issues
         .map((issue) => issue.split(`Unrecognized option "${name}"; `))
         .find(([, found]) => found) ?? [];
-    return hint && `; ${hint.replace(/\w+(\.\w+)+/g, '--$&')}${hint.endsWith('?') ? '' : '.'}`;
+    const flags = hint?.replace(/\boutput\b/, '--out').replace(/\w+(\.\w+)+/g, '--$&');
+    return flags && `; ${flags}${flags.endsWith('?') ? '' : '.'}`;
   }
   return undefined;
 }

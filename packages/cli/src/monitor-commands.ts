@@ -77,7 +77,7 @@ export const analyzeCommand = defineCommand({
       description: 'Reward component or field that tells a hack from a style',
       valueHint: 'NAME',
     },
-    html: { type: 'string', description: 'File of a report to write', valueHint: 'FILE' },
+    out: { type: 'string', alias: 'html', description: 'File of a report to write', valueHint: 'FILE' },
     'batch-size': {
       type: 'string',
       description: 'Responses per batch',
@@ -103,7 +103,7 @@ export const analyzeCommand = defineCommand({
     const batchSize = wholeNumber('batch-size', args['batch-size']);
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
     const tags = tagsOf(args.tags);
-    const { file, response, reward, prompt, html, 'second-opinion': opinionField } = args;
+    const { file, response, reward, prompt, out, 'second-opinion': opinionField } = args;
     const paid = reward?.split(',');
     const { seen, records, findings, summary } = await analysed(
       streamSavedResponses(file, {
@@ -129,16 +129,20 @@ export const analyzeCommand = defineCommand({
       const last = Math.min(seen.responses, (batch + 1) * batchSize);
       return `responses ${batch * batchSize + 1}–${last} (${seen.places[batch]!.join(' to ')})`;
     };
-    if (html !== undefined) {
+    if (out !== undefined) {
       const title = `Saved responses of ${basename(file)}`;
       await writeTextFile(
-        html,
+        out,
         renderMonitorPage({ metrics: records, findings, notes: [], unreadable: 0 }, { title }),
       );
     }
+    const unread =
+      [...seen.rewards.values()].every(({ readable }) => readable === 0) && seen.rewards.size > 0;
+    const result = unread ? 'failed' : 'sound';
     if (args.json) {
       const placed = findings.map((finding) => ({ ...finding, where: placeOf(finding.iteration) }));
-      return print(JSON.stringify({ ...summary, findings: placed }));
+      print(JSON.stringify({ ...summary, findings: placed }));
+      return result;
     }
     for (const { rule, batches, first } of episodesOf(findings)) {
       const lasting = batches > 1 ? ` (in ${batches} batches, first here)` : '';
@@ -146,8 +150,9 @@ export const analyzeCommand = defineCommand({
       const { mitigation = [] } = first.note ?? {};
       if (mitigation.length > 0) print(`  What to do about ${rule}: ${mitigation.join('; ')}`);
     }
-    if (html !== undefined) print(`${html}: the report`);
+    if (out !== undefined) print(`${out}: the report`);
     print(JSON.stringify(summary, undefined, 2));
+    return result;
   },
 });
 
@@ -156,8 +161,8 @@ interface Seen {
   responses: number;
   /** The first and the last place of each batch. */
   readonly places: (readonly [string, string])[];
-  /** Rewards by name, and in how many responses each is not a number. */
-  readonly rewards: Map<string, { faulty: number; firstFault?: string }>;
+  /** Rewards by name, and in how many responses each is a number, or something else. */
+  readonly rewards: Map<string, { readable: number; faulty: number; firstFault?: string }>;
 }
 
 /** What a monitor logs about saved responses, batch by batch. Keeps one batch of them. */
@@ -214,11 +219,11 @@ function remember(seen: Seen, batch: readonly SavedResponse[]): void {
   seen.places.push([batch[0]!.place, batch.at(-1)!.place]);
   for (const { rewards, place } of batch) {
     for (const [name, value] of Object.entries(rewards)) {
-      const known = seen.rewards.get(name) ?? { faulty: 0 };
+      const known = seen.rewards.get(name) ?? { readable: 0, faulty: 0 };
       if (Number.isNaN(value)) {
         known.faulty += 1;
         known.firstFault ??= place;
-      }
+      } else if (value !== null) known.readable += 1;
       seen.rewards.set(name, known);
     }
   }
@@ -255,7 +260,8 @@ function problemsOf({ rewards, responses }: Seen): string[] {
       'it has no rewards, so only the responses are assessed; name the field of the reward with --reward',
     ];
   }
-  return [...rewards].flatMap(([name, { faulty, firstFault }]) => {
+  return [...rewards].flatMap(([name, { readable, faulty, firstFault }]) => {
+    if (readable === 0 && faulty === 0) return [`${name} is missing in all ${responses} responses`];
     if (faulty === 0) return [];
     return [
       `${name} is not a number in ${faulty} of ${responses} responses, first in ${firstFault}; they count as missing`,

@@ -91,7 +91,7 @@ describe('rlp view', () => {
     const scored = JSON.stringify({ trajectory, reward: 1, components: {}, iteration: 2 });
     writeFileSync(join(directory, 'run', 'trajectories', '1.jsonl'), `${line}\n\n${scored}\n`);
     writeFileSync(join(directory, 'run', 'trajectories', '2.jsonl'), line);
-    const made = await rlp('view', join(directory, 'run'), '--html', page, '--json');
+    const made = await rlp('view', join(directory, 'run'), '--out', page, '--json');
     expect([made.complaints, made.code]).toEqual(['', 0]);
     expect(JSON.parse(made.said)).toEqual({ out: page, trajectories: 3, files: 2 });
     expect(readFileSync(page, 'utf8')).toContain('<title>Trajectories of run</title>');
@@ -104,6 +104,7 @@ describe('rlp view', () => {
   ])('says what is wrong with a file: %j', async (text, problem) => {
     const path = join(directory, 'view.jsonl');
     writeFileSync(path, text);
+    // The earlier name of --out.
     const made = await rlp('view', path, '--html', join(directory, 'none.html'));
     expect(made).toMatchObject({ code: 1, said: '', complaints: expect.stringContaining(problem) });
     expect(existsSync(join(directory, 'none.html'))).toBe(false);
@@ -115,7 +116,9 @@ describe('rlp view', () => {
       code: 1,
       complaints: expect.stringContaining('does not exist; correct the path'),
     });
-    expect((await rlp('view', '--help')).said).toContain('USAGE rlp view [OPTIONS] <PATH>');
+    expect((await rlp('view', '--help')).said).toMatch(
+      /USAGE rlp view \[OPTIONS\] <PATH>[\s\S]* --html, --out=<FILE>/,
+    );
   });
 });
 
@@ -249,7 +252,7 @@ describe('rlp monitor analyze', () => {
       '--prompt',
       'numbers',
     ];
-    const { said } = await rlp('monitor', 'analyze', nested, '--json', '--html', html, ...flags);
+    const { said } = await rlp('monitor', 'analyze', nested, '--json', '--out', html, ...flags);
     expect(JSON.parse(said)).toMatchObject({ totalSamples: 4, rewardStatistics: { reward: { mean: 0.5 } } });
     expect(readFileSync(html, 'utf8')).toContain('Saved responses of responses.jsonl');
     const csv = join(directory, 'log.csv');
@@ -287,6 +290,11 @@ describe('rlp monitor analyze', () => {
     );
     expect(JSON.parse(said)).toMatchObject({
       rewardStatistics: { judge: { samples: 2 }, score: { mean: 2 } },
+    });
+    const unreadable = save('{"response":"a","score":"n/a","judge":null}\n');
+    expect(await rlp('monitor', 'analyze', unreadable, '--reward', 'score,judge')).toMatchObject({
+      code: 1,
+      complaints: expect.stringContaining('judge is missing in all 1 responses'),
     });
   });
 

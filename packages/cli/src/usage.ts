@@ -37,6 +37,8 @@ export async function commandUsage(title: string, command: Loaded, colors: boole
   const usage = await renderUsage(command, { meta: { name: parent } });
   const examples = commandTable[title]!.examples.map((example) => `  rlp ${example}`);
   const heading = colors ? styleText('bold', 'EXAMPLES') : 'EXAMPLES';
-  const plain = colors ? usage : stripVTControlCharacters(usage);
+  // citty writes every alias as if it were one letter.
+  const aliased = usage.replace(/(?<!-)-(?=\w{2,}, --)/g, '--');
+  const plain = colors ? aliased : stripVTControlCharacters(aliased);
   return `${plain.trimEnd()}\n\n${heading}\n\n${examples.join('\n')}`;
 }

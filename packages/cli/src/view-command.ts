@@ -26,8 +26,9 @@ export const viewCommand = defineCommand({
       description: 'JSON Lines of trajectories, or a directory with such files',
       required: true,
     },
-    html: {
+    out: {
       type: 'string',
+      alias: 'html',
       description: 'File of the page',
       default: 'trajectories.html',
       valueHint: 'FILE',
@@ -55,9 +56,9 @@ export const viewCommand = defineCommand({
         `rlp view: ${args.path} contains no trajectories; expected records as a run records them`,
       );
     });
-    await writeTextFile(args.html, page);
-    const result = { out: args.html, ...read, files: files.length };
-    const address = pathToFileURL(resolve(args.html)).href;
+    await writeTextFile(args.out, page);
+    const result = { out: args.out, ...read, files: files.length };
+    const address = pathToFileURL(resolve(args.out)).href;
     print(args.json ? JSON.stringify(result) : `${read.trajectories} trajectories: ${address}`);
   },
 });

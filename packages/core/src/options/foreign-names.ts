@@ -120,6 +120,7 @@ const trl = {
   fp16: float32,
   num_train_epochs: 'SftOptions.epochs',
   max_steps: 'RlOptions.iterations',
+  output_dir: 'RunConfig.output',
   logging_steps: ownLogs,
   report_to: ownLogs,
   save_steps: ownSaving,

@@ -294,12 +294,14 @@ describe('trainRun', () => {
       mode: 'sft',
       model: 'nowhere',
       learning_rate: 1,
+      output_dir: 'runs',
       algorithm: { ...tiny.algorithm, num_generations: 8 },
       rewards: { accuracy: 'exactAnswr', format: { name: 'tagFormat', params: { tag: ['a'] } } },
       output: join(directory, 'none'),
     };
     const problem = await trainRun(wrong as RunConfig).catch((error: Error) => error.message);
     expect(problem).toContain('Unrecognized option "learning_rate"; in rlp this is backend.learningRate');
+    expect(problem).toContain('"output_dir"; in rlp this is output');
     expect(problem).toContain('num_generations"; in rlp this is algorithm.rollout.groupSize');
     expect(problem).toContain("algorithm: mode 'sft' does not use it");
     expect(problem).toMatch(/rewards\.accuracy\.name: expected one of .*; did you mean exactAnswer/);
