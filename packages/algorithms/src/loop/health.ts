@@ -24,6 +24,9 @@ interface HealthCheck {
 /** Nats below which entropies are not compared. */
 const leastEntropy = 0.1;
 
+/** Nats below which a policy has few answers left to choose from. */
+const almostSure = 0.5;
+
 const checks: readonly HealthCheck[] = [
   {
     applies: ({ metrics }) => metrics['groups/zero-variance']! > 0 && !isFlat(metrics),
@@ -49,7 +52,10 @@ const checks: readonly HealthCheck[] = [
   {
     applies: ({ metrics, before }) => {
       const [now, then] = [metrics['entropy/estimate'], before?.['entropy/estimate']];
-      return now !== undefined && then !== undefined && then > leastEntropy && now < then / 20;
+      if (now === undefined || then === undefined || then <= leastEntropy || now >= then / 20) return false;
+      // A policy that was almost sure, and now earns more, has learned the rest.
+      const improved = (metrics['reward/mean'] ?? 0) > (before?.['reward/mean'] ?? 0);
+      return !(improved && then < almostSure);
     },
     sentence: ({ metrics, before }) =>
       `the entropy of the policy fell from ${rounded(before?.['entropy/estimate'])} to ` +
