@@ -1,12 +1,5 @@
 import { callback, type MetricsLogger, messageOf, parseOptions } from '@rlp/core';
-import {
-  EventStreams,
-  type HtmlPage,
-  type ServedPage,
-  type ServerEvent,
-  servedPageFields,
-  servePage,
-} from '@rlp/http';
+import { EventStreams, type ServedPage, type ServerEvent, servedPageFields, servePage } from '@rlp/http';
 import { contentSecurityPolicy, type Html, html, renderPage } from '@rlp/page';
 import * as z from 'zod';
 import type { MonitorLogs } from '../files/read-logs.ts';
@@ -75,7 +68,10 @@ export async function serveMonitor(options: LiveMonitorOptions = {}): Promise<Li
   };
   // A run that is over ends its process while pages are open.
   const source = { readers, first: () => [rendered()], process: 'released', close } as const;
-  const page = (nonce: string) => emptyPage(title, nonce);
+  const page = (nonce: string) => ({
+    page: renderPage({ title, body: unfilled, script: { code: pageScript, nonce } }),
+    contentSecurityPolicy: contentSecurityPolicy(nonce),
+  });
   return { ...(await servePage(resolved, { ...source, page })), logger };
 }
 
@@ -83,11 +79,7 @@ export async function serveMonitor(options: LiveMonitorOptions = {}): Promise<Li
 const rest = 20;
 
 /** The page without contents. Its script asks for them. */
-function emptyPage(title: string, nonce: string): HtmlPage {
-  const body = html`<p id="status" role="status">Connecting.</p><div id="live"></div>`;
-  const page = renderPage({ title, body, script: { code: pageScript, nonce } });
-  return { page, contentSecurityPolicy: contentSecurityPolicy(nonce) };
-}
+const unfilled = html`<p id="status" role="status">Connecting.</p><div id="live"></div>`;
 
 /** A record that cannot be rendered costs the page, not the run. */
 function bodyOf(logs: MonitorLogs): Html {
