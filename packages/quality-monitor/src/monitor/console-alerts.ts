@@ -1,4 +1,4 @@
-import type { Finding, MetricsLogger } from '@rlp/core';
+import type { MetricsLogger } from '@rlp/core';
 
 /** Options of {@link consoleAlerts}. */
 export interface ConsoleAlertsOptions {
@@ -15,14 +15,12 @@ export function consoleAlerts({
   write = console.error,
   colours = 'plain',
 }: ConsoleAlertsOptions = {}): MetricsLogger {
-  const painted = (text: string, { severity }: Finding) =>
-    colours === 'ansi' ? `\u001b[${ansi[severity]}m${text}\u001b[0m` : text;
   return {
     log: () => undefined,
     note: (step, text) => write(`→ step ${step}: ${text}`),
-    finding(step, finding) {
-      const { severity, rule, message, evidence, note } = finding;
-      const title = painted(`[${severity.toUpperCase()}] ${rule}`, finding);
+    finding(step, { severity, rule, message, evidence, note }) {
+      const plain = `[${severity.toUpperCase()}] ${rule}`;
+      const title = colours === 'ansi' ? `\u001b[${ansi[severity]}m${plain}\u001b[0m` : plain;
       const numbers = Object.entries(evidence).map(
         ([name, value]) => `${name}=${Number(value.toPrecision(4))}`,
       );
