@@ -44,6 +44,7 @@ export * from './rollout-event.ts';
 export * from './sample.ts';
 export * from './sampler.ts';
 export { isPromiseLike, settleWithin, type WorkLimits } from './settle-within.ts';
+export { startDeadline } from './start-deadline.ts';
 export * from './step-data.ts';
 export * from './task.ts';
 export * from './task-definition.ts';

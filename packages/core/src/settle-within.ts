@@ -1,5 +1,6 @@
 import { onAbort } from './abort.ts';
 import { TimeoutError } from './errors.ts';
+import { startDeadline } from './start-deadline.ts';
 
 /** Limits on a piece of foreign work. */
 export interface WorkLimits {
@@ -20,10 +21,10 @@ export function settleWithin<Value>(
   { timeoutMs, signal }: WorkLimits,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let endDeadline: (() => void) | undefined;
     let release: (() => void) | undefined;
     const stop = () => {
-      clearTimeout(timer);
+      endDeadline?.();
       release?.();
     };
     const giveUp = (reason: unknown) => {
@@ -32,7 +33,8 @@ export function settleWithin<Value>(
       controller.abort(reason);
     };
     if (timeoutMs !== undefined) {
-      timer = setTimeout(() => giveUp(new TimeoutError(`took longer than ${timeoutMs} ms`)), timeoutMs);
+      const late = () => giveUp(new TimeoutError(`took longer than ${timeoutMs} ms`));
+      endDeadline = startDeadline(timeoutMs, late);
     }
     release = signal && onAbort(signal, () => giveUp(signal.reason));
     Promise.resolve(work).then(

@@ -1,5 +1,6 @@
 import { onAbort } from './abort.ts';
 import { TimeoutError } from './errors.ts';
+import { startDeadline } from './start-deadline.ts';
 
 /** How patient a {@link Watchdog} is. */
 export interface WatchdogOptions {
@@ -19,7 +20,7 @@ export interface WatchdogOptions {
 export class Watchdog {
   readonly #options: WatchdogOptions;
   readonly #waiting = new Set<(reason: unknown) => void>();
-  #deadline: ReturnType<typeof setTimeout> | undefined;
+  #endDeadline: (() => void) | undefined;
   #reminder: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: WatchdogOptions) {
@@ -69,14 +70,14 @@ export class Watchdog {
 
   /** Something was answered, or began to wait. */
   #restart(): void {
-    clearTimeout(this.#deadline);
+    this.#endDeadline?.();
     clearTimeout(this.#reminder);
     if (this.#waiting.size === 0) return;
     const { timeoutMs, noteAfterMs, note } = this.#options;
-    this.#deadline = setTimeout(() => {
+    this.#endDeadline = startDeadline(timeoutMs, () => {
       const reason = new TimeoutError(`had no answer for ${timeoutMs} ms`);
       for (const giveUp of [...this.#waiting]) giveUp(reason);
-    }, timeoutMs);
+    });
     if (note !== undefined) this.#remind(noteAfterMs, 0, note);
   }
 

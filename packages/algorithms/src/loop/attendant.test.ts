@@ -55,6 +55,7 @@ describe.each(hanging)('a hanging call of %s.%s', (part, method) => {
     const ended = expect(run).rejects.toThrow(`${call} did not end and was abandoned after the signal`);
     await vi.advanceTimersByTimeAsync(5000);
     controller.abort(new Error('stop'));
+    await vi.advanceTimersByTimeAsync(500);
     await ended;
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -73,6 +74,22 @@ it('lets a call go on that a busy machine held up, although those before it were
   setup.backend.optimStep = heldUp as never;
   const run = collect({ ...setup, signal: controller.signal }, loop);
   await vi.advanceTimersByTimeAsync(5000);
+  expect(await run).toHaveLength(1);
+});
+
+it('lets a call end that was halted until the signal, as by Ctrl-Z', async () => {
+  fakeTimers();
+  const setup = banditSetup('halted');
+  const controller = new AbortController();
+  const step = setup.backend.optimStep.bind(setup.backend);
+  const halted = async (...given: Parameters<typeof step>) => {
+    await new Promise((resolve) => setTimeout(resolve, 5400));
+    return step(...given);
+  };
+  setup.backend.optimStep = halted as never;
+  setTimeout(() => controller.abort(new Error('stop')), 5001);
+  const run = collect({ ...setup, signal: controller.signal }, loop);
+  await vi.advanceTimersByTimeAsync(6000);
   expect(await run).toHaveLength(1);
 });
 

@@ -1,4 +1,4 @@
-import { onAbort, TimeoutError, TrainingError } from '@rlp/core';
+import { onAbort, startDeadline, TimeoutError, TrainingError } from '@rlp/core';
 import type { ResolvedRlOptions } from './options.ts';
 
 /** Methods of backends and samplers that a run waits for. */
@@ -14,6 +14,9 @@ const waitedFor: ReadonlySet<PropertyKey> = new Set([
 
 /** Milliseconds that a call may take after all, once the signal fired. A busy machine halts a quick call for a second or more. */
 const leastPatienceMs = 5000;
+
+/** Milliseconds after the signal in which a call may end that seems to hang, if the process was halted until then. */
+const lastChanceMs = 500;
 
 /** Limits of {@link Attendant}. */
 export interface AttendantOptions {
@@ -71,7 +74,8 @@ class Wait {
   readonly #call: string;
   readonly #options: AttendantOptions;
   readonly #patienceMs: () => number;
-  readonly #timers: Record<'step' | 'note' | 'deadline', ReturnType<typeof setTimeout> | undefined>;
+  readonly #timers: Partial<Record<'step' | 'note' | 'lastChance', ReturnType<typeof setTimeout>>> = {};
+  readonly #endDeadline: () => void;
   #giveUp!: (error: unknown) => void;
   readonly #release: (() => void) | undefined;
 
@@ -90,15 +94,20 @@ class Wait {
           `${call} took longer than ${backendMs} ms; raise deadlines.backendMs if that is to be expected`,
         ),
       );
-    this.#timers = { step: undefined, note: undefined, deadline: setTimeout(late, backendMs) };
+    this.#endDeadline = startDeadline(backendMs, late);
     this.#step(leastPatienceMs);
     this.#remind(noteMs, 0);
-    this.#release = options.signal && onAbort(options.signal, () => this.#abandonIfHanging());
+    this.#release = options.signal && onAbort(options.signal, () => this.#giveLastChance());
   }
 
   end(): void {
     for (const timer of Object.values(this.#timers)) clearTimeout(timer);
+    this.#endDeadline();
     this.#release?.();
+  }
+
+  #giveLastChance(): void {
+    this.#timers.lastChance = setTimeout(() => this.#abandonIfHanging(), lastChanceMs);
   }
 
   #step(atMs: number): void {

@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { onAbort } from '@rlp/core';
+import { onAbort, startDeadline } from '@rlp/core';
 import type { CodeOutcome } from '../code-runner.ts';
 
 /** A command, its input and its limits. */
@@ -44,7 +44,7 @@ export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> 
     kill(child);
   };
   const read = reader(child, maxOutputBytes, () => stop('output-too-long'));
-  const timer = setTimeout(() => stop('timed-out'), timeoutMs);
+  const endDeadline = startDeadline(timeoutMs, () => stop('timed-out'));
   const release = onAbort(signal, () => kill(child));
   const channels: readonly unknown[] = child.stdio.slice(4);
   request.connect?.(channels[0] as Duplex, channels[1] as Duplex);
@@ -57,7 +57,7 @@ export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> 
     const status = breach ?? statusOf(by, stderr);
     return { status, exitCode: status === 'exited' ? (exitCode ?? 128) : null, stdout, stderr };
   } finally {
-    clearTimeout(timer);
+    endDeadline();
     release();
   }
 }

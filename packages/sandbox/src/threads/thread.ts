@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { messageOf, onAbort } from '@rlp/core';
+import { messageOf, onAbort, startDeadline } from '@rlp/core';
 import { ProcessWorker } from './process-worker.ts';
 import type { ThreadMessage } from './protocol.ts';
 import { ThreadError } from './thread-error.ts';
@@ -90,7 +90,7 @@ export class Thread<Request, Answer, Ready> {
 
   async #answer({ timeoutMs, signal }: AnswerLimits): Promise<ThreadMessage<Ready, Answer>> {
     this.#worker.ref();
-    let timer: NodeJS.Timeout | undefined;
+    let endDeadline: (() => void) | undefined;
     let release: () => void = () => undefined;
     try {
       return await new Promise<ThreadMessage<Ready, Answer>>((resolve, reject) => {
@@ -99,16 +99,15 @@ export class Thread<Request, Answer, Ready> {
           reject(reason);
           void this.terminate();
         };
-        timer = setTimeout(
-          () => kill(new ThreadError('timed-out', `took longer than ${timeoutMs} ms; the thread was ended`)),
-          timeoutMs,
+        endDeadline = startDeadline(timeoutMs, () =>
+          kill(new ThreadError('timed-out', `took longer than ${timeoutMs} ms; the thread was ended`)),
         );
         if (signal) release = onAbort(signal, () => kill(signal.reason));
         if (this.#hasEnded) reject(new ThreadError('crashed', 'the thread had ended'));
       });
     } finally {
       this.#waiting = undefined;
-      clearTimeout(timer);
+      endDeadline?.();
       release();
       // A thread that is being ended keeps the process alive until it is gone, because somebody may await that.
       if (!this.#isTerminating) this.#worker.unref();

@@ -1,4 +1,4 @@
-import { ArgumentError, EngineError, onAbort, TimeoutError } from '@rlp/core';
+import { ArgumentError, EngineError, onAbort, startDeadline, TimeoutError } from '@rlp/core';
 
 import type { Channel, EngineRequests, FromEngine, ToEngine } from '../channel.ts';
 import type { CallOptions } from '../protocol.ts';
@@ -108,7 +108,7 @@ export class Client {
       this.#channel.post({ kind: 'abort', id, reason: serializeError(signal?.reason) });
       this.#pending.get(id)?.reject(signal?.reason);
     };
-    const timer = Number.isFinite(limitMs) ? this.#timer(id, what, limitMs) : undefined;
+    const endDeadline = Number.isFinite(limitMs) ? this.#deadline(id, what, limitMs) : undefined;
     let release: (() => void) | undefined;
     try {
       return await new Promise((resolve, reject) => {
@@ -118,23 +118,20 @@ export class Client {
         release = signal && onAbort(signal, abort);
       });
     } finally {
-      clearTimeout(timer);
+      endDeadline?.();
       release?.();
       this.#pending.delete(id);
       if (this.#pending.size === 0) this.#liveness.unref();
     }
   }
 
-  #timer(id: number, what: string, limitMs: number): NodeJS.Timeout {
+  #deadline(id: number, what: string, limitMs: number): () => void {
     const error = () =>
       new TimeoutError(`${what} took longer than ${limitMs} ms, see the engine option "timeouts"`);
-    return setTimeout(
-      () => {
-        this.#channel.post({ kind: 'abort', id, reason: serializeError(error()) });
-        this.#pending.get(id)?.reject(error());
-      },
-      Math.min(limitMs, 2 ** 31 - 1),
-    );
+    return startDeadline(Math.min(limitMs, 2 ** 31 - 1), () => {
+      this.#channel.post({ kind: 'abort', id, reason: serializeError(error()) });
+      this.#pending.get(id)?.reject(error());
+    });
   }
 
   #post(what: string, message: ToEngine, transfer: readonly ArrayBuffer[] | undefined): void {
