@@ -123,7 +123,7 @@ function withoutQuotations(text: string): string {
   const own = lines.findLastIndex((line) => /^(?![>\s])/.test(line) && line !== '');
   const said = lines.filter((line, index) => index >= own || !line.startsWith('> ')).join('\n');
   return said.replace(
-    /(?<![\w:{[]\s{0,3})(?:"(?=[A-Z])[^"\n]{12,300}"|“[^”\n]{12,300}”|«[^»\n]{12,300}»)/g,
+    /(?<![\w:{[]\s{0,3})(?:"(?=[A-Z])[^"\n]{12,300}"|“[^“”\n]{12,300}”|«[^«»\n]{12,300}»)/g,
     '“…”',
   );
 }
@@ -234,7 +234,7 @@ function revised(text: string, { answer, end }: Candidate): string {
   if (number === undefined || rest.includes(number)) return answer;
   const later = closingAnswer(rest);
   if (later === undefined || !/\d/.test(later.answer) || stanceAt(rest, later) !== 'asserts') return answer;
-  return valuesIn(rest).some(({ at, saidBy }) => at === later.at && saidBy !== undefined)
-    ? later.answer
-    : answer;
+  const from = Math.max(0, later.at - 300);
+  const [value] = valuesIn(rest.slice(from, later.end)).filter(({ at }) => from + at === later.at);
+  return value?.saidBy === undefined ? answer : later.answer;
 }
