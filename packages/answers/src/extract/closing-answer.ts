@@ -9,7 +9,7 @@ const tagged = /<(answer|final|solution|result)>([^<>]*)<\/\1>$/i;
 
 /** A letter that a sentence chooses. */
 const chosen = [
-  /\b(?:option|choice|choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
+  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
   /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
 ];
 

@@ -1,7 +1,7 @@
 import { numberOf } from '../equal/expression-reader.ts';
 
 /** What joins the sides of a chain. */
-const sign = /^(?:=|\\(?:equiv|approx)(?![a-zA-Z])|≈)/;
+const sign = /^(?:[=≈≡]|\\(?:equiv|approx)(?![a-zA-Z]))/;
 
 /** What leads from one equation to the next. */
 const implication = /\\(?:implies|Rightarrow|Longrightarrow|iff)(?![a-zA-Z])|⇒|→/;
@@ -47,6 +47,7 @@ function haveSeveralNumbers(sides: readonly string[]): boolean {
 
 /** How many letters a formula has, each counted once. */
 function variablesIn(formula: string): number {
+  if (/\\(?:lim|int|sum|prod)(?![a-zA-Z])/.test(formula)) return 0;
   const plain = formula.replaceAll(
     /\\(?:text|mbox|mathrm)\s*\{[^{}]*\}|\\[a-zA-Z]+|[a-zA-Z]\([\d,.\s]+\)/g,
     ' ',
@@ -62,7 +63,7 @@ function sidesOf(formula: string): string[] {
     const character = formula[at]!;
     if ('{(['.includes(character)) depth += 1;
     else if ('})]'.includes(character)) depth -= 1;
-    const found = depth === 0 && /[=\\≈]/.test(character) ? sign.exec(formula.slice(at, at + 20)) : null;
+    const found = depth === 0 && /[=\\≈≡]/.test(character) ? sign.exec(formula.slice(at, at + 20)) : null;
     if (found === null || /[<>!:]/.test(formula[at - 1] ?? '')) continue;
     sides.push(formula.slice(start, at));
     start = at + found[0].length;

@@ -54,7 +54,9 @@ export function saidIn(given: string, start = 0, workedOut?: Value): Candidate |
       .replace(label, (words) => words.replace(/\d/g, ' '))
       .replace(/\*\*|`/g, (marks) => ' '.repeat(marks.length)),
   );
-  const values = valuesIn(sentence);
+  const all = valuesIn(sentence);
+  const parts = all.filter(({ at }) => !/\bof (?:all )?(?:the|these|those|its|his|her|their) $/i.test(sentence.slice(0, at)));
+  const values = parts.length > 0 ? parts : all;
   const last = values.at(-1);
   if (last === undefined) return;
   const take = ({ answer, at, text }: Value) => ({ answer, at: start + at, end: start + at + text.length });
@@ -80,7 +82,7 @@ export function saidIn(given: string, start = 0, workedOut?: Value): Candidate |
 
 /** A sentence that begins with its verdict. */
 const reply =
-  /^(?:(?:so|thus|hence|therefore)\b,?\s)?(yes|no|true|false)[,.](?!.*\b(?:yes|no|true|false)\b)/i;
+  /^(?:(?:so|thus|hence|therefore)\b,?\s)?(?:(?:the|this) (?:statement|claim|assertion|proposition) is (?=true|false))?(yes|no|true|false)(?:[,.:]|$)(?!.*\b(?:yes|no|true|false)\b)/i;
 /** What a sentence says of solutions: that there are none, or no end of them. */
 const solutions =
   /\b(no (?:[a-z]+ ){0,3}(?:solutions?|exists?)|(?:does|do) not exist|infinitely many solutions|there are none|undefined|DNE|(?:con|di)verges)\b[^,;:]{0,40}$/i;
@@ -112,6 +114,6 @@ export function isConclusive(sentence: string): boolean {
   const words =
     copula.exec(conclusion(sentence).trimEnd())?.[1] ?? (concludes.test(sentence) ? sentence : '');
   return (
-    verdictOf(sentence) !== undefined || /^(?:true|false)$/i.test(words) || onlyNumberIn(words) !== undefined
+    verdictOf(sentence) !== undefined || onlyNumberIn(words) !== undefined
   );
 }

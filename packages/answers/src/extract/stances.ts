@@ -30,7 +30,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     ^\W*(?:no|except|excluding|unlike) (?:an? |the )?•|non-•|[≠¬✗✘❌✖] ?•|(?<=[a-z] |^)!=? ?•
     •\W{0,4}(?:(?:is|was) )?(?:ruled out|no chance|a lie|untrue|false$|0 ?%|👎|[✗✘❌✖])
     •(?: \w+)? (?:fails|cannot|(?:is|was|are|would be|does|can|could|should)(?: \w+ly)?(?:n't| not| never)(?! divisible))
-    •\W? (?:\w+ ){0,3}?(?:is|was|are|would be) (?:\w+ly )?(?:an? (?:\w+ )?)?(?:wrong|incorrect|false|mistaken?|impossible|lie|joke|trap)
+    •\W? (?:\w+ ){0,3}?(?:is|was|are|would be) (?:\w+ly )?(?:(?:an?|the) (?:\w+ )?)?(?:wrong|incorrect|false|mistaken?|impossible|lie|joke|trap)
     •[^.\d]*\W(?:who|which|it|that|this) (?:is|was) (?:\w+ )?(?:wrong|incorrect|mistaken)
     •,? (?:(?:but|and|which|that|it|I|we|now|must|have to) ){1,4}(?:not|reject|discard|withdraw|retract|rule out)
     •[^.]*, (?:but|yet|although|though) (?:this|that|it|I|we)\b
