@@ -2,7 +2,7 @@ import { lastSide } from './last-side.ts';
 import { isConclusive, isFormula, saidIn, saidInWords, verdictOf } from './said.ts';
 import { type Candidate, candidateIn, refusal } from './stances.ts';
 import { concludes, goesOn, remark, type Statement, statementsOf, withoutMarks } from './statements.ts';
-import { valuesIn } from './values.ts';
+import { type Value, valuesIn } from './values.ts';
 
 /** A text that is a tag with the answer. */
 const tagged = /<(answer|final|solution|result)>([^<>]*)<\/\1>$/i;
@@ -77,11 +77,15 @@ function saidLast(text: string, statements: readonly Statement[]): Candidate | u
   const { text: sentence, at } = statements[index]!;
   const verdict = verdictOf(sentence);
   if (verdict !== undefined) return { answer: verdict, at: text.length, end: text.length };
-  const before = statements.slice(0, index).flatMap((one) => valuesIn(one.text));
-  const value = saidIn(
-    sentence,
-    at,
-    before.findLast(({ saidBy }) => saidBy !== undefined),
-  );
+  const value = saidIn(sentence, at, () => lastWorkedOut(statements.slice(0, index)));
   return value ?? (/\d/.test(sentence) ? undefined : saidInWords(text, sentence, at));
+}
+
+/** The last value that statements say something to be. */
+function lastWorkedOut(statements: readonly Statement[]): Value | undefined {
+  for (const { text } of [...statements].reverse()) {
+    const value = valuesIn(text).findLast(({ saidBy }) => saidBy !== undefined);
+    if (value !== undefined) return value;
+  }
+  return;
 }

@@ -48,14 +48,16 @@ function listAtEnd(values: readonly Value[], sentence: string): readonly Value[]
  * The value that a sentence says: the list that it says something to be, its only value, the last one that it says something to be, or the
  * one that was worked out before. The sentence stands at `start` in its text.
  */
-export function saidIn(given: string, start = 0, workedOut?: Value): Candidate | undefined {
+export function saidIn(given: string, start = 0, workedOut?: () => Value | undefined): Candidate | undefined {
   const sentence = conclusion(
     given
       .replace(label, (words) => words.replace(/\d/g, ' '))
       .replace(/\*\*|`/g, (marks) => ' '.repeat(marks.length)),
   );
   const all = valuesIn(sentence);
-  const parts = all.filter(({ at }) => !/\bof (?:all )?(?:the|these|those|its|his|her|their) $/i.test(sentence.slice(0, at)));
+  const parts = all.filter(
+    ({ at }) => !/\bof (?:all )?(?:the|these|those|its|his|her|their) $/i.test(sentence.slice(0, at)),
+  );
   const values = parts.length > 0 ? parts : all;
   const last = values.at(-1);
   if (last === undefined) return;
@@ -70,9 +72,9 @@ export function saidIn(given: string, start = 0, workedOut?: Value): Candidate |
     return take({ ...first, text, answer: isForeign ? list.map(({ answer }) => answer).join(', ') : text });
   }
   if (values.every((value) => areSame(value, last))) return take(values[0]!);
-  const value =
-    values.findLast(({ saidBy }) => saidBy !== undefined) ??
-    values.findLast((one) => workedOut !== undefined && areSame(one, workedOut));
+  const stated = values.findLast(({ saidBy }) => saidBy !== undefined);
+  const before = stated === undefined ? workedOut?.() : undefined;
+  const value = stated ?? values.findLast((one) => before !== undefined && areSame(one, before));
   const clause = withoutSpans(sentence)
     .split(/[,;:]\s/)
     .at(-1)!;
@@ -113,7 +115,5 @@ export function saidInWords(text: string, sentence: string, start: number): Cand
 export function isConclusive(sentence: string): boolean {
   const words =
     copula.exec(conclusion(sentence).trimEnd())?.[1] ?? (concludes.test(sentence) ? sentence : '');
-  return (
-    verdictOf(sentence) !== undefined || onlyNumberIn(words) !== undefined
-  );
+  return verdictOf(sentence) !== undefined || onlyNumberIn(words) !== undefined;
 }

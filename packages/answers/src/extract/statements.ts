@@ -8,7 +8,7 @@ export interface Statement {
 
 /** Ends of statements in a text whose formulas are masked: a display may end one. A short word with a point before a small letter does not. */
 const boundary =
-  /\n|(?<=;)\s(?=\p{L}{2})|(?<=[.!?।])(?<!(?<!\p{L})\p{L}{1,3}\.(?=\s[\p{Ll}\d]))\s|(?<=[。！？])|(?<=\0)\s?(?=[A-Z][a-z]*\b)|$/gu;
+  /\n|(?<=[.!?।])(?<!(?<!\p{L})\p{L}{1,3}\.(?=\s[\p{Ll}\d]))\s|(?<=[。！？])|(?<=\0)\s?(?=[A-Z][a-z]*\b)|$/gu;
 
 /** Signs of a heading, a list, a quotation, an arrow or a tick before a statement. */
 const bullet = /^[\s|]*(?:(?:#{1,6}|>|[-*•–]|[=-]>|\(?\d{1,2}[.)]|[∴⇒→=✓✔✅☑👉])\ufe0f?\s+)?/u;

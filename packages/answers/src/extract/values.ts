@@ -34,7 +34,7 @@ const run = new RegExp(
 
 /** What stands before the value that a sentence states. */
 const saying =
-  /(?:[=≈:→⇒]|[-=]>|i\.e\.,?|\b(?:namely|(?:it|that|this|s?he)['’]s|^its|is|are|was|were|be|equals?|equal to|gives?|yields?|leaves?|leaving|makes?|totals?|(?:comes?|reduces?|amounts?|leads?|works? out|simplifies) to|results? in|becomes?|(?:ends?|left|up) with|(?:arrives?|lies?|located|meets?|intersects?|occurs?) at|(?:total|answer|remainder|result) of|(?:get|have|find|obtain|ha[sd]|needs?|takes?|costs?|pays?|earns?|owes?|gets|reach(?:es)?|es|son|ist|sind|beträgt|est|sont|é|è|são|sono))|是|为|は)\s*(?:(?:just|simply|exactly|only|then|therefore|thus|now|about|approximately)\s)*$/iu;
+  /(?:[=≈:→⇒]|[-=]>|i\.e\.,?|\b(?:namely|(?:it|that|this|s?he)['’]s|^its|is|are|was|were|be|equals?|equal to|gives?|yields?|leaves?|leaving|makes?|totals?|(?:comes?|reduces?|amounts?|leads?|works? out|simplifies) to|results? in|becomes?|(?:ends?|left|up) with|(?:arrives?|lies?|located|meets?|intersects?|occurs?) at|(?:total|answer|remainder|result) of|(?:get|have|find|obtain|ha[sd]|needs?|takes?|costs?|pays?|earns?|owes?|gets|requires?|measures?|receives?|weighs?|lasts?|spends?|reach(?:es)?|es|son|ist|sind|beträgt|est|sont|é|è|são|sono))|是|为|は)\s*(?:(?:just|simply|exactly|only|then|therefore|thus|now|about|approximately)\s)*$/iu;
 
 /** A text with other signs where a formula stands, so that its ends of lines and its numbers are not those of the text. */
 export const withoutSpans = (text: string) => text.replace(span, (formula) => '\0'.repeat(formula.length));
