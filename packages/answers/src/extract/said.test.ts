@@ -34,6 +34,10 @@ describe('a sentence with several values', () => {
     ['The probability is (4/9)·(3/8) = 12/72 = 1/6, or about 16.7%.', '1/6'],
     ['Las raíces son 3 y 5.', '3, 5'],
     ['I believe the mean is 14.\n\nWait. The list has 6 entries. 70 / 5 = 14, so 70 / 6 ≈ 11.67.', '11.67'],
+    ['In the end 7 of the 12 seats remain free.', '7'],
+    ['$$\\lim_{x\\to 0} \\frac{\\sin 3x}{x} = 3$$', '3'],
+    ['The statement is false: take n = 4.', 'false'],
+    ['The temperature is minus 18 degrees.', '-18'],
     ['THE 9 BOXES HOLD 54 APPLES.\nTHE TOTAL IS 54.', '54'],
   ])('%j says %j', (text, answer) => {
     expect(mathAnswersAgree(read(text) ?? '', answer)).toBe(true);

@@ -11,7 +11,9 @@ export interface Candidate {
 /** A part of a text as a candidate. A denial may be one of its words, so its place is the last one: `even` of "not even". */
 export function candidateIn(text: string, part: string, answer = part, from = 0): Candidate {
   const at = text.indexOf(part, from);
-  const words = /^(?:(?!exist|not exist|at |more |less |fewer |greater )[a-z'’]+ )*/i.exec(part)![0];
+  const words = /^(?:(?!exist|not exist|at |more |less |fewer |greater |minus |negative )[a-z'’]+ )*/i.exec(
+    part,
+  )![0];
   return { answer, at: at + words.length, end: at + part.length };
 }
 
@@ -45,7 +47,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     •,? \(?or (?:\w+ ){0,2}not`,
   bounds: String.raw`
     (?:(?:more|less|fewer|greater|larger|smaller|higher|lower) than|at (?:least|most)|over|under|above|below|up to|between) •
-    (?:twice|thrice|double|triple|half|root|times)(?: of)? •|(?<= )[<>] ?•|~ ?•
+    (?:twice|thrice|double|triple|half|root|times|minus|negative)(?: of)? •|(?<= )[<>] ?•|~ ?•
     bound is •|• (?:is|was|are|would be) too\b
     • (?:sure|certain|confident)\b
     • (?:squared|cubed|and an? (?:half|third|quarter))\b|• (?:more|less|fewer) than (?:the )?\d`,

@@ -43,7 +43,7 @@ export const withoutSpans = (text: string) => text.replace(span, (formula) => '\
 export function valuesIn(sentence: string): Value[] {
   const valueAt = (text: string, at: number, answer: string): Value => {
     const before = sentence.slice(Math.max(0, at - 60), at);
-    const isEquation = /[=≈]|\\equiv/.test(text) || /[=≈]\s*$/.test(before);
+    const isEquation = /[=≈≡]|\\equiv/.test(text) || /[=≈]\s*$/.test(before);
     return { text, answer, at, saidBy: isEquation ? 'equation' : saying.test(before) ? 'words' : undefined };
   };
   const spans = [...sentence.matchAll(span)].map(({ 0: text, index }) =>
