@@ -97,6 +97,18 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     return { page, status, close };
   }
 
+  it('has buttons that a thumb can hit', { timeout: 30_000 }, async () => {
+    const { page, close } = await opened('plain');
+    await page.setViewportSize({ width: 390, height: 800 });
+    const heights = await page
+      .locator('button, select')
+      .evaluateAll((all) => all.map((one) => one.clientHeight));
+    expect(heights).toHaveLength(4);
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(36);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await close();
+  });
+
   it('trains to the weights that Node trains to, and offers them', { timeout: 90_000 }, async () => {
     const { page, status, close } = await opened('isolated');
     expect(await page.locator('#threads').isHidden()).toBe(true);

@@ -52,7 +52,7 @@ pre{margin:0;font:12.5px/1.45 ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mon
 .mark{display:block;font-size:12px;font-weight:600;margin-top:5px;font-variant-numeric:tabular-nums}
 .up{color:var(--good)}.down{color:var(--bad)}.level{color:var(--soft)}
 .empty,footer{color:var(--soft);font-size:13px}footer{margin-top:44px}
-@media (max-width:600px){main{padding:24px 14px 48px}.stack,.stack tbody,.stack tr,.stack td,.stack tbody th{display:block;width:100%}.stack thead{display:none}
+@media (max-width:600px){main{padding:24px 14px 48px}button,select{min-height:40px;padding-inline:14px}.stack,.stack tbody,.stack tr,.stack td,.stack tbody th{display:block;width:100%}.stack thead{display:none}
 .stack tr{padding:10px 12px;border-bottom:1px solid var(--rule)}.stack td,.stack tbody th{border:0;padding:2px 0}.stack .text{min-width:0}.scroll:has(.stack){max-height:none}
 .stack [data-label]::before{content:attr(data-label) " ";color:var(--soft);font-weight:400;font-size:12.5px}.stack td:empty{display:none}}
 @media print{*{print-color-adjust:exact;-webkit-print-color-adjust:exact}:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#bbb;--grid:#ddd;--s0:#2f5fd0;--s1:#c2570c;--s2:#0b7a4b}
