@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
       .evaluateAll((all) => all.map((one) => one.clientHeight));
     expect(heights).toHaveLength(4);
     expect(Math.min(...heights)).toBeGreaterThanOrEqual(36);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    expect(await page.locator('html').evaluate((root) => root.scrollWidth)).toBeLessThanOrEqual(390);
     await close();
   });
 
