@@ -1,3 +1,5 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Evaluation, Measure } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import { type EvaluateBenchmarkOptions, evaluateBenchmark } from '@rlp/run/benchmarks';
@@ -51,6 +53,7 @@ export const evalCommand = defineCommand({
     const style = styleOf(args.style);
     const limit = countOf('limit', args.limit);
     const { benchmark, grader } = args;
+    if (args.out !== undefined) await requireFolder(dirname(args.out));
     const loaded = await loadPolicy(args.model);
     const read = {
       benchmark,
@@ -70,12 +73,18 @@ export const evalCommand = defineCommand({
       chat: inference.renderer,
     };
     const record = await evaluated(data, { ...settings, policy: asked, signal: context.signal });
-    if (args.out !== undefined) await writeTextFile(args.out, `${JSON.stringify(record, null, 2)}\n`);
     const { tasks: _tasks, ...numbers } = record;
     context.print(args.json ? JSON.stringify(numbers) : table(record));
+    if (args.out !== undefined) await writeTextFile(args.out, `${JSON.stringify(record, null, 2)}\n`);
     return record.reward === undefined ? 'failed' : 'scored';
   },
 });
+
+/** Makes a folder for what takes long to compute. @throws the system's error if nothing can be written there. */
+async function requireFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await access(path, constants.W_OK);
+}
 
 type Settings = Omit<EvaluateBenchmarkOptions, 'benchmark'>;
 

@@ -226,6 +226,15 @@ describe('rlp eval and rlp compare', () => {
     expect(Object.keys(numbers.passAt!)).toEqual(['1', '2']);
     expect(Object.keys(numbers.categories!)).toEqual(['even', 'odd']);
     expect(evaluationSchema.parse(JSON.parse(readFileSync(before, 'utf8'))).tasks).toHaveLength(6);
+    const inFile = join(before, 'record.json');
+    expect(await rlp('eval', join(directory, 'none'), questions, '--out', inFile)).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(/before\.json: expected a folder, got a file/),
+    });
+    expect(await rlp('eval', stories, questions, ...settings, '--json', '--out', directory)).toMatchObject({
+      code: 1,
+      said: made.said,
+    });
     const shown = await rlp('eval', stories, questions, ...settings, '--seed', 'other', '--out', after);
     expect(shown.said).toMatch(/6 tasks, intervals at 95 %\n\s+accuracy\s+\d\.\d{4}/);
     const compared = await rlp('compare', before, after);

@@ -96,7 +96,7 @@ function systemProblem({ code, path, message }: NodeJS.ErrnoException): string {
   }
   if (path === undefined) return message;
   if (code === 'ENOENT') return `${path} does not exist; correct the path`;
-  if (code === 'ENOTDIR') return `${path}: expected a folder, got a file`;
+  if (code === 'ENOTDIR' || code === 'EEXIST') return `${path}: expected a folder, got a file`;
   if (code === 'EISDIR') return `${path}: expected a file, got a folder`;
   if (code === 'EACCES' || code === 'EPERM')
     return `${path} may not be opened by this user; change its permissions`;
