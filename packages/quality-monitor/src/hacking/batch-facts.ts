@@ -86,7 +86,5 @@ export function byTask(trajectories: readonly ScoredTrajectory[]): Tasks {
 
 /** Mean. 0 for no values. */
 function mean(values: readonly number[]): number {
-  let sum = 0;
-  for (let at = 0; at < values.length; at++) sum += values[at]! / values.length;
-  return sum;
+  return values.reduce((sum, value) => sum + value / values.length, 0);
 }

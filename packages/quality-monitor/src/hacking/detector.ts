@@ -154,15 +154,12 @@ class Detector implements RewardHackingDetector {
     const { warmUpResponses: warmUp, memoryResponses, anchorResponses } = this.#options;
     const shared = { limit: this.#limit, intended: new Set(this.#options.intended) };
     const quick = { ...shared, memory: memoryResponses, whenFull: 'fade', warmUp } as const;
-    const slow = { ...shared, memory: anchorResponses, whenFull: 'keep' } as const;
+    const slowly = { memory: anchorResponses, warmUp: Math.min(slowWarmUp, anchorResponses) };
+    const slow = { ...shared, ...slowly, whenFull: 'keep' } as const;
     this.#state = state;
     this.#scales = {
       quick: new ScaleSuspicions('quick', quick, state.quick),
-      slow: new ScaleSuspicions(
-        'slow',
-        { ...slow, warmUp: Math.min(slowWarmUp, anchorResponses) },
-        state.slow,
-      ),
+      slow: new ScaleSuspicions('slow', slow, state.slow),
     };
     this.#opinion = new SecondOpinion(this.#opinions, { ...shared, limit: this.#opinionLimit }, state);
     this.#recent = new RecentPhrases();

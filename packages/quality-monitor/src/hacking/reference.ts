@@ -8,9 +8,6 @@ const pseudoCount = 8;
 /** Difference of shares that is attributed to rounding. */
 const rounding = 1e-12;
 
-/** Traits of a batch, one row per response, and its weights. */
-type TraitRows = Pick<WaitingBatch, 'rows' | 'weights'>;
-
 /** How a reference takes in responses. */
 export interface ReferenceOptions {
   /** Responses that it remembers. */
@@ -40,7 +37,7 @@ export class Reference {
   }
 
   /** Adds a batch. */
-  take(batch: TraitRows): void {
+  take(batch: WaitingBatch): void {
     const { memory, whenFull } = this.#options;
     for (let trait = 0; trait < rowLength; trait++) {
       const before = this.#all(trait);
@@ -54,7 +51,7 @@ export class Reference {
   }
 
   /** Forgets a trait and learns it from these batches. */
-  relearn(trait: number, batches: readonly TraitRows[]): void {
+  relearn(trait: number, batches: readonly WaitingBatch[]): void {
     this.#scale(trait, 0);
     for (const batch of batches) this.#add(trait, batch);
   }
@@ -89,7 +86,7 @@ export class Reference {
     return this.#state.rewarded[trait * bins]! + this.#state.others[trait * bins]!;
   }
 
-  #add(trait: number, { rows, weights }: TraitRows): void {
+  #add(trait: number, { rows, weights }: WaitingBatch): void {
     for (let at = 0; at < weights.length; at++) {
       const [bin, weight] = [rows[at * rowLength + trait]!, weights[at]!];
       if (bin === unknown || weight === 0) continue;

@@ -1,18 +1,17 @@
 import * as z from 'zod';
-import { opinionSchema } from '../opinion/state.ts';
+import { amount, opinionSchema } from '../opinion/state.ts';
 import { packed } from '../state/saved.ts';
 import { slotCount } from './text-measures.ts';
 import { bins, rowLength, type Scale, signalCount } from './traits.ts';
 
-const count = z.number().nonnegative();
-
 /** A batch that has not joined the references. `slots` has its phrases, each once for a task that was rewarded. */
 const waitingBatch = z.strictObject({
+  /** Traits, one row per response, with its weight and the number of its task. */
   rows: packed(Uint8Array),
   weights: packed(Float32Array),
   clusters: packed(Uint32Array),
   slots: packed(Uint16Array),
-  tasks: count,
+  tasks: amount,
   /** Hashes of the rewarded texts, each followed by that of its task. */
   texts: packed(Int32Array),
 });
@@ -29,12 +28,12 @@ const scale = z.strictObject({
   dispersion: signals,
   dispersionBatches: signals,
   unrewarded: signals,
-  unrewardedCount: count,
+  unrewardedCount: amount,
   recent: signals,
-  recentCount: count,
+  recentCount: amount,
   /** Tasks with each phrase, and all tasks. */
   phrases: packed(Uint16Array, slotCount),
-  tasks: count,
+  tasks: amount,
 });
 
 /** What was reported: traits, when they became suspicious, and the iteration of the last report. */
@@ -42,7 +41,7 @@ export const reportSchema = z.strictObject({
   reported: z.record(z.string(), z.enum(['changed', 'alarm'])),
   since: z.record(z.string(), z.number()),
   last: z.int().nullable(),
-  acquitted: count,
+  acquitted: amount,
 });
 
 /** Schema of the state of a reward-hacking detector. */
@@ -51,9 +50,9 @@ export const detectorSchema = z.strictObject({
   quick: scale,
   slow: scale,
   waiting: z.array(waitingBatch),
-  responses: count,
+  responses: amount,
   /** Mean of the rewards of earlier batches, and their number. */
-  rewards: z.strictObject({ mean: z.number(), weight: count }),
+  rewards: z.strictObject({ mean: z.number(), weight: amount }),
   report: reportSchema,
 });
 

@@ -16,9 +16,6 @@ export interface Suspicion {
   readonly threshold: number;
 }
 
-/** Traits of a batch, one row per response, with its weight and the number of its task. */
-export type BatchRows = Pick<WaitingBatch, 'rows' | 'weights' | 'clusters'>;
-
 /** Shares of the responses without a trait that a hack gives it to, by scale. Each has its own sums. */
 const shifts = { quick: [0.2, 0.4], slow: [0.08, 0.3] } as const;
 /** Lower bound on the expected share of a trait. */
@@ -83,7 +80,7 @@ export class ScaleSuspicions {
   }
 
   /** Adds a batch's evidence. */
-  gather(batch: BatchRows): void {
+  gather(batch: WaitingBatch): void {
     this.#prepare();
     const { hits, count, hitsOfOthers, others } = this.#countHits(batch);
     if (count === 0) return;
@@ -113,7 +110,7 @@ export class ScaleSuspicions {
   }
 
   /** Learns how much the signals vary between batches, and adds the batch to the reference. */
-  learn(batch: BatchRows): void {
+  learn(batch: WaitingBatch): void {
     this.#prepare();
     const { hits, count, squares } = this.#countHits(batch);
     const { dispersion, dispersionBatches } = this.#state;
@@ -143,7 +140,7 @@ export class ScaleSuspicions {
   }
 
   /** Makes what the batches show of a trait the new normal. */
-  accept(trait: number, batches: readonly BatchRows[]): void {
+  accept(trait: number, batches: readonly WaitingBatch[]): void {
     this.reference.relearn(trait, batches);
     this.forget(trait);
   }
@@ -165,7 +162,7 @@ export class ScaleSuspicions {
   }
 
   /** Weight of the responses with each signal, and of all. `squares` sums the squared weights of the rewarded ones. */
-  #countHits({ rows, weights }: BatchRows) {
+  #countHits({ rows, weights }: WaitingBatch) {
     const [hits, hitsOfOthers] = [new Float64Array(signalCount), new Float64Array(signalCount)];
     const thresholds = this.#thresholds;
     let [count, squares, others] = [0, 0, 0];
@@ -233,7 +230,7 @@ function traitOf(signal: number): number {
 }
 
 /** How much more hits vary because responses share tasks. */
-export function designEffectOf({ weights, clusters }: Pick<BatchRows, 'weights' | 'clusters'>): number {
+export function designEffectOf({ weights, clusters }: WaitingBatch): number {
   const sizes = new Map<number, number>();
   let [all, squares] = [0, 0];
   for (let at = 0; at < weights.length; at++) {

@@ -157,11 +157,9 @@ export function createMonitoredRewardFunctions<Rewards extends Readonly<Record<s
   options: Partial<Omit<MonitoredRewardOptions, 'name'>> = {},
 ): MonitoredRewardFunctions<Rewards> {
   const monitor = options.monitor ?? createDefaultMonitor();
+  const shared = { ...options, monitor };
   const functions = Object.fromEntries(
-    Object.entries(rewards).map(([name, reward]) => [
-      name,
-      monitoredReward(reward, { ...options, name, monitor }),
-    ]),
+    Object.entries(rewards).map(([name, reward]) => [name, monitoredReward(reward, { ...shared, name })]),
   ) as MonitoredRewardFunctions<Rewards>['functions'];
   return { functions, monitor, flush: () => ledgerOf(monitor).flush() };
 }
