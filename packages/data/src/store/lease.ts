@@ -1,4 +1,4 @@
-import { RlpError } from '@rlp/core';
+import { ArgumentError, RlpError } from '@rlp/core';
 import * as z from 'zod';
 import {
   hasCode,
@@ -39,7 +39,7 @@ export interface Lease {
   readonly directory: string;
   /** The process that held the directory before and has ended without giving it back. */
   readonly predecessor: LeaseHolder | undefined;
-  /** @throws DirectoryInUseError if another process took the directory over. */
+  /** @throws DirectoryInUseError if another process took the directory over, ArgumentError if it was renamed or deleted. */
   check(): Promise<void>;
   /** Gives the directory back. It is also given back when the process exits. */
   release(): Promise<void>;
@@ -178,7 +178,11 @@ function leaseOf(
       const current = await highest(host, directory);
       if (current?.generation === generation && current.holder !== undefined) return;
       stop();
-      const other = current?.holder ?? { ...host.self, since: host.now() };
+      if (current === undefined)
+        throw new ArgumentError(
+          `${directory} was renamed, moved or deleted while this process wrote to it; nothing more was saved. Continue the run where it is now`,
+        );
+      const other = current.holder ?? { ...host.self, since: host.now() };
       throw new DirectoryInUseError(
         `${directory}: ${named(other)} took the directory over, because this process showed no sign of life; nothing was ` +
           'saved. Stop one of the two, and resume the run with the other',

@@ -1,3 +1,4 @@
+import type { Lease } from '@rlp/data/store';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import type { ConsoleStream } from '@rlp/tracking';
@@ -25,18 +26,20 @@ export class Journal {
   readonly #path: string;
   readonly #clock: () => number;
   readonly #date: () => Date;
+  readonly #lease: Pick<Lease, 'check'>;
   readonly #begun: number;
   #record: RunRecord;
 
   constructor(
     path: string,
     record: RunRecord,
-    time: { readonly clock: () => number; readonly date: () => Date },
+    time: { readonly clock: () => number; readonly date: () => Date; readonly lease: Pick<Lease, 'check'> },
   ) {
     this.#path = path;
     this.#record = record;
     this.#clock = time.clock;
     this.#date = time.date;
+    this.#lease = time.lease;
     this.#begun = time.clock() - 1000 * record.seconds;
   }
 
@@ -44,8 +47,14 @@ export class Journal {
     return this.#record;
   }
 
-  /** Writes what changed. */
+  /** @throws what `Lease.check` throws, if the folder of the run is no longer this process's. */
+  requireFolder(): Promise<void> {
+    return this.#lease.check();
+  }
+
+  /** Writes what changed. @throws what {@link requireFolder} throws. */
   async update(change: Partial<RunRecord> = {}): Promise<void> {
+    await this.requireFolder();
     const seconds = (this.#clock() - this.#begun) / 1000;
     this.#record = { ...this.#record, ...change, seconds, updatedAt: this.#date().toISOString() };
     await writeJson(this.#path, this.#record);

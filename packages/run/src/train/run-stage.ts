@@ -120,6 +120,8 @@ async function trained(open: OpenStage): Promise<boolean> {
     for (const note of plan.notes) log.note?.(startedAt, note);
     const context = { prepared, policy, model, resume, engine, clock, signal, onInterrupted };
     for await (const report of stage.reports(context, plan)) {
+      // Before anything is saved or logged where the run is no longer.
+      await run.journal.requireFolder();
       reached = report.state;
       isHeld = true;
       await followed(open, report, log);
@@ -174,10 +176,11 @@ async function followed(open: OpenStage, report: StageReport, log: MetricsLogger
   if (made % checkpoints.every === 0 && !isEnd) await save(open, state);
 }
 
-function save({ run, name, stage, policy }: OpenStage, state: StageState): Promise<string> {
+async function save({ run, name, stage, policy }: OpenStage, state: StageState): Promise<void> {
+  await run.journal.requireFolder();
   const position = { kind: stage.kind, state } as RunPosition;
   const { keep } = run.prepared.config.checkpoints;
-  return saveRun(checkpointsOf(run, name), policy.backend, position, { keep });
+  await saveRun(checkpointsOf(run, name), policy.backend, position, { keep });
 }
 
 async function measured(
@@ -263,6 +266,7 @@ async function saveResult(
 /** Measures the finished stage on all tasks and saves its model. */
 async function finish(open: OpenStage, folder: string): Promise<void> {
   const { run, name, plan, policy, isLast, stage } = open;
+  await run.journal.requireFolder();
   const result = await measured(open, isLast ? 'final' : `after-${name}`);
   if (result) {
     await keepBest(open, result, plan.iterations);

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -231,6 +231,20 @@ describe('trainRun', () => {
     await trainRun(config, { stream });
     expect(text()).toContain('RL continues after iteration 2.');
     expect(await readdir(join(output, 'evaluations'))).toContain('rl-00000002.json');
+  }, 60_000);
+
+  it('stops when its folder is renamed, and goes on there', async () => {
+    const output = join(directory, 'renamed');
+    const moved = join(directory, 'moved');
+    const { sft: _, ...practice } = tiny;
+    const config: RunConfig = { ...practice, evaluation: 'none', trajectories: 'none', output };
+    const { stream, text } = recorded((written) => {
+      if (/RL 2\/3/.test(written) && existsSync(output)) renameSync(output, moved);
+    });
+    await expect(trainRun(config, { stream })).rejects.toThrow(`${output} was renamed, moved or deleted`);
+    expect(await readdir(directory)).not.toContain('renamed');
+    expect(await trainRun({ ...config, output: moved }, { stream })).toMatchObject({ status: 'finished' });
+    expect(text()).toMatch(/RL continues after iteration [12]\./);
   }, 60_000);
 
   it('keeps what it made before it stopped by itself', async () => {

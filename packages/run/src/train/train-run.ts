@@ -10,7 +10,7 @@ import {
   messageOf,
   parseOptions,
 } from '@rlp/core';
-import { releaseDirectory } from '@rlp/data/store';
+import { holdDirectory, releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { type ConsoleStream, metricRowsFromJsonl } from '@rlp/tracking';
@@ -110,7 +110,8 @@ export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
   });
   try {
     const record = earlier ?? newRecord(asData, prepared, date());
-    const journal = new Journal(files.run, record, { clock, date });
+    const lease = await holdDirectory(output);
+    const journal = new Journal(files.run, record, { clock, date, lease });
     const run = { prepared, files, stream, clock, signal, journal };
     const status = earlier?.status === 'finished' ? 'finished' : await runAll(run);
     return await resultOf(run, { status, directory: output });
