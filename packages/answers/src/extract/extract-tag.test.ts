@@ -17,6 +17,19 @@ describe('extractTag', () => {
     expect(extractTag('answer')(text)).toBe(expected);
   });
 
+  it.each([
+    ['<answer>1</answer>', '1'],
+    ['<answer>1</answer> Once more: <answer> 1 </answer>', '1'],
+    ['<answer>1</answer><answer>2</answer>', undefined],
+    ['<answer>2</answer>\nIt is not <answer>1</answer>.', undefined],
+    ['<think>Maybe <answer>1</answer>?</think><answer>2</answer>', '2'],
+    ['Maybe <answer>1</answer>?</think><answer>2</answer>', '2'],
+    ['<think><answer>1</answer></think>', undefined],
+    ['none', undefined],
+  ])('where several must agree, reads %j as %j', (text, expected) => {
+    expect(extractTag('answer', 'agreeing')(text)).toBe(expected);
+  });
+
   it('refuses a tag with brackets', () => {
     expect(() => extractTag('<answer>')).toThrow('without brackets, got "<answer>"');
   });
@@ -25,5 +38,6 @@ describe('extractTag', () => {
     const hostile = '<answer>'.repeat(200_000);
     expect(extractTag('answer')(hostile)).toBeUndefined();
     expect(extractTag('answer')(`${hostile}</answer>`)).toBe('');
+    expect(extractTag('answer', 'agreeing')('<answer></answer>'.repeat(50_000))).toBe('');
   });
 });

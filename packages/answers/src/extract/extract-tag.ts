@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, passagesOf } from '@rlp/core';
 import * as z from 'zod';
 import { withoutComments } from '../shown-text.ts';
 
@@ -11,20 +11,39 @@ export const tagName = z.string().regex(plainWord, `must be ${rule}`);
 /**
  * Reads what stands between `<tag>` and `</tag>`. Comments are not read.
  *
- * @returns A function from text to the trimmed content of the last complete pair (its innermost opening), or
- *   `undefined` if there is none.
+ * @param several - `'last'` (default): the last complete pair counts. `'agreeing'`: thoughts (`<think>…</think>`) are not read, and pairs that
+ *   differ are none, because a list of guesses is no answer.
+ * @returns A function from text to the trimmed content of a complete pair (its innermost opening), or `undefined` if there is none.
  * @throws `ArgumentError` for a name that is not a plain word.
  */
-export function extractTag(tag: string): (text: string) => string | undefined {
+export function extractTag(
+  tag: string,
+  several: 'last' | 'agreeing' = 'last',
+): (text: string) => string | undefined {
   if (!plainWord.test(tag)) {
     throw new ArgumentError(`extractTag: the tag must be ${rule}, got ${JSON.stringify(tag)}`);
   }
-  const opening = `<${tag}>`;
-  const closing = `</${tag}>`;
+  if (several === 'last') return (response) => lastPair(withoutComments(response), tag)?.content;
   return (response) => {
-    const text = withoutComments(response);
-    const end = text.lastIndexOf(closing);
-    const start = text.lastIndexOf(opening, end - opening.length);
-    return start < 0 || end < 0 ? undefined : text.slice(start + opening.length, end).trim();
+    const said = passagesOf(withoutComments(response)).filter(({ kind }) => kind === 'said');
+    let text = said.map((passage) => passage.text).join('');
+    const last = lastPair(text, tag);
+    for (let pair = last; pair !== undefined; pair = lastPair(text, tag)) {
+      if (pair.content !== last?.content) return undefined;
+      text = text.slice(0, pair.start);
+    }
+    return last?.content;
   };
+}
+
+/** The last complete pair of a text. */
+function lastPair(
+  text: string,
+  tag: string,
+): { readonly start: number; readonly content: string } | undefined {
+  const opening = `<${tag}>`;
+  const end = text.lastIndexOf(`</${tag}>`);
+  const start = text.lastIndexOf(opening, end - opening.length);
+  if (start < 0 || end < 0) return undefined;
+  return { start, content: text.slice(start + opening.length, end).trim() };
 }

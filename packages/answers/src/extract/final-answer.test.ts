@@ -160,6 +160,8 @@ describe('finalAnswer', () => {
     ['答案不是 $\\boxed{42}$。', undefined],
     ['La risposta non è 42.', undefined],
     ['#### 17 #### 18', undefined],
+    ['#### 16\n#### 17\n#### 18', undefined],
+    ['#### 18\n#### 18', '18'],
     ['The answer is 12.<|im_end|>', '12'],
     ['There is no way that the answer is 12.', undefined],
     ['My guess was 12. That guess failed.', undefined],

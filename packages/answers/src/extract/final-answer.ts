@@ -138,9 +138,13 @@ const readers = {
   hash(text: string) {
     const start = text.lastIndexOf('####');
     const line = /^#### ?(-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
-    if (/#### [^\n]+$/.test(text.slice(Math.max(0, start - 40), Math.max(0, start)))) return null;
+    const before = text.slice(Math.max(0, start - 40), Math.max(0, start));
+    if (/#### [^\n]+$/.test(before)) return null;
     const [whole, number, rest] = line ?? ['', hashAnswer(text, 'last'), ''];
     if (number === undefined) return;
+    // A list of guesses.
+    const listed = /#### ?(-?[\d.,]+)[^\n\d]*\n\s*$/.exec(before)?.[1];
+    if (listed !== undefined && listed !== number) return null;
     if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!)) return null;
     const isLonger = /^\s*[/^*\\π√]|^[a-z]/i.test(rest!);
     const end = start + whole.length - (isLonger ? 0 : rest!.length);

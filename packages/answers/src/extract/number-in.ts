@@ -10,9 +10,9 @@ export function numberIn(answer: string): Fraction | undefined {
   if (read !== undefined || answer.includes('\\')) return read;
   const glued = /(?<=\d)[a-z]\b/i.exec(answer)?.[0];
   if (/[a-z]\s?\(\s*-?\d/i.test(answer) || (glued !== undefined && !isUnit(glued))) return;
-  const numbers = [...answer.matchAll(/-?\d[\d,]*(?:\.\d+)?/g)];
+  const numbers = [...answer.matchAll(/((?:minus|negative)\s|-)?(\d[\d,]*(?:\.\d+)?)/gi)];
   if (numbers.length !== 1) return;
-  const [{ 0: number, index }] = numbers as [RegExpExecArray];
-  const isSaid = stanceAt(answer, { at: index, end: index + number.length }) === 'asserts';
-  return isSaid ? numberOf(number) : undefined;
+  const [{ 0: whole, 1: sign, 2: digits, index }] = numbers as [RegExpExecArray];
+  const isSaid = stanceAt(answer, { at: index, end: index + whole.length }) === 'asserts';
+  return isSaid ? numberOf((sign === undefined ? '' : '-') + digits) : undefined;
 }

@@ -53,7 +53,7 @@ const tagParams = z.strictObject({
 
 function exactAnswer(params: unknown): RewardFunction<AnswerMetadata> {
   const { tag } = parseOptions('exactAnswer', tagParams, params);
-  return stock.exactAnswer({ reference, extract: extractTag(tag) });
+  return stock.exactAnswer({ reference, extract: extractTag(tag, 'agreeing') });
 }
 
 function gsm8kAnswer(params: unknown): RewardFunction<AnswerMetadata> {

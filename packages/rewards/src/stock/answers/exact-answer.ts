@@ -12,7 +12,7 @@ export interface ExactAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
  */
 export function exactAnswer<Metadata>({
   reference,
-  extract = extractTag('answer'),
+  extract = extractTag('answer', 'agreeing'),
 }: ExactAnswerOptions<Metadata>): RewardFunction<Metadata> {
   requireReader('exactAnswer', 'reference', reference);
   return ({ task, response }) => {

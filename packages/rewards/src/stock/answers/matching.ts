@@ -19,7 +19,7 @@ export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.
  */
 export function fuzzyMatch<Metadata>({
   reference,
-  extract = extractTag('answer'),
+  extract = extractTag('answer', 'agreeing'),
   ...options
 }: FuzzyMatchOptions<Metadata>): RewardFunction<Metadata> {
   const { threshold, letterCase } = parseOptions('fuzzyMatch', fuzzySchema, options);
@@ -53,7 +53,7 @@ export interface NumericMatchOptions<Metadata>
  */
 export function numericMatch<Metadata>({
   reference,
-  extract = extractTag('answer'),
+  extract = extractTag('answer', 'agreeing'),
   ...options
 }: NumericMatchOptions<Metadata>): RewardFunction<Metadata> {
   const { absolute, relative } = parseOptions('numericMatch', numericSchema, options);
