@@ -13,7 +13,8 @@ export {
   type ReasoningTags,
 } from './stock/format/match-format.ts';
 export * from './stock/format/tag-count.ts';
-export * from './stock/format/tag-format.ts';
+export { type TagFormatOptions, tagFormat } from './stock/format/tag-format.ts';
+export * from './stock/format/tag-lines.ts';
 export * from './stock/format/think-format.ts';
 export * from './stock/format/xml-format.ts';
 export * from './stock/stock-rewards.ts';

@@ -206,7 +206,6 @@ const openRlhf = {
   init_kl_coef: 'RlOptions.rewardKl.coefficient',
   kl_target: 'RlOptions.klControl.target',
   kl_horizon: 'RlOptions.klControl.horizon',
-  use_kl_loss: klCoefficient,
   entropy_loss_coef: 'RlOptions.loss.entropyCoefficient',
   lambd: 'GaeOptions.lambda',
   ema_beta: decay,

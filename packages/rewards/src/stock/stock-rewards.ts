@@ -1,7 +1,8 @@
 import { jsonFormat } from './format/json-format.ts';
 import { matchFormatApproximately, matchFormatExactly } from './format/match-format.ts';
 import { reasoningSteps, tagCount } from './format/tag-count.ts';
-import { tagFormat, tagLines } from './format/tag-format.ts';
+import { tagFormat } from './format/tag-format.ts';
+import { tagLines } from './format/tag-lines.ts';
 import { thinkFormat } from './format/think-format.ts';
 import { xmlFormat } from './format/xml-format.ts';
 import { lengthWindow, overlongLength } from './text/length-shaping.ts';

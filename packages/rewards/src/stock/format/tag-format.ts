@@ -3,15 +3,18 @@ import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { occurrencesOf } from '../../shared/text.ts';
 
+/** Schema of the tags of a response. */
+export const tagNames = z
+  .array(tagName)
+  .readonly()
+  .refine(
+    (tags) => tags.length > 0 && new Set(tags).size === tags.length,
+    'must be different tags, at least one',
+  );
+
 const schema = z.strictObject({
   /** Tags of a response, in their order. Required. */
-  tags: z
-    .array(tagName)
-    .readonly()
-    .refine(
-      (tags) => tags.length > 0 && new Set(tags).size === tags.length,
-      'must be different tags, at least one',
-    ),
+  tags: tagNames,
   /** Whether all conditions must hold for 1, or the share that does is the reward. Default `'all'`. */
   grading: z.enum(['all', 'share']).default('all'),
 });
@@ -64,39 +67,4 @@ function contentsOf(text: string, tags: readonly string[]): readonly string[] | 
     rest = rest.slice(end + tag.length + 3).trimStart();
   }
   return rest === '' ? contents : undefined;
-}
-
-const linesSchema = schema.pick({ tags: true }).extend({
-  /** Whether the tags make up the whole response, or only its end. Default `'whole'`. */
-  place: z.enum(['whole', 'end']).default('whole'),
-});
-
-/** Options of {@link tagLines}. */
-export interface TagLinesOptions extends z.input<typeof linesSchema> {}
-
-/**
- * 1 if a response consists of tags on lines, else 0: each opening tag is followed by a line break, each closing one by a line break
- * and the next opening tag, and nothing but a line break follows the last:
- *
- *     <think>⏎…</think>⏎<answer>⏎…</answer>
- *
- * @see https://github.com/fw-ai-external/reward-kit `format_reward`
- */
-export function tagLines<Metadata = unknown>(options: TagLinesOptions): RewardFunction<Metadata> {
-  const { tags, place } = parseOptions('tagLines', linesSchema, options);
-  const first = `<${tags[0]}>\n`;
-  const between = tags.slice(1).map((tag, k) => `</${tags[k]}>\n<${tag}>\n`);
-  const last = `</${tags.at(-1)}>`;
-  return ({ response }) => {
-    let at = place === 'whole' ? (response.startsWith(first) ? 0 : -1) : response.indexOf(first);
-    if (at < 0) return 0;
-    at += first.length;
-    for (const part of between) {
-      const found = response.indexOf(part, at);
-      if (found < 0) return 0;
-      at = found + part.length;
-    }
-    const text = response.endsWith('\n') ? response.slice(0, -1) : response;
-    return text.endsWith(last) && text.length - last.length >= at ? 1 : 0;
-  };
 }
