@@ -31,7 +31,9 @@ describe('extractTag', () => {
   });
 
   it('refuses a tag with brackets', () => {
-    expect(() => extractTag('<answer>')).toThrow('tag: must be letters, digits, "_" and "-", without brackets');
+    expect(() => extractTag('<answer>')).toThrow(
+      'tag: must be letters, digits, "_" and "-", without brackets',
+    );
   });
 
   it('takes linear time on hostile text', () => {

@@ -86,7 +86,7 @@ describe('RewardRegistry', () => {
       },
     });
     expect(() => tagged.createRewards([{ name: 'tagged', params: { tag: '<a>' } }])).toThrow(
-      '0.params: extractTag: the tag must be',
+      '0.params: tag: must be letters',
     );
     expect(() => registry.createRewards([{ name: 'right', wieght: 1 } as RegisteredRewardConfig])).toThrow(
       'wieght',
