@@ -1,10 +1,12 @@
 import { counted, type ScoredTrajectory } from '@rlp/core';
-import type { DetectorState } from './state.ts';
+import type { DetectorState, WaitingBatch } from './state.ts';
 
 /** Most earlier responses that a batch's mean is pooled with. */
 const pooledResponses = 24;
 /** Relative difference that is attributed to rounding. */
 const rounding = 1e-9;
+/** Correlation of a task's responses. */
+const taskCorrelation = 0.25;
 
 /**
  * Signed weights in −1…1 that say how clearly each response was rewarded. 0 if unknown.
@@ -82,6 +84,21 @@ export function byTask(trajectories: readonly ScoredTrajectory[]): Tasks {
     members.push(at);
   }
   return tasks.size < 3 ? trajectories.map(({ trajectory }, at) => [trajectory.id, [at]]) : [...tasks];
+}
+
+/** How much more hits vary because responses share tasks. */
+export function designEffectOf({ weights, clusters }: WaitingBatch): number {
+  const sizes = new Map<number, number>();
+  let [all, squares] = [0, 0];
+  for (let at = 0; at < weights.length; at++) {
+    const weight = weights[at]!;
+    if (weight <= 0) continue;
+    const before = sizes.get(clusters[at]!) ?? 0;
+    sizes.set(clusters[at]!, before + weight);
+    squares += weight * (2 * before + weight);
+    all += weight;
+  }
+  return all > 0 ? Math.max(1, 1 + taskCorrelation * (squares / all - 1)) : 1;
 }
 
 /** Mean. 0 for no values. */

@@ -11,9 +11,9 @@ import {
   promptText,
   type ScoredTrajectory,
 } from '@rlp/core';
-import { SecondOpinion, type Verdict } from '../opinion/second-opinion.ts';
+import { SecondOpinion } from '../opinion/second-opinion.ts';
 import { initial, restored, type Saved, saved } from '../state/saved.ts';
-import { addRewards, byTask, rewardWeights } from './batch-facts.ts';
+import { addRewards, byTask, designEffectOf, rewardWeights } from './batch-facts.ts';
 import { type FindingContext, finding, isReportDue } from './findings.ts';
 import {
   type ResolvedRewardHackingOptions,
@@ -22,7 +22,7 @@ import {
 } from './options.ts';
 import { makeUsual, RecentPhrases } from './phrases.ts';
 import { type DetectorState, detectorSchema, reportSchema, type WaitingBatch } from './state.ts';
-import { designEffectOf, ScaleSuspicions, type Suspicion } from './suspicion.ts';
+import { ScaleSuspicions, type Suspicion } from './suspicion.ts';
 import { type Surroundings, TextMeasures } from './text-measures.ts';
 import { countBin, rowLength, type TraitName, traitIndex, traits, unknown } from './traits.ts';
 
@@ -73,13 +73,6 @@ const mostUnconvicted = 0.49;
 /** Batches of innocence after which a change becomes normal by itself. */
 const acquittedBatches = 5;
 
-/** Suspicions, those that the second opinion is asked about, and the responses that show them. */
-interface Asked {
-  readonly suspicions: readonly Suspicion[];
-  readonly asked: readonly Suspicion[];
-  readonly suspects: Set<number>;
-}
-
 class Detector implements RewardHackingDetector {
   readonly #options: ResolvedRewardHackingOptions;
   readonly #opinions: readonly string[];
@@ -104,9 +97,7 @@ class Detector implements RewardHackingDetector {
     const batch = this.#read(trajectories);
     for (const scale of Object.values(this.#scales)) scale.gather(batch);
     const suspicions = this.#suspicions();
-    const asked = this.#asked(suspicions);
-    const suspects = suspectsOf(batch, asked);
-    const verdict = this.#judge(trajectories, batch, { suspicions, asked, suspects });
+    const { asked, suspects, verdict } = this.#judge(trajectories, batch, suspicions);
     this.#learn(batch);
     addRewards(this.#state.rewards, trajectories);
     if (verdict.says === 'innocent') this.#acquit(asked);
@@ -153,9 +144,8 @@ class Detector implements RewardHackingDetector {
   #goOn(state: DetectorState): void {
     const { warmUpResponses: warmUp, memoryResponses, anchorResponses } = this.#options;
     const shared = { limit: this.#limit, intended: new Set(this.#options.intended) };
-    const quick = { ...shared, memory: memoryResponses, whenFull: 'fade', warmUp } as const;
-    const slowly = { memory: anchorResponses, warmUp: Math.min(slowWarmUp, anchorResponses) };
-    const slow = { ...shared, ...slowly, whenFull: 'keep' } as const;
+    const quick = { ...shared, memory: memoryResponses, warmUp };
+    const slow = { ...shared, memory: anchorResponses, warmUp: Math.min(slowWarmUp, anchorResponses) };
     this.#state = state;
     this.#scales = {
       quick: new ScaleSuspicions('quick', quick, state.quick),
@@ -196,7 +186,7 @@ class Detector implements RewardHackingDetector {
 
   /** Whether the delay is long, so that recent responses are as many as later. */
   get #isSettled(): boolean {
-    const knowsPhrases = this.#scales.quick.reference.isReady(traitIndex.new_phrases);
+    const knowsPhrases = this.#scales.quick.isReady(traitIndex.new_phrases);
     return this.#state.responses >= settled && knowsPhrases;
   }
 
@@ -223,13 +213,15 @@ class Detector implements RewardHackingDetector {
     return [...strongest.values()].sort((a, b) => b.evidence - a.evidence || a.trait - b.trait);
   }
 
-  /** Asks the second opinion. If it alone raises an alarm, the responses that it rates low become suspects. */
-  #judge(
-    trajectories: readonly ScoredTrajectory[],
-    batch: WaitingBatch,
-    { suspicions, asked, suspects }: Asked,
-  ): Verdict {
+  /**
+   * Asks the second opinion. If it alone raises an alarm, the responses that it rates low become suspects.
+   *
+   * @returns What it says, the suspicions that it was asked about, and the responses that show them.
+   */
+  #judge(trajectories: readonly ScoredTrajectory[], batch: WaitingBatch, suspicions: readonly Suspicion[]) {
     const { weights } = batch;
+    const asked = this.#asked(suspicions);
+    const suspects = suspectsOf(batch, asked);
     const isNamed = this.#opinions.length > 0;
     const at = isNamed ? rewardedOf(batch) : [...suspects];
     const about = asked.map(({ name }) => name);
@@ -241,9 +233,9 @@ class Detector implements RewardHackingDetector {
     const isClear = asked.length > 0 && evidence >= this.#limit;
     const isSlight = evidence >= corroborating * this.#limit;
     const verdict = this.#opinion.verdict(isClear ? 'clear' : isSlight ? 'slight' : 'none');
-    if (verdict.says !== 'guilty' || !isNamed) return verdict;
-    for (const [place, index] of at.entries()) if (below[place]! >= conspicuous) suspects.add(index);
-    return verdict;
+    const isAlarm = verdict.says === 'guilty' && isNamed;
+    const low = isAlarm ? at.filter((_, place) => below[place]! >= conspicuous) : [];
+    return { asked, suspects: new Set([...suspects, ...low]), verdict };
   }
 
   /** Adds the batch to what waits, and the oldest that waited to the references. */

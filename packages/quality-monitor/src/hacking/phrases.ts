@@ -1,6 +1,6 @@
 import type { Tasks } from './batch-facts.ts';
 import type { ScaleState, WaitingBatch } from './state.ts';
-import { type Surprises, slotCount } from './text-measures.ts';
+import { slotCount } from './text-measures.ts';
 
 /** Recent tasks that are compared, at least, where there are so many. */
 const recentTasks = 64;
@@ -74,7 +74,7 @@ export class RecentPhrases {
    *
    * This is the log-likelihood ratio of two rates, recent and usual, against one rate, minus the nats of chance.
    */
-  surprises({ phrases, tasks: usualTasks }: Pick<ScaleState, 'phrases' | 'tasks'>): Surprises | undefined {
+  surprises({ phrases, tasks: usualTasks }: Pick<ScaleState, 'phrases' | 'tasks'>): Uint8Array | undefined {
     if (usualTasks < leastUsual || this.#tasks < leastTasks) return undefined;
     const { counts } = this;
     const tasks = this.#tasks;

@@ -1,6 +1,6 @@
-import { Reference, type ReferenceOptions } from './reference.ts';
+import { designEffectOf } from './batch-facts.ts';
 import type { ScaleState, WaitingBatch } from './state.ts';
-import { rowLength, type Scale, signalCount, tails, traits, unknown } from './traits.ts';
+import { bins, rowLength, type Scale, signalCount, tails, traits, unknown } from './traits.ts';
 
 /** Evidence that rewarded responses changed in one trait. */
 export interface Suspicion {
@@ -22,14 +22,20 @@ const shifts = { quick: [0.2, 0.4], slow: [0.08, 0.3] } as const;
 const leastShare = 0.01;
 /** Standard errors added to the share in the reference. */
 const marginErrors = 1.5;
-/** Least correlation of the responses in a batch, and correlation of a task's responses. */
-const [batchCorrelation, taskCorrelation] = [0.02, 0.25];
+/** Least correlation of the responses in a batch. */
+const batchCorrelation = 0.02;
 /** Weight that recent counts of rewarded responses keep per batch. */
 const fading = 0.8;
 /** The same for unrewarded responses, and standard errors added to their hits. The quick scale must react faster. */
 const drifts = { quick: { fading: 0.6, errors: -0.5 }, slow: { fading: 0.9, errors: 0.5 } } as const;
-/** Pseudo-count of unrewarded responses, distributed as in the reference. */
+/** Pseudo-count of recent unrewarded responses, distributed as in the reference. */
+const pseudoRecent = 8;
+/** Pseudo-count of the reference, of rewarded responses and of unrewarded ones, distributed as all responses. */
 const pseudoCount = 8;
+/** Least batches in the reference before a trait is judged. */
+const leastBatches = 4;
+/** Difference of shares that is attributed to rounding. */
+const rounding = 1e-12;
 /** Lower bound on shares that odds are computed from. */
 const leastCompared = 0.005;
 const mostDispersion = 6;
@@ -39,7 +45,11 @@ const leastExcess = 0.005;
 const ceilings = { quick: 2, slow: 1.25 } as const;
 
 /** Options of a time scale. */
-interface ScaleOptions extends ReferenceOptions {
+interface ScaleOptions {
+  /** Responses that the reference remembers. The quick one forgets the oldest. The slow one takes no more once it is full. */
+  readonly memory: number;
+  /** Rewarded responses before a trait is judged. */
+  readonly warmUp: number;
   /** `h`, the nats of a suspicion. */
   readonly limit: number;
   /** Traits that may change freely. */
@@ -48,6 +58,8 @@ interface ScaleOptions extends ReferenceOptions {
 
 /**
  * Cumulative sums of likelihood ratios for the traits of rewarded responses, on one time scale.
+ *
+ * The reference is the distribution of each trait in earlier batches, among rewarded and unrewarded responses.
  *
  * Of the `n` rewarded responses of a batch, counted by their weights, `k` have the trait of a signal. Then
  *
@@ -67,7 +79,6 @@ interface ScaleOptions extends ReferenceOptions {
  */
 export class ScaleSuspicions {
   readonly scale: Scale;
-  readonly reference: Reference;
   readonly #options: ScaleOptions;
   readonly #state: ScaleState;
   readonly #thresholds = new Uint8Array(signalCount);
@@ -76,7 +87,12 @@ export class ScaleSuspicions {
     this.scale = scale;
     this.#options = options;
     this.#state = state;
-    this.reference = new Reference(options, state);
+  }
+
+  /** Whether the reference has enough data about a trait. */
+  isReady(trait: number): boolean {
+    const { batchesKnown, rewarded } = this.#state;
+    return batchesKnown[trait]! >= leastBatches && rewarded[trait * bins]! >= this.#options.warmUp;
   }
 
   /** Adds a batch's evidence. */
@@ -87,6 +103,7 @@ export class ScaleSuspicions {
     const state = this.#state;
     const designEffect = designEffectOf(batch);
     const { fading: fadingOfOthers } = drifts[this.scale];
+    const ceiling = ceilings[this.scale] * this.#options.limit;
     state.unrewardedCount = fadingOfOthers * state.unrewardedCount + others;
     state.recentCount = fading * state.recentCount + count;
     for (let signal = 0; signal < signalCount; signal++) {
@@ -95,16 +112,12 @@ export class ScaleSuspicions {
       if (!this.#isArmed(traitOf(signal))) continue;
       const before = this.#expected(signal, designEffect);
       const dispersion = this.#dispersionOf(signal, count, designEffect);
-      const ceiling = ceilings[this.scale];
       for (const [place, shift] of shifts[this.scale].entries()) {
         const sums = state.sums[place]!;
         const after = before + shift * (1 - before);
         const k = hits[signal]!;
         const gain = k * Math.log(after / before) + (count - k) * Math.log((1 - after) / (1 - before));
-        sums[signal] = Math.min(
-          ceiling * this.#options.limit,
-          Math.max(0, sums[signal]! + gain / dispersion),
-        );
+        sums[signal] = Math.min(ceiling, Math.max(0, sums[signal]! + gain / dispersion));
       }
     }
   }
@@ -115,13 +128,13 @@ export class ScaleSuspicions {
     const { hits, count, squares } = this.#countHits(batch);
     const { dispersion, dispersionBatches } = this.#state;
     for (let signal = 0; signal < signalCount && count >= 2; signal++) {
-      if (!this.reference.isReady(traitOf(signal))) continue;
+      if (!this.isReady(traitOf(signal))) continue;
       const share = this.#usual(signal).rewarded;
       const squared = (hits[signal]! - count * share) ** 2 / Math.max(squares * share * (1 - share), 0.5);
       dispersionBatches[signal] = 0.98 * dispersionBatches[signal]! + 1;
       dispersion[signal] = 0.98 * dispersion[signal]! + Math.min(squared, 25);
     }
-    this.reference.take(batch);
+    this.#take(batch);
   }
 
   /** Each signal with evidence that lasts. */
@@ -141,7 +154,8 @@ export class ScaleSuspicions {
 
   /** Makes what the batches show of a trait the new normal. */
   accept(trait: number, batches: readonly WaitingBatch[]): void {
-    this.reference.relearn(trait, batches);
+    this.#multiply(trait, 0);
+    for (const batch of batches) this.#add(trait, batch);
     this.forget(trait);
   }
 
@@ -154,10 +168,43 @@ export class ScaleSuspicions {
     if (only === undefined) Object.assign(this.#state, { recentCount: 0, unrewardedCount: 0 });
   }
 
-  /** Sets the thresholds for the next batch. */
+  /** Sets the thresholds for the next batch: for each tail, the lowest bin that at most this share of the rewarded responses reaches. */
   #prepare(): void {
     for (const [trait, { least }] of traits.entries()) {
-      this.#thresholds.set(this.reference.thresholds(trait, least), trait * tails.length);
+      let bin: number = least;
+      for (const [place, tail] of tails.entries()) {
+        while (bin < bins && this.#shares(trait, bin).rewarded > tail + rounding) bin += 1;
+        this.#thresholds[trait * tails.length + place] = bin;
+      }
+    }
+  }
+
+  /** Adds a batch to the reference. */
+  #take(batch: WaitingBatch): void {
+    const { memory } = this.#options;
+    for (let trait = 0; trait < rowLength; trait++) {
+      const before = this.#all(trait);
+      if (this.scale === 'slow' && this.#known(trait) - pseudoCount >= memory) continue;
+      // Older responses make room.
+      const kept = memory / Math.max(memory, before + batch.weights.length);
+      if (this.scale === 'quick' && kept < 1) this.#multiply(trait, kept);
+      this.#add(trait, batch);
+      if (this.#all(trait) > before) this.#state.batchesKnown[trait]! += 1;
+    }
+  }
+
+  #add(trait: number, { rows, weights }: WaitingBatch): void {
+    for (let at = 0; at < weights.length; at++) {
+      const [bin, weight] = [rows[at * rowLength + trait]!, weights[at]!];
+      if (bin === unknown || weight === 0) continue;
+      const counts = weight > 0 ? this.#state.rewarded : this.#state.others;
+      for (let place = trait * bins; place <= trait * bins + bin; place++) counts[place]! += Math.abs(weight);
+    }
+  }
+
+  #multiply(trait: number, factor: number): void {
+    for (const counts of [this.#state.rewarded, this.#state.others]) {
+      for (let place = trait * bins; place < (trait + 1) * bins; place++) counts[place]! *= factor;
     }
   }
 
@@ -188,18 +235,39 @@ export class ScaleSuspicions {
   #isArmed(trait: number): boolean {
     const { name, scales } = traits[trait]!;
     if (this.#options.intended.has(name) || !(scales as readonly Scale[]).includes(this.scale)) return false;
-    return this.reference.isReady(trait);
+    return this.isReady(trait);
   }
 
   /** Shares of a signal in the reference. */
-  #usual(signal: number): ReturnType<Reference['shares']> {
-    return this.reference.shares(traitOf(signal), this.#thresholds[signal]!);
+  #usual(signal: number) {
+    return this.#shares(traitOf(signal), this.#thresholds[signal]!);
+  }
+
+  /** Shares of rewarded and unrewarded responses in a bin or above, with the pseudo-count. */
+  #shares(trait: number, bin: number) {
+    const place = trait * bins + bin;
+    const rewarded = bin < bins ? this.#state.rewarded[place]! : 0;
+    const others = bin < bins ? this.#state.others[place]! : 0;
+    const pseudo = (pseudoCount * (rewarded + others + 0.1)) / (this.#all(trait) + 10);
+    return {
+      rewarded: (rewarded + pseudo) / this.#known(trait),
+      others: (others + pseudo) / (this.#state.others[trait * bins]! + pseudoCount),
+    };
+  }
+
+  /** Rewarded responses with a known trait, including the pseudo-count. */
+  #known(trait: number): number {
+    return this.#state.rewarded[trait * bins]! + pseudoCount;
+  }
+
+  #all(trait: number): number {
+    return this.#state.rewarded[trait * bins]! + this.#state.others[trait * bins]!;
   }
 
   /** The expected share `p₀`. */
   #expected(signal: number, designEffect: number): number {
     const { rewarded: usual, others: usualOfOthers } = this.#usual(signal);
-    const known = this.reference.known(traitOf(signal));
+    const known = this.#known(traitOf(signal));
     const error = Math.sqrt((designEffect * usual * (1 - usual)) / known);
     const withMargin = usual + marginErrors * error + 1 / known;
     const drifted = this.#drifted(signal, usual, usualOfOthers);
@@ -210,7 +278,7 @@ export class ScaleSuspicions {
   #drifted(signal: number, usual: number, usualOfOthers: number): number {
     const hits = this.#state.unrewarded[signal]!;
     const leastHits = Math.max(0, hits + drifts[this.scale].errors * Math.sqrt(hits));
-    const now = (leastHits + pseudoCount * usualOfOthers) / (this.#state.unrewardedCount + pseudoCount);
+    const now = (leastHits + pseudoRecent * usualOfOthers) / (this.#state.unrewardedCount + pseudoRecent);
     const rise = odds(now) / odds(usualOfOthers);
     const risen = odds(usual) * rise;
     return rise > 1 ? risen / (1 + risen) : 0;
@@ -227,21 +295,6 @@ export class ScaleSuspicions {
 
 function traitOf(signal: number): number {
   return Math.floor(signal / tails.length);
-}
-
-/** How much more hits vary because responses share tasks. */
-export function designEffectOf({ weights, clusters }: WaitingBatch): number {
-  const sizes = new Map<number, number>();
-  let [all, squares] = [0, 0];
-  for (let at = 0; at < weights.length; at++) {
-    const weight = weights[at]!;
-    if (weight <= 0) continue;
-    const before = sizes.get(clusters[at]!) ?? 0;
-    sizes.set(clusters[at]!, before + weight);
-    squares += weight * (2 * before + weight);
-    all += weight;
-  }
-  return all > 0 ? Math.max(1, 1 + taskCorrelation * (squares / all - 1)) : 1;
 }
 
 function odds(share: number): number {

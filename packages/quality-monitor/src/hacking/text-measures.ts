@@ -18,15 +18,13 @@ const asciiKinds: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   return /\s/.test(character) ? kinds.space : kinds.symbol;
 });
 
-/** Nats of surprise by slot, in units of 1/4. Shape: `[slotCount]`. */
-export type Surprises = Uint8Array;
-
 /** What a text is compared with. */
 export interface Surroundings {
   /** Recent tasks with each slot. Shape: `[slotCount]`. */
   readonly recent: Uint16Array;
-  readonly surprises: Surprises | undefined;
-  readonly surprisesSinceStart: Surprises | undefined;
+  /** Nats of surprise by slot, in units of 1/4. Shapes: `[slotCount]`. */
+  readonly surprises: Uint8Array | undefined;
+  readonly surprisesSinceStart: Uint8Array | undefined;
 }
 
 /**
@@ -48,9 +46,6 @@ export class TextMeasures {
   #prompt = 0;
   #promptText: string | undefined;
   readonly #counts = new Uint32Array(5);
-  #lines = 0;
-  #unusual = 0;
-  #sequences = 0;
 
   beginBatch(): void {
     [this.#start, this.#end] = [0, 0];
@@ -68,14 +63,14 @@ export class TextMeasures {
 
   /** Reads a response and fills in its row. @returns Its sequences. Valid until the next batch. */
   read(text: string, surroundings: Surroundings, row: Uint8Array): Uint16Array {
-    this.#scan(text);
+    const { lines, unusual, sequences } = this.#scan(text);
     const { length } = text;
     const counts = this.#counts;
     const all = Math.max(20, length);
     row[traitIndex.length] = sizeBin(length);
     row[traitIndex.brevity] = bins - 1 - sizeBin(length);
-    row[traitIndex.lines] = countBin(this.#lines);
-    row[traitIndex.unusual_characters] = shareBin(this.#unusual / all);
+    row[traitIndex.lines] = countBin(lines);
+    row[traitIndex.unusual_characters] = shareBin(unusual / all);
     const letters = Math.max(1, counts[kinds.lower]! + counts[kinds.upper]!);
     row[traitIndex.capitals] = shareBin(counts[kinds.upper]! / Math.max(20, letters));
     row[traitIndex.few_capitals] = bins - 1 - row[traitIndex.capitals]!;
@@ -83,14 +78,18 @@ export class TextMeasures {
     row[traitIndex.digits] = shareBin(counts[kinds.digit]! / all);
     row[traitIndex.white_space] = shareBin(counts[kinds.space]! / all);
     row[traitIndex.little_white_space] = bins - 1 - row[traitIndex.white_space]!;
-    this.#compare(surroundings, row);
+    this.#compare(surroundings, sequences, row);
     const slots = this.#slots.subarray(this.#start, this.#end);
     this.#start = this.#end;
     return slots;
   }
 
   /** Fills in what the sequences tell. */
-  #compare({ recent, surprises, surprisesSinceStart }: Surroundings, row: Uint8Array): void {
+  #compare(
+    { recent, surprises, surprisesSinceStart }: Surroundings,
+    sequences: number,
+    row: Uint8Array,
+  ): void {
     const slots = this.#slots;
     const used = this.#end - this.#start;
     const [asked, prompt] = [this.#askedIn, this.#prompt];
@@ -105,7 +104,7 @@ export class TextMeasures {
       }
     }
     const share = unseen / Math.max(1, used - copied);
-    row[traitIndex.repetition] = shareBin(1 - used / Math.max(1, this.#sequences));
+    row[traitIndex.repetition] = shareBin(1 - used / Math.max(1, sequences));
     row[traitIndex.copying] = shareBin(copied / Math.max(10, used));
     const isComparable = surprises !== undefined && used > copied;
     row[traitIndex.unfamiliar] = isComparable ? Math.round((bins - 1) * share) : unknown;
@@ -123,7 +122,7 @@ export class TextMeasures {
   }
 
   /** Counts characters and gathers the different sequences. */
-  #scan(text: string): void {
+  #scan(text: string) {
     const { length } = text;
     const slots = this.#roomFor(length);
     const counts = this.#counts.fill(0);
@@ -160,6 +159,6 @@ export class TextMeasures {
     }
     this.#end = end;
     this.hash = whole | 0;
-    [this.#sequences, this.#lines, this.#unusual] = [sequences, lines, unusual];
+    return { lines, unusual, sequences };
   }
 }
