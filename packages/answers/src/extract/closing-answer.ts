@@ -1,3 +1,4 @@
+import { onlyNumberIn } from '../equal/number-words.ts';
 import { lastSide } from './last-side.ts';
 import { isConclusive, isFormula, saidIn, saidInWords, verdictOf } from './said.ts';
 import { type Candidate, candidateIn, refusal } from './stances.ts';
@@ -9,6 +10,7 @@ const tagged = /<(answer|final|solution|result)>([^<>]*)<\/\1>$/i;
 
 /** A letter that a sentence chooses. */
 const chosen = [
+  /\bonly\s+(?:option|choice|answer)\s+(\([A-J]\)|[A-HJ])\b(?!['’])/i,
   /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
   /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
 ];
@@ -42,6 +44,8 @@ function onlyFormula(text: string, { text: given, at }: Statement): Candidate | 
     const isWhole = only?.saidBy === 'equation' || /^[.\s]*$/.test(line.replace(only?.text ?? '', ''));
     return candidateIn(text, line, only && !other && isWhole ? only.answer : lastSide(line), at);
   }
+  const word = text.replace(/\.$/, '');
+  if (/^\p{L}+$/u.test(word) && onlyNumberIn(word) !== undefined) return candidateIn(text, word, word);
   const letter = chosen.map((form) => form.exec(line)).find((match) => match !== null);
   return letter ? candidateIn(text, letter[1]!, letter[1]!, text.indexOf(letter[0], at)) : undefined;
 }
@@ -62,8 +66,10 @@ function statedFirst(text: string, last: string): Candidate | undefined {
   const [, bold, reply = bold, line = reply] = headline.exec(text) ?? [];
   if (line === undefined || concludes.test(last)) return;
   const answer = withoutMarks(line).replace(/\.$/, '');
+  const isCalculation = /=.*=/.test(answer);
   const isAnswer =
-    reply !== undefined || (isFormula(answer) && /^\(?[A-J]\)?$|\d/.test(answer) && !/^\d+[.)]$/.test(line));
+    reply !== undefined ||
+    (isFormula(answer) && !isCalculation && /^\(?[A-J]\)?$|\d/.test(answer) && !/^\d+[.)]$/.test(line));
   return isAnswer ? candidateIn(text, answer, lastSide(answer)) : undefined;
 }
 

@@ -5,6 +5,7 @@ import { boxedAnswer } from './boxes.ts';
 import { closingAnswer } from './closing-answer.ts';
 import { jsonAnswer } from './json-answer.ts';
 import { lastSide } from './last-side.ts';
+import { numberIn } from './number-in.ts';
 import { isFormula, saidIn } from './said.ts';
 import { type Candidate, candidateIn, conclusion, gaveUp, stanceAt, withoutRetracted } from './stances.ts';
 import { withoutMarks } from './statements.ts';
@@ -222,13 +223,24 @@ function answerIn(text: string, from: readonly (keyof typeof readers)[]): string
     if (found === null || answer === '') return null;
     const stance = stanceAt(text, found);
     // A box holds what the question asks for, also behind "at least".
-    if (stance === 'asserts' || (place === 'boxed' && stance === 'bounds'))
+    if (stance === 'asserts' || (place === 'boxed' && stance === 'bounds')) {
+      if (place === 'boxed') return otherwiseNamed(text, { ...found, answer });
       return place === 'phrase' ? revised(text, { ...found, answer }) : answer;
+    }
     if (!/\d/.test(answer)) continue;
     const next = /[.!?]\s|[。！？\n]/.exec(text.slice(found.end));
     return next === null ? null : (answerIn(text.slice(found.end + next.index + 1), from) ?? null);
   }
   return;
+}
+
+/** A number in a box, or the one that is named as the answer behind it. */
+function otherwiseNamed(text: string, { answer, end }: Candidate): string {
+  const rest = text.slice(end);
+  const later = phraseIn(rest, 'sentence');
+  if (later === undefined || stanceAt(rest, later) !== 'asserts') return answer;
+  const [boxed, named] = [answer, later.answer].map(numberIn);
+  return boxed === undefined || named === undefined || named.equals(boxed) ? answer : later.answer;
 }
 
 /** An answer, or the number that the sentences behind it say instead without naming it again. */

@@ -14,7 +14,7 @@ describe('the values of a sentence', () => {
     ['The lines meet at (3, −2).', ['(3, −2)']],
     ['200 km / 3 h ≈ 67 km/h', ['200 km', '3\\text{ h}', '67 km/h']],
     ['In radians, θ = π/6.', ['π/6']],
-    ['A rope of 75mm costs R$ 45,00.', ['75mm', '$ 45.00']],
+    ['A rope of 75mm costs R$ 45,00.', ['75mm', '$45.00']],
     ['We compute 12 × 8 =', ['12']],
     ['I am a man.', []],
   ])('%j are %j', (sentence, answers) => {

@@ -129,8 +129,9 @@ const difference = String.raw`,\s(?:(?:that|which) is\s)?[$\d.]+\s(?:[a-z]+\s)?(
 const comparison =
   'which (?:is|are) (?:approximately|about|roughly|less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
 const reason = String.raw`,?\s(?:(?<=,\s)not|such that|for which|assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)`;
+const restatement = String.raw`\s\((?:which|that|about|approximately|approx\.|roughly|or|i\.e\.|≈)\s?[^()]{1,60}\)(?=[.!]?$)`;
 /** What a sentence says beside its statement. */
-const subordinate = new RegExp([condition, difference, reason].join('|'), 'gi');
+const subordinate = new RegExp([condition, difference, reason, restatement].join('|'), 'gi');
 
 /** A sentence with spaces for all that is not its conclusion: premises, conditions, reasons, comparisons. */
 export function conclusion(sentence: string): string {

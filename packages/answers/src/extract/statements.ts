@@ -13,6 +13,9 @@ const boundary =
 /** Signs of a heading, a list, a quotation, an arrow or a tick before a statement. */
 const bullet = /^[\s|]*(?:(?:#{1,6}|>|[-*•–]|[=-]>|\(?\d{1,2}[.)]|[∴⇒→=✓✔✅☑👉])\ufe0f?\s+)?/u;
 
+/** What ends a proof. */
+const endOfProof = /^\$?(?:\\(?:blacksquare|square|qed|Box)|Q\.?E\.?D)\b\$?\.?$/;
+
 /** The statements of a text in their order, without those that have no letter and no digit. */
 export function statementsOf(text: string): Statement[] {
   const statements: Statement[] = [];
@@ -20,7 +23,8 @@ export function statementsOf(text: string): Statement[] {
   for (const { index, 0: mark } of withoutSpans(text).matchAll(boundary)) {
     const at = start + bullet.exec(text.slice(start, index))![0].length;
     const statement = { text: text.slice(at, index).trimEnd(), at };
-    if (/[\p{L}\p{N}\\]/u.test(statement.text)) statements.push(statement);
+    if (/[\p{L}\p{N}\\]/u.test(statement.text) && !endOfProof.test(statement.text))
+      statements.push(statement);
     start = index + mark.length;
   }
   return statements;

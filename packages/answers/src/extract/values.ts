@@ -70,6 +70,7 @@ function resultOf(text: string, at: number, sentence: string): string {
   const side = (hasVariables ? lastSide(formula) : formula.split(/[=≈]/).at(-1)!.trim())
     .replace(/^(?:minus|negative)\s/i, '-')
     .replace(/^[A-Z]{1,2}(?=\$)/, '')
+    .replace(/^([$€£¥₹])\s/, '$1')
     .replace(/(?<=^\D{0,2}\d+),(?=\d\d$)/, '.');
   const isNumber = /\d[²³]?$/.test(side) && agreeAsDates(text, text) === undefined;
   return isNumber ? withUnit(side, sentence.slice(at + text.length)) : side;
