@@ -11,7 +11,12 @@ import {
   RewardQualityMonitor,
   rewardHackingDetector,
 } from '@rlp/quality-monitor';
-import { RewardQualityDashboard, type SavedResponse, streamSavedResponses } from '@rlp/quality-monitor/files';
+import {
+  RewardQualityDashboard,
+  rewardNameOf,
+  type SavedResponse,
+  streamSavedResponses,
+} from '@rlp/quality-monitor/files';
 import { type MetricsRecord, renderMonitorPage } from '@rlp/quality-monitor/page';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
@@ -105,6 +110,7 @@ export const analyzeCommand = defineCommand({
     const tags = tagsOf(args.tags);
     const { file, response, reward, prompt, out, 'second-opinion': opinionField } = args;
     const paid = reward?.split(',');
+    const secondOpinion = opinionField && paid ? rewardNameOf(opinionField, paid) : opinionField;
     const { seen, records, findings, summary } = await analysed(
       streamSavedResponses(file, {
         response,
@@ -114,7 +120,7 @@ export const analyzeCommand = defineCommand({
       {
         assessor: { minSamplesForAnalysis, tags },
         batchSize,
-        secondOpinion: opinionName(opinionField, paid),
+        secondOpinion,
         onFailure: printError,
       },
     );
@@ -123,7 +129,7 @@ export const analyzeCommand = defineCommand({
         `rlp monitor analyze: ${file} contains no responses; expected JSON Lines, a JSON list, CSV or Parquet`,
       );
     }
-    requireOpinion(seen, opinionName(opinionField, paid));
+    requireOpinion(seen, secondOpinion);
     for (const problem of problemsOf(seen)) printError(`rlp monitor analyze: ${file}: ${problem}`);
     const placeOf = (batch: number) => {
       const last = Math.min(seen.responses, (batch + 1) * batchSize);
@@ -267,14 +273,6 @@ function problemsOf({ rewards, responses }: Seen): string[] {
       `${name} is not a number in ${faulty} of ${responses} responses, first in ${firstFault}; they count as missing`,
     ];
   });
-}
-
-/** The reward that a second opinion's field is read as: the last part of the field, unless another field ends alike. */
-function opinionName(field: string | undefined, paid: readonly string[] | undefined): string | undefined {
-  if (field === undefined || paid === undefined) return field;
-  const last = (path: string) => path.slice(path.lastIndexOf('.') + 1);
-  const isShared = paid.some((other) => other !== field && last(other) === last(field));
-  return isShared ? field : last(field);
 }
 
 function requireOpinion({ rewards }: Seen, name: string | undefined): void {

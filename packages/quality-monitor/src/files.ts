@@ -6,6 +6,7 @@ export {
 export { type MonitorLoggerOptions, monitorLogger } from './files/monitor-logger.ts';
 export {
   readSavedResponses,
+  rewardNameOf,
   type SavedFields,
   type SavedResponse,
   streamSavedResponses,

@@ -131,7 +131,7 @@ describe('monitorLogger', () => {
 
   it('begins a new file when one is full, and keeps as many as it was told to', async () => {
     const { metricsLogFile } = paths();
-    const monitor = monitorTo({ metricsLogFile, maximumBytes: 2048, keep: 2 });
+    const monitor = monitorTo({ metricsLogFile, maxBytes: 2048, keep: 2 });
     for (let step = 0; step < 40; step++) monitor.monitorBatch({ responses, rewards: {} });
     await monitor.close();
     expect(readdirSync(join(metricsLogFile, '..')).sort()).toEqual([

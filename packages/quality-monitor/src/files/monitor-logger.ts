@@ -11,7 +11,7 @@ const schema = z.strictObject({
   /** File for metrics. Default none. */
   metricsLogFile: z.string().min(1).optional(),
   /** Bytes at which a file moves to `file.1`, and that to `file.2`. Default 64 MiB. */
-  maximumBytes: z
+  maxBytes: z
     .int()
     .min(1024)
     .default(64 * 1024 * 1024),
@@ -36,9 +36,9 @@ export interface MonitorLoggerOptions extends z.input<typeof schema> {}
  * @throws OptionsError for bad options.
  */
 export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
-  const { alertLogFile, metricsLogFile, maximumBytes, keep } = parseOptions('monitorLogger', schema, options);
+  const { alertLogFile, metricsLogFile, maxBytes, keep } = parseOptions('monitorLogger', schema, options);
   const open = (path: string | undefined) =>
-    path === undefined ? undefined : new AppendFile({ path, maxBytes: maximumBytes, keep });
+    path === undefined ? undefined : new AppendFile({ path, maxBytes, keep });
   const alertFile = open(alertLogFile);
   const metricsFile = open(metricsLogFile);
   return {

@@ -86,7 +86,7 @@ function responsesOf(
     );
   }
   const paid = fields
-    ? fields.map((field) => ({ name: nameOf(field, fields), values: cellsOf(record, field) }))
+    ? fields.map((field) => ({ name: rewardNameOf(field, fields), values: cellsOf(record, field) }))
     : Object.entries(rewards as object).map(([name, value]) => ({ name, values: [value as unknown] }));
   const known = paid.filter(({ values }) => values.length > 0);
   const prompts = cellsOf(record, prompt);
@@ -111,8 +111,8 @@ function withUsualNames(row: DatasetRow): DatasetRow {
   };
 }
 
-/** The last part of a field's path, or the whole path if another field ends alike. */
-function nameOf(field: string, fields: readonly string[]): string {
+/** Name of the reward of a field: the last part of its path, or the whole path if another field ends alike. */
+export function rewardNameOf(field: string, fields: readonly string[]): string {
   const last = (path: string) => path.slice(path.lastIndexOf('.') + 1);
   return fields.some((other) => other !== field && last(other) === last(field)) ? field : last(field);
 }

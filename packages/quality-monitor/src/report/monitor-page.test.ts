@@ -209,7 +209,7 @@ describe('RewardQualityDashboard', () => {
 
   it('reads the files that a full one was moved to', async () => {
     const files = { metricsLogFile: join(directory, 'rotated.jsonl') };
-    const monitor = new RewardQualityMonitor({ loggers: [monitorLogger({ ...files, maximumBytes: 1024 })] });
+    const monitor = new RewardQualityMonitor({ loggers: [monitorLogger({ ...files, maxBytes: 1024 })] });
     for (let step = 0; step < 6; step++) monitor.monitorBatch({ responses: ['one'], rewards: {} });
     await monitor.close();
     expect(existsSync(`${files.metricsLogFile}.1`)).toBe(true);
