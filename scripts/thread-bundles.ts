@@ -1,7 +1,7 @@
 /**
  * Bundles the programs of threads while tests run: a thread that starts on TypeScript spends a second of processor time on
  * loading it, and tests start more than a hundred of them. The bootstraps of `@rlp/onnx` and `@rlp/sandbox` find the bundles.
- * The quickstart and the writers of `lab`, which tests start as processes, would take seconds.
+ * The quickstart, the command line, the live page and the writers of `lab`, which tests start as processes, would take seconds.
  */
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -20,6 +20,8 @@ const programs = [
     (path) => /\.(program|worker|worker\.fixture)\.ts$/.test(path) && !path.endsWith('reward.worker.ts'),
   ),
   'examples/quickstart/main.ts',
+  'packages/cli/bin/rlp.mjs',
+  'packages/quality-monitor/src/live.ts',
   'lab/two-writers.ts',
 ];
 /** Leaves third-party packages where they are, except for zod, and tells each module that it is still its source. */

@@ -9,8 +9,8 @@ import { afterAll, expect, it } from 'vitest';
 const directory = mkdtempSync(join(tmpdir(), 'cli-process-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const program = fileURLToPath(new URL('../bin/rlp.mjs', import.meta.url));
-const flags = ['--conditions=@rlp/source', `--import=${import.meta.resolve('tsx')}`, program];
+/** The bundle that `scripts/thread-bundles.ts` made. */
+const program = join(process.env.RLP_THREADS ?? '', 'packages/cli/bin/rlp.js');
 const rows = join(directory, 'rows.jsonl');
 writeFileSync(rows, '{"question":"1+1=","answer":2}\n{"question":"1+2=","answer":3}\n');
 
@@ -19,7 +19,7 @@ it('trains to its end although nobody reads its progress any more', async () => 
   const out = join(directory, 'run');
   const options = ['--sft.updates=2', '--evaluation=none', '--engine.threads=1'];
   const train = ['train', rows, '--model', model, '--out', out, ...options];
-  const child = spawn(process.execPath, [...flags, ...train], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, ...train], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stderr.once('data', () => child.stderr.destroy());
   expect(await once(child, 'exit')).toEqual([0, null]);
   expect(JSON.parse(readFileSync(join(out, 'run.json'), 'utf8'))).toMatchObject({ status: 'finished' });
@@ -30,7 +30,7 @@ it.skipIf(!existsSync('/dev/full'))(
   async () => {
     const full = openSync('/dev/full', 'w');
     const stdio = ['ignore', full, 'pipe'] as const;
-    const child = spawn(process.execPath, [...flags, 'data', 'preview', rows], { stdio: [...stdio] });
+    const child = spawn(process.execPath, [program, 'data', 'preview', rows], { stdio: [...stdio] });
     closeSync(full);
     let said = '';
     child.stderr!.on('data', (text: Buffer) => {

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
@@ -167,13 +169,14 @@ describe('serveMonitor', () => {
   });
 
   it('keeps no process alive, whoever still looks at the page', async () => {
+    // The bundle that `scripts/thread-bundles.ts` made.
+    const bundle = join(process.env.RLP_THREADS ?? '', 'packages/quality-monitor/src/live.js');
     const program = `
-      const { serveMonitor } = await import(${JSON.stringify(new URL('../live.ts', import.meta.url).href)});
+      const { serveMonitor } = await import(${JSON.stringify(pathToFileURL(bundle).href)});
       const live = await serveMonitor();
       console.log(live.url);
       setTimeout(() => {}, 300);`;
-    const loader = ['--conditions=@rlp/source', '--import', import.meta.resolve('tsx')];
-    const child = spawn(process.execPath, [...loader, '--input-type=module', '-e', program]);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
     const [url] = (await once(child.stdout, 'data')) as [Buffer];
     const response = await eventsOf(new URL(String(url).trim()));
     const ended = response.text().catch(() => 'cut off');
