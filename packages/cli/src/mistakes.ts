@@ -59,6 +59,7 @@ function unfitValue(
 
 /** The option of a run that a flag was meant for, as in `--learning-rate`. */
 async function optionOf(flag: string): Promise<string | undefined> {
+  // A run's option `output` has a flag of another name.
   if (flag === '--output') return '; did you mean --out?';
   const { defineRun } = await import('@rlp/run');
   const { OptionsError } = await import('@rlp/core');

@@ -8,8 +8,8 @@ export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_
 /**
  * Reads what stands between `<tag>` and `</tag>`. Comments are not read.
  *
- * @param several - `'last'` (default): the last complete pair counts. `'agreeing'`: pairs behind the last `</think>`
- *   that differ are none, because a list of guesses is no answer.
+ * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`. If they differ, the
+ *   text has no answer, because a list of guesses is none.
  * @returns A function from text to the trimmed content of a complete pair (its innermost opening), or `undefined` if there is none.
  * @throws `OptionsError` for a name that is not a plain word.
  */

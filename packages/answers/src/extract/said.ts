@@ -18,7 +18,7 @@ export function isFormula(line: string): boolean {
   return words.every((word) => formulaWord.test(word) || isUnit(word));
 }
 
-/** The number of a step or an equation, which is no result. */
+/** The number of a step or an equation. It is not a result. */
 const label =
   /\b(?:step|equation|eq\.|page|part|case|line|chapter|theorem|problem|question|figure|table|section|exercise|example|reading)s?\s*[(#]?\d+\)?/gi;
 

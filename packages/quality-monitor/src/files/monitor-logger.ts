@@ -30,8 +30,7 @@ export interface MonitorLoggerOptions extends z.input<typeof schema> {}
  *   also `trajectories` (ids), `samples`, `examples`, `phrases` and `note`.
  * - Notes: `{"step", "note"}`.
  *
- * A line is handed to the operating system before the next batch. A line that a crash or a full disk
- * cut short is removed.
+ * A line is handed to the operating system before the next batch. A line that a crash or a full disk cut short is removed.
  *
  * @throws OptionsError for bad options.
  */

@@ -24,6 +24,7 @@ import { alertMetrics, namespaced, withSamples } from './logged.ts';
 import { interventionConfig, type ResolvedInterventionConfig } from './options.ts';
 import { interventionNote, Reactions, reactionsSchema } from './reactions.ts';
 
+/** Schema of {@link RewardQualityMonitorParts}. */
 export const partsSchema = z.strictObject({
   /** Default: an assessor with its defaults. */
   assessor: having<RewardQualityAssessor>('assessBatch', 'a RewardQualityAssessor').optional(),

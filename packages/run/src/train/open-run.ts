@@ -47,7 +47,7 @@ export class Journal {
     return this.#record;
   }
 
-  /** @throws what `Lease.check` throws, if the folder of the run is no longer this process's. */
+  /** @throws what `Lease.check` throws if this process has lost the run's folder. */
   requireFolder(): Promise<void> {
     return this.#lease.check();
   }

@@ -120,7 +120,7 @@ async function trained(open: OpenStage): Promise<boolean> {
     for (const note of plan.notes) log.note?.(startedAt, note);
     const context = { prepared, policy, model, resume, engine, clock, signal, onInterrupted };
     for await (const report of stage.reports(context, plan)) {
-      // Before anything is saved or logged where the run is no longer.
+      // If the folder was moved, nothing may be saved or logged at its old place.
       await run.journal.requireFolder();
       reached = report.state;
       isHeld = true;

@@ -27,7 +27,10 @@ export function requireReader(owner: string, name: string, reader: unknown): voi
 
 /** Where a reward finds the right answer and the policy's. */
 export interface AnswerSources<Metadata> extends ReferenceSource<Metadata> {
-  /** Policy's answer in its response, `undefined` if it gave none. Default: the content of `<answer>…</answer>` outside of thoughts. Answers that differ are none. */
+  /**
+   * Policy's answer in its response, `undefined` if it gave none. Default: the content of `<answer>…</answer>` behind the last `</think>`. If a
+   * response has several of these, they must agree.
+   */
   readonly extract?: ((response: string) => string | undefined) | undefined;
 }
 

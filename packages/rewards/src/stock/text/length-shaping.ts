@@ -14,8 +14,9 @@ import { countMatches } from '../../shared/text.ts';
 /**
  * Tokens that a policy sampled in all steps of a trajectory.
  *
- * @param reward - Name of the reward that reads them, for its error.
- * @throws ArgumentError for a response without tokens, such as a recorded one: it would pass for an empty one.
+ * @param reward - Name of the reward. Errors begin with it.
+ * @param remedy - What its user can do for responses without tokens. Errors end with it.
+ * @throws ArgumentError for a response without tokens, such as a recorded one. It would count as empty.
  */
 export function sampledTokens(
   reward: string,
