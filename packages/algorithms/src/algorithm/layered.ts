@@ -1,10 +1,6 @@
+import { isRecord } from '@rlp/core';
 import { readsBound } from '../loss/policy-loss-options.ts';
 import type { SurrogateKind } from '../loss/surrogates.ts';
-
-/** A value that is merged field by field. */
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Field by field, the later of two options where it is given. What is `undefined` is not. */
 function over(below: Record<string, unknown>, above: Record<string, unknown>): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { ArgumentError, type EvaluatedTask, type Evaluation, parseOptions, RandomStream } from '@rlp/core';
 import * as z from 'zod';
 import { binomialTail } from './distributions.ts';
+import { meanOf } from './intervals.ts';
 import { bootstrapInterval, newcombeInterval, type PairedCounts } from './paired-intervals.ts';
 
 const schema = z.strictObject({
@@ -92,8 +93,6 @@ export function compareEvaluations(
     equal: pairs.length - better - worse,
   };
 }
-
-const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Counts of pairs that are 0 or 1. */
 function countsOf(pairs: readonly (readonly [number, number])[]): PairedCounts {

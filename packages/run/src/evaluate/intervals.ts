@@ -4,7 +4,10 @@ import { twoSidedQuantile } from './distributions.ts';
 /** Scores of the responses to one task. Not empty. */
 export type TaskScores = readonly number[];
 
-const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+/** Mean of at least one value. */
+export function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
 
 /**
  * Wilson's score interval of a share `p` of `n` independent trials:
