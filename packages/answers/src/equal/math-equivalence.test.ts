@@ -4,6 +4,16 @@ import { mathAnswersAgree } from './math-equivalence.ts';
 
 describe('mathAnswersAgree', () => {
   it.each([
+    ['20 m/s, or 72 km/h', '20\\text{ m/s}'],
+    ['18 dollars, i.e. $18.00', '18'],
+    ['x \\equiv 3 \\pmod 7', '3 mod 7'],
+    ['from 80 to 60', '80 to 60'],
+    ['0.6 repeating', '\\frac{2}{3}'],
+    ['$2.3M', '2300000'],
+    ['\\begin{cases} x=1\\\\ y=2\\end{cases}', '(1,2)'],
+    ['\\text{all real numbers except } 3', '(-\\infty,3)\\cup(3,\\infty)'],
+    ['\\frac{n!}{k!(n-k)!}', '\\binom{n}{k}'],
+    ['2 moles of NaOH', '2 mol'],
     ['$\\frac12$', '\\frac{1}{2}'],
     ['0.5', '\\frac{1}{2}'],
     ['3/2', '1.5'],

@@ -71,6 +71,8 @@ export function mathAnswersAgree(
   if (given.trim() === '' || expected.trim() === '') return false;
   if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
   if (isOneOf(given) && isBoth(expected)) return false;
+  const said = restatement.exec(given)?.slice(1);
+  if (said !== undefined && isSaidTwice(said, expected, options)) return true;
   const [own, right] = [given, expected].map(connectives);
   if (own !== '' && right !== '' && own !== right) return false;
   const sameDate = agreeAsDates(given, expected);
@@ -91,6 +93,18 @@ export function mathAnswersAgree(
   } catch {
     return false;
   }
+}
+
+/** A value that is said in two ways: `20 m/s, or 72 km/h`, `18 dollars, i.e. $18.00`. */
+const restatement = /^([^,;]+),?\s(?:or|i\.e\.|that is),?\s([^,;]+)$/;
+
+/** Whether both are right, or one is and has the measure of the other. */
+function isSaidTwice(said: readonly string[], expected: string, options: MathAgreementOptions): boolean {
+  const right = said.filter((one) => mathAnswersAgree(one, expected, options));
+  const areMeasures = said.every((one) => /\d[^%]*[a-z]/i.test(one));
+  return (
+    right.length === 2 || (right.length === 1 && areMeasures && mathAnswersAgree(said[0]!, said[1]!, options))
+  );
 }
 
 /** Values or names that "or" joins, which leaves open which of them is meant; `x = 1 or x = 2` names all solutions. */

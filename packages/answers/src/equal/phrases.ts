@@ -11,6 +11,8 @@ const bounds: Readonly<Record<string, string>> = {
   'less than': '<',
 };
 
+const scales: Readonly<Record<string, string>> = { K: 'thousand', M: 'million', B: 'billion', bn: 'billion' };
+
 const domainOf = (word: string) => (word === 'integer' ? '\\mathbb{Z}' : '\\mathbb{R}');
 
 /** Phrases of mathematics as what they mean. */
@@ -41,8 +43,16 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   [/\bUS(?=\s*\\?\$|\s+dollars\b)/i, ''],
   [/^\s*\\approx(?![a-z])/, ''],
   [/^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$/, '\\text{does not exist}'],
+  [
+    /^(?:\\text\s*\{)?\s*(?:it\s+)?(?:cannot\s+be\s+determined|(?:not\s+enough|insufficient)\s+information)\s*\}?\s*$/i,
+    '\\text{not determined}',
+  ],
   // (mod 12), (\text{mod } 12)
   [/\(\s*(?:\\(?:text|mathrm|operatorname)\s*\{\s*mod\s*\}|\\?b?mod(?![a-z]))\s*(\d+)\s*\)/g, '\\pmod{$1}'],
+  [
+    /^\s*(\d+)\s+\\?b?mod\s+(\d+)\s*$/,
+    (given, rest, modulus) => (Number(rest) < Number(modulus) ? `${rest} \\pmod{${modulus}}` : given!),
+  ],
   [/^\s*\*\*([^*]+)\*\*\s*$/, '$1'],
   // 12.35 (to 2 d.p.)
   [
@@ -51,7 +61,7 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   ],
   // Lines of equations are a list, and those that begin with an equals sign go on.
   [
-    /\\begin\s*\{(aligned|align\*?|gathered|split)\}([\s\S]*)\\end\s*\{\1\}/,
+    /\\begin\s*\{(aligned|align\*?|gathered|split|cases(?=\}[^&]*=[^&]*$)(?![\s\S]*\\(?:text|mbox)))\}([\s\S]*)\\end\s*\{\1\}/,
     (_, _environment, lines) =>
       lines!
         .replaceAll('&', '')
@@ -63,6 +73,7 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   // 0.1666... and 0.1(6)
   [/(?<![\d.])(\d{0,20}\.\d{0,20}?)(\d{1,12}?)\2{1,40}\s*\.{2,3}/g, '$1\\overline{$2}'],
   [/^\s*(-?\d*\.\d*)\((\d+)\)\s*$/, '$1\\overline{$2}'],
+  [/^\s*(-?\d*\.)(\d)\s+(?:repeating|recurring)\s*$/, '$1\\overline{$2}'],
   [/^\s*(\\text\s*\{)?\s*(?:the|an?)\s+(?=[a-z]{4})/i, '$1'],
   [/(\d*\.\d*)\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)?/g, '$1\\overline{$2$3$4}'],
   [/^\s*(\d+)\s+(?:out\s+of|in)\s+(\d+)\s*$/, '\\frac{$1}{$2}'],
@@ -77,7 +88,7 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   ],
   [/(\\(?:vec|mathbf|boldsymbol|hat)\s*(?:\{[^{}]*\}|[a-z])\s*)\\times(?![a-zA-Z])/g, '$1\\cross '],
   [/(?<=[a-z\s])!=/g, '\\ne '],
-  [/^\s*(\d+)\s*(?:\\text\s*\{\s*)?\bto\b\s*\}?\s*(\d+)\s*$/, '$1:$2'],
+  [/^\s*(?:from\s+)?(\d+)\s*(?:\\text\s*\{\s*)?\bto\b\s*\}?\s*(\d+)\s*$/, '$1:$2'],
   [
     /^\s*\$?([a-z])\$?\s+(?:is|must be)\s+(at least|at most|greater than|more than|less than)\s+(?=\S+$)/i,
     (_, name, bound) => `${name} ${bounds[bound!.toLowerCase()]} `,
@@ -94,6 +105,7 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   [/^\s*(\d+)\s*(?:R|r|rem\.?|remainder)\s*(\d+)\s*$/, '\\text{$1 remainder $2}'],
   [/(?<=\d)\s*[xX]\s*(?=10\s?\^)/g, '\\times '],
   [/^\s*-\s*\\?\$\s*(?=\d)/, '\\$-'],
+  [/^\s*(\\?[$€£]\s?[\d.,]+)\s?(K|M|B|bn)\s*$/, (_, price, scale) => `${price} ${scales[scale!]}`],
   [/^\s*(?:the\s+)?(?:final\s+)?answer\s*:\s*/i, ''],
   [/\b(?:equals|is equal to)\b/, '='],
   [/\bof\s+an?\s(?=[a-z]{2})/, 'of '],
@@ -125,7 +137,7 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
     '',
   ],
   [
-    /^(?:all\s+)?real\s+(?:numbers?|values?)\s+(?:except|other\s+than)(?:\s+for)?\s+(?:[a-z]\s*=\s*)?(-?[^a-z,]+)$/i,
+    /^(?:\\text\s*\{\s*)?(?:all\s+)?real\s+(?:numbers?|values?)\s+(?:except|other\s+than)(?:\s+for)?\s*\}?\s*(?:[a-z]\s*=\s*)?(-?[^a-z,}]+)\}?$/i,
     '\\mathbb{R}\\setminus\\{$1\\}',
   ],
 ];

@@ -26,9 +26,17 @@ export function agreeQuantities(given: Expression, expected: Expression, again: 
   if (a.unit === b.unit && a.unit.startsWith('mod ')) return areCongruent(a, b) || again(a.value, b.value);
   if (given.type !== 'quantity' || expected.type !== 'quantity')
     return mayBeLeftOut(a.unit === '' ? b : a) && again(a.value, b.value);
-  if (a.unit !== b.unit) return false;
+  if (a.unit !== b.unit && !saysMore(a.unit, b.unit)) return false;
   const ratio = given.scale.div(expected.scale);
   return again(ratio.equals(1) ? a.value : apply('multiply', a.value, constant(ratio)), b.value);
+}
+
+/** Whether a unit has further words: `2 moles of NaOH` for `2 mol`. A percentage point is not a percent. */
+function saysMore(given: string, expected: string): boolean {
+  const [own, right] = [given.split(' '), expected.split(' ')];
+  const further = own.filter((name) => !right.includes(name));
+  const isWord = (name: string) => /^~(?!point)[a-z]{3,}$/.test(name) && !difference.test(name);
+  return further.length === own.length - right.length && further.every(isWord);
 }
 
 function areCongruent(...sides: readonly Pick<Quantity, 'value' | 'unit'>[]): boolean {

@@ -73,6 +73,9 @@ function statedFirst(text: string, last: string): Candidate | undefined {
   return isAnswer ? candidateIn(text, answer, lastSide(answer)) : undefined;
 }
 
+/** The only bold words of a sentence, which ends with them. */
+const boldAtEnd = /^[^*]*\*\*[^*\d\\$]+\*\*[.!]?$/;
+
 /** What the last concluding statement says. */
 function saidLast(text: string, statements: readonly Statement[]): Candidate | undefined {
   const concluding = statements.findLastIndex(({ text: one }) =>
@@ -83,6 +86,8 @@ function saidLast(text: string, statements: readonly Statement[]): Candidate | u
   const { text: sentence, at } = statements[index]!;
   const verdict = verdictOf(sentence);
   if (verdict !== undefined) return { answer: verdict, at: text.length, end: text.length };
+  const named = boldAtEnd.test(sentence) ? saidInWords(text, sentence, at) : undefined;
+  if (named !== undefined) return named;
   const value = saidIn(sentence, at, () => lastWorkedOut(statements.slice(0, index)));
   return value ?? (/\d/.test(sentence) ? undefined : saidInWords(text, sentence, at));
 }

@@ -79,7 +79,7 @@ function phraseIn(text: string, reading: 'sentence' | 'line'): Candidate | undef
 /** What ends the first sentence of a line, one form a line: a mark, the end of a sentence in Asia, a reason, what it is not, a remark. */
 const sentenceEnd = new RegExp(
   [
-    /(?:[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)/.source,
+    /(?:(?<!\bi\.e)[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)/.source,
     String.raw`[。！？।]|\s?(?:です|である|입니다)`,
     String.raw`,?\s(?:because|since|which)\b`,
     String.raw`(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S`,

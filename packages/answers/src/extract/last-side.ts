@@ -13,6 +13,9 @@ const words = /\\(?:text|mbox)\s*\{([^{}]*)\}/g;
 /** Several values or conditions: `x = 1, y = 2`. */
 const several = /[,;](?!\\!|\s?\d{3}(?!\d))\s*\S|(?<![a-zA-Z])(?:and|or|for|if)(?![a-z]{2})/;
 
+/** A formula with a unit behind its signs. */
+const measured = /^\s*\$([^$]*=[^$]*)\$(?=\s?[a-zA-Z°][\w/^²³]*\.?$)/;
+
 const longest = 2000;
 
 /** Environments whose last row says the result. */
@@ -22,8 +25,9 @@ const rows = /^(?:align|aligned|equation|gather|gathered|eqnarray|split|multline
  * The result of a chain of equations, without the signs around it: `3` of `$x + 1 = 2 + 1 = 3.$` and of `$2 + 1 = 3$`. Other single equations stay
  * whole, as does what has several values, such as `17 = 18`. A decimal keeps the value that it rounds.
  */
-export function lastSide(formula: string): string {
-  if (formula.length > longest) return formula;
+export function lastSide(given: string): string {
+  if (given.length > longest) return given;
+  const formula = given.replace(measured, '$1');
   const bare = formula.replace(/^\s*(?:\$\$?|\\[[(])|(?:\$\$?|\\[\])])\s*$/g, '').replace(/[.,;:\s]+$/, '');
   const whole = formula.replace(/[.,;:\s]+(?=(?:\$\$?|\\[\])])\s*$)/, '');
   if (several.test(bare.replace(words, ' $1 ').replace(bracketed, ''))) return whole;

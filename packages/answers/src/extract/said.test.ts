@@ -38,6 +38,13 @@ describe('a sentence with several values', () => {
     ['$$\\lim_{x\\to 0} \\frac{\\sin 3x}{x} = 3$$', '3'],
     ['The statement is false: take n = 4.', 'false'],
     ['The temperature is minus 18 degrees.', '-18'],
+    ['The ball hits the ground at 20 m/s, or 72 km/h.', '20'],
+    ['The probability is $\\frac12$, or 50%.', '0.5'],
+    ['She arrives at 5:30 and leaves two hours later, at 7:30.', '7:30'],
+    ['The company must sell at least 2,400 units to break even.', '2400'],
+    ['E = ½ C V² = **4.9 mJ**', '4.9 mJ'],
+    ['**Solution:** $a = F/m = 2.5$ m/s²', '2.5'],
+    ['100 = 14·7 + 2, so the day moves on by two, from Sunday to **Tuesday**.', 'Tuesday'],
     ['THE 9 BOXES HOLD 54 APPLES.\nTHE TOTAL IS 54.', '54'],
   ])('%j says %j', (text, answer) => {
     expect(mathAnswersAgree(read(text) ?? '', answer)).toBe(true);
@@ -60,6 +67,11 @@ describe('a value that is not the last word', () => {
     'According to the textbook it is 12.',
     '12 would be too small.',
     'It depends: 12 for boys, 13 for girls.',
+    'It took me 12 minutes to solve this.',
+    'I made 12 attempts, and none worked.',
+    'Of the 12 pupils, the problem does not say how many sing.',
+    'She has 12 marbles. How many does he have? I do not have this information.',
+    'Step 1: Divide 16 by 2.\nStep 2: Add 12',
   ])('is not read in %j', (text) => {
     expect(mathAnswersAgree(read(text) ?? '', '12')).toBe(false);
   });

@@ -46,7 +46,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     • (?:is|would be) (?:also |just as |equally )?(?:plausible|possible|conceivable|likely)
     •,? \(?or (?:\w+ ){0,2}not`,
   bounds: String.raw`
-    (?:(?:more|less|fewer|greater|larger|smaller|higher|lower) than|at (?:least|most)|over|under|above|below|up to|between) •
+    (?:(?:more|less|fewer|greater|larger|smaller|higher|lower) than|(?<!(?:must|need|needs to|has to|have to) (?!be)\w+ )at (?:least|most)|over|under|above|below|up to|between) •
     (?:twice|thrice|double|triple|half|root|times|minus|negative)(?: of)? •|(?<= )[<>] ?•|~ ?•
     bound is •|• (?:is|was|are|would be) too\b
     • (?:sure|certain|confident)\b
@@ -62,12 +62,14 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     (?:people|others|someone|students|many|some) (?:(?:would|might|may|could) )?(?:pick|choose|answer|go with) •
     my (?:first|initial|original) (?:guess|attempt|thought|answer) was ~ •
     the (?:question|problem|task) (?:asks|gives|says|states) … •
+    (?:took me|I (?:solved|answered|finished|did|made|tried|needed|used)(?: \w+){0,2}?)(?: (?:in|only|just|about))? • (?:\w+ )?(?:minutes?|seconds?|hours?|steps?|attempts?|tries|approaches|drafts|ways)
     ^\W*(?:(?:final|total) )?(?:score|reward|grade|rating|confidence|correctness|is_correct|verdict)\W{0,4}[:=] ?•
     (?:grader|scorer|evaluator) (?:should|must|will|has to) … •`,
   supposes: String.raw`
     (?<!and )only if ~ •
     (?:suppose|supposing|assum(?:e|ing)|whether) ~ •
     ^(?:(?:now|next),? )?(?:let|try|consider|check)(?: \w+ =)? … •
+    ^(?:step \d+\W+|(?:now|next|then|finally),? )?(?:add|subtract|multiply by|divide by) •
     if ~ (?:(?:had|were) ~ would|answer would|wrong|forgets?|ignores?|overlooks?) ~ •
     if(?!.* then ) … •`,
   asks: String.raw`•[^.!]*\?`,
@@ -144,7 +146,10 @@ export function conclusion(sentence: string): string {
 /** A writer who gives no answer, and one who ends with that. */
 export const refusal =
   /\bI(?: am|['’]m)? (?:\w+ly |just |still )?(?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:decide|determine|solve|answer|find|know|say|tell)\b/i;
-export const gaveUp = new RegExp(`${refusal.source}(?: (?:this|that|it|the \\w+))?[.!]?\\s*$`, 'i');
+export const gaveUp = new RegExp(
+  String.raw`(?:${refusal.source}(?: (?:this|that|it|the \w+))?|\b(?:(?:problem|question|task|text) does(?: not|n['’]t) (?:say|state|tell|specify|give|mention)|I do(?: not|n['’]t) have (?:this|that|the|enough|any))\b[^.!\n]*)[.!]?\s*$`,
+  'i',
+);
 
 /** How a writer takes back what stands before, one form a line. */
 const withdrawals = String.raw`

@@ -1,5 +1,6 @@
 import { agreeAsDates, monthName } from '../equal/dates.ts';
 import { numberOf } from '../equal/expression-reader.ts';
+import { mathAnswersAgree } from '../equal/math-equivalence.ts';
 import { isUnit, unitOf } from '../equal/units.ts';
 import { lastRow, lastSide } from './last-side.ts';
 
@@ -43,8 +44,14 @@ export const withoutSpans = (text: string) => text.replace(span, (formula) => '\
 export function valuesIn(sentence: string): Value[] {
   const valueAt = (text: string, at: number, answer: string): Value => {
     const before = sentence.slice(Math.max(0, at - 60), at);
-    const isEquation = /[=≈≡]|\\equiv/.test(text) || /[=≈]\s*$/.test(before);
-    return { text, answer, at, saidBy: isEquation ? 'equation' : saying.test(before) ? 'words' : undefined };
+    const isTime = /^\d{1,2}:\d\d/.test(text) && /\bat\s*$/.test(before);
+    const isEquation = /[=≈≡]|\\equiv/.test(text) || /[=≈][\s*]*$/.test(before);
+    return {
+      text,
+      answer,
+      at,
+      saidBy: isEquation ? 'equation' : isTime || saying.test(before) ? 'words' : undefined,
+    };
   };
   const spans = [...sentence.matchAll(span)].map(({ 0: text, index }) =>
     valueAt(text, index, lastSide(lastRow(text))),
@@ -89,10 +96,14 @@ function withUnit(digits: string, rest: string): string {
     : digits;
 }
 
-/** Whether two values are the same number or the same text. */
+/** Whether two values are the same number, text or measure: `20 m/s` and `72 km/h`. */
 export function areSame(one: Value, other: Value): boolean {
   const [a, b] = [one, other].map(({ answer }) =>
     numberOf(answer.replace(/^.*[=≈]|\\text.*|\s[a-z].*$/g, '')),
   );
-  return one.answer === other.answer || (a !== undefined && b !== undefined && a.equals(b));
+  if (one.answer === other.answer || (a !== undefined && b !== undefined && a.equals(b))) return true;
+  return (
+    [one, other].every(({ answer }) => /\d\D*[a-z]/i.test(answer)) &&
+    mathAnswersAgree(one.answer, other.answer)
+  );
 }
