@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RlpError } from '@rlp/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRun, defineRun, runJsonSchema } from './check-run.ts';
 import { modeOf } from './modes.ts';
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-async function file(name: string, text: string): Promise<string> {
+async function file(name: string, text: string | Uint8Array): Promise<string> {
   const path = join(directory, name);
   await writeFile(path, text);
   return path;
@@ -132,8 +133,31 @@ describe('readRunFile', () => {
     ['empty.ts', 'export const model = 1;', /empty\.ts: expected the configuration as default export/],
     ['rows.jsonl', '{}', /holds data, not a configuration/],
     ['run.toml', '', /ends in \.yaml, \.json or \.ts/],
-  ])('refuses %s', async (name, text, problem) => {
-    await expect(readRunFile(await file(name, text))).rejects.toThrow(problem);
+    ['latin.yaml', Buffer.from('# ü\nmodel: m', 'latin1'), /latin\.yaml: .* save the file as UTF-8/],
+    ['wide.yaml', Buffer.from('\ufeffmodel: m', 'utf16le'), /wide\.yaml: .* save the file as UTF-8/],
+    ['wide.json', Buffer.from('{"model": "m"}', 'utf16le'), /wide\.json: .* save the file as UTF-8/],
+    ['large.yaml', Buffer.alloc(2 ** 20 + 1, 'a: b\n'), /at most 1 MiB, got 2 MiB; put rows into a file/],
+    ['deep.yaml', '['.repeat(100_000), /deep\.yaml: expected YAML: Maximum call stack/],
+    [
+      'aliases.yaml',
+      `a: &a [${'x,'.repeat(99)}]\nb: &b [${'*a,'.repeat(99)}]\nc: [${'*b,'.repeat(99)}]`,
+      /aliases\.yaml: expected YAML: Excessive alias count/,
+    ],
+  ] as const)('refuses %s', async (name, text, problem) => {
+    const error: Error = await readRunFile(await file(name, text)).catch((reason) => reason);
+    expect(error).toBeInstanceOf(RlpError);
+    expect(error.message).toMatch(problem);
+  });
+
+  it('refuses a folder, and reads past a mark of the byte order', async () => {
+    const folder = join(directory, 'folder.yaml');
+    await mkdir(folder);
+    await expect(readRunFile(folder)).rejects.toThrow('folder.yaml is a folder; give the file');
+    for (const [name, text] of [
+      ['mark.yaml', '\ufeffmodel: m'],
+      ['mark.json', '\ufeff{"model": "m"}'],
+    ] as const)
+      expect(await readRunFile(await file(name, text))).toEqual({ model: 'm' });
   });
 });
 

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { readFile, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ArgumentError, FormatError, importPeer, isRecord, messageOf, RlpError } from '@rlp/core';
-import { parse, YAMLParseError } from 'yaml';
+import { parse } from 'yaml';
 import type { RunConfig } from './run-schema.ts';
 
 /**
@@ -19,18 +20,40 @@ export async function readRunFile(path: string): Promise<RunConfig> {
   if (!['.yaml', '.yml', '.json'].includes(ending)) {
     throw new ArgumentError(`${path}: expected a configuration that ends in .yaml, .json or .ts`);
   }
-  const config = parsed(await readFile(path, 'utf8'), ending, path);
+  const config = parsed(await textOf(path), ending, path);
   if (isRecord(config)) return config as unknown as RunConfig;
   throw new FormatError(
     `${path}: expected options by name, such as model: models/qwen, got ${kindOf(config)}`,
   );
 }
 
+/** A parser of YAML needs hundreds of times the size of its file, and a square of it for one large mapping. */
+const maxBytes = 2 ** 20;
+
+async function textOf(path: string): Promise<string> {
+  const status = await stat(path);
+  if (status.isDirectory()) {
+    throw new ArgumentError(`${path} is a folder; give the file of a configuration`);
+  }
+  if (status.size > maxBytes) {
+    throw new FormatError(
+      `${path}: expected a configuration of at most 1 MiB, got ${Math.ceil(status.size / 2 ** 20)} MiB; ` +
+        'put rows into a file of their own, and name it as `data`',
+    );
+  }
+  const bytes = await readFile(path);
+  // Text in UTF-16 has a zero byte beside each Latin letter, which is valid UTF-8.
+  if (!bytes.includes(0) && isUtf8(bytes)) return bytes.toString();
+  throw new FormatError(`${path}: expected UTF-8 text, got other bytes; save the file as UTF-8`);
+}
+
 function parsed(text: string, ending: string, path: string): unknown {
   try {
-    return ending === '.json' ? JSON.parse(text) : parse(text, { merge: true });
+    // JSON has no mark of the byte order, but editors write one.
+    return ending === '.json' ? JSON.parse(text.replace(/^\ufeff/, '')) : parse(text, { merge: true });
   } catch (cause) {
-    if (!(cause instanceof YAMLParseError || cause instanceof SyntaxError)) throw cause;
+    // Besides its own error, `yaml` throws a ReferenceError for too many aliases, and runs out of stack.
+    if (!(cause instanceof Error)) throw cause;
     const reason = cause.message.split('\n')[0]!.replace(/:$/, '');
     const format = ending === '.json' ? 'JSON' : 'YAML';
     throw new FormatError(`${path}: expected ${format}: ${reason}; correct the file`, { cause });
