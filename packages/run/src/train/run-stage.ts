@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunStoppedError } from '@rlp/algorithms';
 import { closeRun, loadRun, type RunPosition, saveRun } from '@rlp/algorithms/run';
 import type { Metrics, MetricsLogger, Weights } from '@rlp/core';
 import { loadModel, saveModel } from '@rlp/models';
+import { metricRowsFromJsonl } from '@rlp/tracking';
 import type { StageName } from '../config/modes.ts';
 import { dropLater } from '../folder/open-folder.ts';
 import { writeJson } from '../folder/write-json.ts';
@@ -98,7 +100,6 @@ async function resumed(open: OpenStage): Promise<StageState | undefined> {
   say(run, `${stage.label} continues after iteration ${resume.iteration}.`);
   await policy.refresh();
   await dropLater(run.files.trajectories, offset + resume.iteration);
-  await measureMissed(open, resume.iteration);
   return resume;
 }
 
@@ -118,6 +119,7 @@ async function trained(open: OpenStage): Promise<boolean> {
   };
   try {
     for (const note of plan.notes) log.note?.(startedAt, note);
+    await measureMissed(open, startedAt, log);
     const context = { prepared, policy, model, resume, engine, clock, signal, onInterrupted };
     for await (const report of stage.reports(context, plan)) {
       // If the folder was moved, nothing may be saved or logged at its old place.
@@ -215,10 +217,15 @@ function isMeasuredAfter({ run, plan }: OpenStage, made: number): boolean {
   return evaluation !== 'none' && made % evaluation.every === 0 && made < plan.iterations;
 }
 
-/** Makes the evaluation during which an earlier process was stopped. */
-async function measureMissed(open: OpenStage, made: number): Promise<void> {
-  const record = join(open.run.files.evaluations, `${evaluationName(open, made)}.json`);
-  if (made > 0 && isMeasuredAfter(open, made) && !existsSync(record)) await measureDuring(open, made);
+/** Makes the evaluation during which an earlier process was stopped. Its iteration is logged again, because its last row counts. */
+async function measureMissed(open: OpenStage, made: number, log: MetricsLogger): Promise<void> {
+  const { evaluations, metrics } = open.run.files;
+  const record = join(evaluations, `${evaluationName(open, made)}.json`);
+  if (made === 0 || !isMeasuredAfter(open, made) || existsSync(record)) return;
+  const measures = await measureDuring(open, made);
+  const rows = metricRowsFromJsonl(await readFile(metrics, 'utf8'), metrics);
+  const logged = rows.find(({ step }) => step === open.offset + made - 1)?.metrics;
+  log.log(made - 1, { ...logged, ...measures });
 }
 
 const evaluationName = ({ name }: OpenStage, made: number) => `${name}-${String(made).padStart(8, '0')}`;

@@ -231,6 +231,10 @@ describe('trainRun', () => {
     await trainRun(config, { stream });
     expect(text()).toContain('RL continues after iteration 2.');
     expect(await readdir(join(output, 'evaluations'))).toContain('rl-00000002.json');
+    const after = metricRowsFromJsonl(await readFile(join(output, 'metrics.jsonl'), 'utf8'));
+    expect(after.map(({ step }) => step)).toEqual([0, 1, 2]);
+    const learned = rows[1]?.metrics['time/learn'];
+    expect(after[1]?.metrics).toMatchObject({ 'time/learn': learned, 'evaluation/accuracy': 0 });
   }, 60_000);
 
   it('stops when its folder is renamed, and goes on there', async () => {
