@@ -34,9 +34,24 @@ describe('rlp', () => {
     expect(said).not.toContain('\u001b');
   });
 
-  it('says what to do about a full disk', async () => {
-    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
-      ...{ code: 'ENOSPC', syscall: 'write' },
+  it.each([
+    ['ENOSPC', undefined, 'no space is left on the disk; free some and give the same command again'],
+    ['ENOSPC', '/a', 'no space is left on the disk of /a; free some and give the same command again'],
+    [
+      'EROFS',
+      '/a',
+      '/a is on a disk that may only be read; choose another folder, or mount the disk for writing',
+    ],
+    ['EIO', '/a', 'the disk of /a reports an error (EIO); check the disk, and give the same command again'],
+    [
+      'EMFILE',
+      undefined,
+      'too many files are open; raise the limit with ulimit -n, and give the same command again',
+    ],
+    ['EACCES', '/a', '/a may not be opened by this user; change its permissions'],
+  ])('says what to do about %s of %s', async (code, path, said) => {
+    const full = Object.assign(new Error(`${code}: in the words of the system`), {
+      ...{ code, path, syscall: 'write' },
     });
     const complaints: string[] = [];
     const context = {
@@ -46,9 +61,7 @@ describe('rlp', () => {
       printError: (line: string) => complaints.push(line),
     };
     expect(await runCli(['completion', 'bash'], context)).toBe(1);
-    expect(complaints).toEqual([
-      'rlp completion: no space is left on the disk; free some and give the same command again',
-    ]);
+    expect(complaints).toEqual([`rlp completion: ${said}`]);
   });
 
   it('refuses commands it does not know and arguments that are missing', async () => {

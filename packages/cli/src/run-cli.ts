@@ -94,7 +94,13 @@ function systemProblem({ code, path, message }: NodeJS.ErrnoException): string {
     const disk = path === undefined ? 'the disk' : `the disk of ${path}`;
     return `no space is left on ${disk}; free some and give the same command again`;
   }
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return 'too many files are open; raise the limit with ulimit -n, and give the same command again';
   if (path === undefined) return message;
+  if (code === 'EROFS')
+    return `${path} is on a disk that may only be read; choose another folder, or mount the disk for writing`;
+  if (code === 'EIO' || code === 'ESTALE')
+    return `the disk of ${path} reports an error (${code}); check the disk, and give the same command again`;
   if (code === 'ENOENT') return `${path} does not exist; correct the path`;
   if (code === 'ENOTDIR' || code === 'EEXIST') return `${path}: expected a folder, got a file`;
   if (code === 'EISDIR') return `${path}: expected a file, got a folder`;
