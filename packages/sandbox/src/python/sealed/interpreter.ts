@@ -278,6 +278,8 @@ async function loadPyodide(
   let module = compiled;
   let instance: WasmInstance | undefined;
   webAssembly.instantiate = async (source, imports) => {
+    // From Node 22 on, Pyodide first tries whether a small module can hold references to values. It imports nothing.
+    if (imports === undefined) return instantiate.call(webAssembly, source);
     const guarded = guardedImports(imports, guard);
     // Small modules of Emscripten's own come after the interpreter.
     if (instance !== undefined) return instantiate.call(webAssembly, source, guarded);

@@ -1,6 +1,6 @@
 /** The part of WebAssembly that is used. TypeScript declares it only together with the whole DOM. */
 export interface WebAssemblyGlobal {
-  instantiate: (source: object, imports: WasmImports) => Promise<{ readonly instance?: WasmInstance }>;
+  instantiate: (source: object, imports?: WasmImports) => Promise<{ readonly instance?: WasmInstance }>;
   compile: (source: object) => Promise<WasmModule>;
 }
 
