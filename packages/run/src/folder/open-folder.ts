@@ -66,7 +66,8 @@ export async function openFolder(options: OpenFolderOptions): Promise<RunRecord 
   }
 }
 
-async function savedSomething(directory: string): Promise<boolean> {
+/** Whether a run would lose something if it began again. */
+export async function savedSomething(directory: string): Promise<boolean> {
   const found = await Promise.all(saved.map((name) => stat(join(directory, name)).catch(() => undefined)));
   return found.some((entry) => entry !== undefined && (entry.isDirectory() || entry.size > 0));
 }

@@ -27,6 +27,15 @@ const recordSchema = z.strictObject({
   best: z
     .strictObject({ iteration: z.int().nonnegative(), score: z.number(), tasks: z.int().positive() })
     .optional(),
+  /** Counts and digests of the rows that the run began with. */
+  rows: z
+    .strictObject({
+      learned: z.int().nonnegative(),
+      heldOut: z.int().nonnegative(),
+      learnedDigest: z.string(),
+      heldOutDigest: z.string(),
+    })
+    .optional(),
   seeds: z.strictObject({ run: z.string() }),
   versions: z.record(z.string(), z.string()),
   host: z.strictObject({

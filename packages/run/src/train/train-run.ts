@@ -18,12 +18,13 @@ import * as z from 'zod';
 import { checkRun } from '../config/check-run.ts';
 import type { RunMode, StageName } from '../config/modes.ts';
 import type { RowMetadata, RunConfig } from '../config/run-schema.ts';
-import { openFolder, readFolder } from '../folder/open-folder.ts';
+import { openFolder, readFolder, savedSomething } from '../folder/open-folder.ts';
 import { type RunFiles, runFiles } from '../folder/run-files.ts';
 import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
 import { type RunSummary, summarize } from '../folder/summary.ts';
 import { writeJson } from '../folder/write-json.ts';
 import { packageVersion } from '../package-version.ts';
+import { changeOfRows, digestRows } from './data/row-digest.ts';
 import { type Answered, type Measured, measure } from './measure.ts';
 import { Journal, type OpenRun, say } from './open-run.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
@@ -109,11 +110,17 @@ export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
     throw error;
   });
   try {
-    const record = earlier ?? newRecord(asData, prepared, date());
+    const rows = digestRows(prepared.rows);
+    const before = (await savedSomething(output)) ? earlier?.rows : undefined;
+    const change = changeOfRows(output, before, rows);
+    if (change !== undefined) say({ stream }, change);
+    const record = { ...(earlier ?? newRecord(asData, prepared, date())), rows };
     const lease = await holdDirectory(output);
     const journal = new Journal(files.run, record, { clock, date, lease });
     const run = { prepared, files, stream, clock, signal, journal };
-    const status = earlier?.status === 'finished' ? 'finished' : await runAll(run);
+    const isFinished = earlier?.status === 'finished';
+    if (isFinished) say(run, `${output} is finished. --new makes it again, --out trains in another folder.`);
+    const status = isFinished ? 'finished' : await runAll(run);
     return await resultOf(run, { status, directory: output });
   } finally {
     await prepared.close();
