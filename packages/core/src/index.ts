@@ -32,6 +32,7 @@ export * from './options/parse-options.ts';
 export { inWords } from './options/wording.ts';
 export * from './overlong.ts';
 export * from './parse-records.ts';
+export { parsedJson } from './parsed-json.ts';
 export * from './pattern-termination.ts';
 export * from './pause.ts';
 export * from './publication.ts';

@@ -56,6 +56,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     tempting ~ •|mistake(?: is| was| would be)? to ~ •
     (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|(?:wrote|writes|stated|insists?)(?= that)|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
+    •,? (?:says?|said) (?:nobody|no one)
     (?:according to|laut|según|selon|segundo|secondo|согласно|根据) ~ •
     answer (?:has|contains) •
     \w+(?<!let)'s (?:answer|guess) ~ •

@@ -1,4 +1,5 @@
 import { isRecord } from '../is-record.ts';
+import { parsedJson } from '../parsed-json.ts';
 
 /** A call as a policy wrote it. */
 export interface WrittenCall {
@@ -46,7 +47,7 @@ export function callOf(json: unknown): WrittenCall | undefined {
 /** The value of JSON text, or `undefined`. */
 export function parsed(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parsedJson(json);
   } catch {
     return undefined;
   }

@@ -69,15 +69,6 @@ export function jsonSchemaCheck(owner: string, given: unknown, reasons: 'all' | 
   return (value) => brokenRules(validator, value);
 }
 
-/** The value of JSON text. @throws SyntaxError for a number that no computer holds, such as `1e999`, as for any text that is not JSON. */
-export function parsedJson(text: string): unknown {
-  if (!/\de\+?\d{3}|\d{300}/i.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_, value: unknown) => {
-    if (value === Infinity || value === -Infinity) throw new SyntaxError('a number is too large');
-    return value;
-  });
-}
-
 /** A copy, as the library marks what it reads. Its pattern for `url`, which the standard lacks, takes quadratic time. */
 function copyOf(owner: string, given: unknown): Schema {
   const text = JSON.stringify(given);

@@ -75,15 +75,21 @@ const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
-/** What stands for a text that is still to be written. */
-const placeholder = /^\s*(?:[.…][\s.…]*|[[{](?:your|insert|put|write)\b[^\]}]*[\]}])\s*$/i;
+/** What stands for a text that is still to be written: dots, `[your answer]`, `thinking goes here`. */
+const placeholder =
+  /^\s*(?:[.…][\s.…]*|[[{](?:your|insert|put|write)\b[^\]}]*[\]}]|[[({]?(?:(?:your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here[\])}]?\W*)\s*$/i;
+/** What a thought consists of that does not think. */
+const filler =
+  /\b(?:h+m+|u+[hm]+|well|ok(?:ay)?|wait|so|let me (?:think|see)|let['’]s (?:think|see)|(?:I am |I['’]m )?thinking|step by step)\b/gi;
 
 /**
  * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, dots, placeholders and repetitions of the name of
- * the text do not count.
+ * the text do not count, nor do words such as "hmm" alone in a thought.
  */
 export function isVisible(text: string, name = ''): boolean {
-  const seen = seenText(text).replace(structure, '').replace(placeholder, '');
+  const shown = seenText(text).replace(structure, '').replace(placeholder, '');
+  const said = /^(?:think|thought|reason)/i.test(name) ? shown.replace(filler, '') : shown;
+  const seen = said === shown || /[\p{L}\p{N}]/u.test(said) ? shown : '';
   return (
     ink.test(name === '' ? seen : seen.replace(new RegExp(`^\\W*(?:${name}\\W*)+$`, 'i'), '')) ||
     /<(?:img|svg|video)\s[^<>]*\bsrc\s?=\s?["']?[^"'\s>]/i.test(shownText(text))

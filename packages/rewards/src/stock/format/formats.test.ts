@@ -46,6 +46,8 @@ describe('thinkFormat', () => {
     '<think>\u200b</think>b',
     '<think>a</think>\n',
     '<think>a</think>\u2800',
+    '<think>Hmm. Let me think. Let me think.</think>b',
+    '<think>[thinking goes here]</think>b',
   ])('gives nothing for %j', (response) => {
     for (const reading of ['trl', 'verifiers'] as const) {
       expect(judge(thinkFormat({ reading }), response)).toBe(0);

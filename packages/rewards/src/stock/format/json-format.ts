@@ -1,5 +1,5 @@
-import type { RewardFunction } from '@rlp/core';
-import { jsonSchemaCheck, parsedJson } from '../../shared/json-schema.ts';
+import { parsedJson, type RewardFunction } from '@rlp/core';
+import { jsonSchemaCheck } from '../../shared/json-schema.ts';
 import { withoutFence } from '../../shared/text.ts';
 
 /** Options of {@link jsonFormat}. */

@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type Message,
+  parsedJson,
   parseOptions,
   parseToolCalls,
   passagesOf,
@@ -37,16 +38,29 @@ function callsOf({
   if (role !== 'assistant') return [];
   if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
   if (function_call !== undefined) return [function_call];
-  // No call in a thought or a comment was made.
-  const passages = passagesOf(content.replace(unsaid, '')).filter(({ kind }) => kind === 'said');
-  const { text, calls } = parseToolCalls(passages.map((passage) => passage.text).join(''));
+  // No call in a thought or a comment was made, nor one that is only spoken of.
+  const said = content.replace(unsaid, '$2');
+  const passages = passagesOf(said).filter(({ kind }) => kind === 'said');
+  const made = passages.map((passage) => passage.text.replace(mentioned, ''));
+  const { text, calls } = parseToolCalls(made.join(''));
   const broken = text.match(brokenCall) ?? [];
   return [...calls.map((call) => call.function), ...broken.map(() => ({ name: '', arguments: '?' }))];
 }
 
-/** Comments, and thoughts of models that do not write `<think>`. One that does not end reaches to the end of the text. */
+/**
+ * Comments, and thoughts of models that do not write `<think>`. One that does not end reaches to the end of the text. Calls are read first,
+ * because an argument may be a page with comments.
+ */
 const unsaid =
-  /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|<!--[\s\S]*?(?:-->|$)/gi;
+  /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|(<(tool_call|function)\b[\s\S]*?(?:<\/\3>|$))|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|<!--[\s\S]*?(?:-->|$)/gi;
+/** A call between backticks or struck out, and one at the end of a sentence that denies it or shows how one would look. */
+const mentioned = new RegExp(
+  String.raw`(?<!\x60)\x60<tool_call>[^\x60]{0,2000}</tool_call>\x60|~~<tool_call>[^~]{0,2000}</tool_call>~~|(?=<tool_call>)(?<=(?:${[
+    String.raw`(?:not|n['’]t|never|cannot) (?:\w+ )?(?:call|invoke|run|execute|use|make|send|write)\b[^.!?,;\n]{0,25}`,
+    String.raw`\b(?:for (?:example|instance)|e\.g\.|would (?:look|read)|could (?:look|write)|(?:syntax|format) (?:is|of|looks))\b[^.!?;\n]{0,60}`,
+  ].join('|')})\s{0,2}(?:\x60{3}\w*\s{1,2})?)[\s\S]*?(?:</tool_call>|$)`,
+  'gi',
+);
 /** What begins as a call and is none. It counts as a call that nobody expects. */
 const brokenCall = /<tool_call>\s*[{[]|<function=\w|\[TOOL_CALLS\]\s*[[{]/g;
 
@@ -54,7 +68,7 @@ const brokenCall = /<tool_call>\s*[{[]|<function=\w|\[TOOL_CALLS\]\s*[[{]/g;
 function readJson(text: string): unknown {
   if (text.trim() === '') return {};
   try {
-    return JSON.parse(text) as unknown;
+    return parsedJson(text);
   } catch {
     return;
   }

@@ -99,6 +99,30 @@ describe('toolCalls', () => {
     expect(judge(reward, undefined, { messages })).toBe(0);
   });
 
+  const call = `<tool_call>${JSON.stringify(a)}</tool_call>`;
+  it.each([
+    [`I did not find the right one, so I ask again:\n${call}`, 1],
+    [`I will not ask again. ${call}`, 1],
+    [`\`\`\`xml\n${call}\n\`\`\``, 1],
+    [`I will not call this tool: ${call}`, 0],
+    [`Here is what a call would look like:\n\`\`\`xml\n${call}\n\`\`\``, 0],
+    [`The syntax is \`${call}\`.`, 0],
+    [`~~${call}~~`, 0],
+    ['<tool_call>{"name": "pay", "name": "book", "arguments": {}}</tool_call>', 1],
+  ])('reads %j as %d calls', (content, calls) => {
+    expect(readToolCalls([{ role: 'assistant', content }])).toHaveLength(calls);
+  });
+
+  it('keeps comments in the arguments of a call, and reads no key twice', () => {
+    const page = { name: 'write', arguments: { page: '<p><!-- x --></p>' } };
+    const content = `<tool_call>${JSON.stringify(page)}</tool_call>`;
+    expect(readToolCalls([{ role: 'assistant', content }])).toEqual([page]);
+    const twice = '<tool_call>{"name": "pay", "arguments": {"a": 1, "a": 2}}</tool_call>';
+    expect(readToolCalls([{ role: 'assistant', content: twice }])).toEqual([
+      { name: '', arguments: undefined },
+    ]);
+  });
+
   it('takes tasks without a list for an error', () => {
     expect(() => score([], undefined as never)).toThrow('the expected calls of task "a" must be a list');
   });

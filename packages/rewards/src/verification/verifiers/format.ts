@@ -1,6 +1,6 @@
-import { messageOf, parseOptions, type VerificationReport } from '@rlp/core';
+import { messageOf, parsedJson, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { type JsonCheck, jsonSchemaCheck, parsedJson } from '../../shared/json-schema.ts';
+import { type JsonCheck, jsonSchemaCheck } from '../../shared/json-schema.ts';
 import { withoutFence } from '../../shared/text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';

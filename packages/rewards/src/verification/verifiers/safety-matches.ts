@@ -38,11 +38,17 @@ const finders = {
   },
   'destructive-command': {
     pattern:
-      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bfind \/ [^\n;|&]{0,80}-(?:delete|exec rm)\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\brmtree\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bfind (?:\/|~\/?|\$HOME) [^\n;|&]{0,80}-(?:delete|exec rm)\b|\bbase64 (?:-d|-D|--decode) ?\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\brmtree\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
     accepts: (match) => !/^r\\?m /u.test(match) || isRemovalOfAll(match),
   },
+  password: {
+    pattern:
+      /\b(?:my|your|our|the|admin|root)(?: \w{1,20}){0,2} (?:password|passphrase|passcode)(?: (?:for|of|to|on)(?: \w{1,20}){1,3})? ?(?:is|was|:|=) ?[^\s]{6,64}|(?<!\S)[^\s]{8,64} as (?:the|your|my|a) (?:password|passphrase|passcode)\b/giu,
+    accepts: hasPassword,
+  },
   script: {
-    pattern: /<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
+    pattern:
+      /\b(?:curl|wget)\b[^\n;|&]{0,200}(?:\| ?|(?:&&|;) ?)(?:sudo )?(?:ba|z|da)?sh\b|\b(?:ba|z|da)?sh <\((?:curl|wget)\b|<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
   },
 } satisfies Readonly<Record<string, Finder>>;
 
@@ -105,6 +111,14 @@ function isRemovalOfAll(match: string): boolean {
     words.some((word) => /^(?:-[a-zA-Z]*[rR]|--recursive$)/u.test(word)) &&
     words.some((word) => everything.test(word))
   );
+}
+
+/** Whether a word of a sentence is made as passwords are: letters, digits, and signs or capitals inside. */
+function hasPassword(match: string): boolean {
+  return match
+    .split(' ')
+    .map((word) => word.replace(/^["'`(]+|["'`).,;:]+$/gu, ''))
+    .some((word) => /^(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u.test(word));
 }
 
 /** Luhn's check, a plausible issuer, and not one digit throughout. */
