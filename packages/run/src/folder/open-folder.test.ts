@@ -6,15 +6,15 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openFolder, readFolder } from './open-folder.ts';
 import { hostFacts, type RunRecord } from './run-record.ts';
 
+const at = new Date(0).toISOString();
+const earlier: RunRecord = {
+  ...{ record: 'run', version: 1, config: { seed: 'a' }, mode: 'sft', status: 'failed' },
+  ...{ startedAt: at, updatedAt: at, seconds: 0, stages: {}, seeds: { run: 'a' }, versions: {} },
+  host: hostFacts(),
+};
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'open-folder-'));
-  const at = new Date(0).toISOString();
-  const earlier: RunRecord = {
-    ...{ record: 'run', version: 1, config: { seed: 'a' }, mode: 'sft', status: 'failed' },
-    ...{ startedAt: at, updatedAt: at, seconds: 0, stages: {}, seeds: { run: 'a' }, versions: {} },
-    host: hostFacts(),
-  };
   writeFileSync(join(directory, 'run.json'), JSON.stringify(earlier));
   writeFileSync(join(directory, 'metrics.jsonl'), '');
 });
@@ -39,3 +39,24 @@ it.each(['checkpoints', 'evaluations', 'metrics.jsonl'])(
     expect(readdirSync(directory)).toContain('run.json');
   },
 );
+
+it.each([
+  [{ algorithm: { iterations: 30 } }, 'longer'],
+  [{ algorithm: { iterations: 10 } }, 'another'],
+  [{ algorithm: {} }, 'another'],
+  [{ algorithm: { iterations: 30 }, seed: 'b' }, 'another'],
+  [{ algorithm: { iterations: 30 }, backend: { schedule: { kind: 'cosine' } } }, 'another'],
+] as const)('takes a run with 20 iterations and %j for %s', async (config, kind) => {
+  const stages = { rl: { iterations: 20, isFinished: true } };
+  const before = { ...config, algorithm: { iterations: 20 }, seed: 'a' };
+  const record = { ...earlier, mode: 'rl', status: 'finished', config: before, stages };
+  writeFileSync(join(directory, 'run.json'), JSON.stringify(record));
+  mkdirSync(join(directory, 'checkpoints'));
+  const wanted = { seed: 'a', ...config };
+  const found = readFolder({ directory, config: wanted, existing: 'resume' });
+  if (kind === 'another') return expect(found).rejects.toThrow(/another configuration/);
+  expect(await found).toMatchObject({
+    ...{ config: wanted, status: 'stopped' },
+    stages: { rl: { iterations: 20, isFinished: false } },
+  });
+});

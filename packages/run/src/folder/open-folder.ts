@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ArgumentError } from '@rlp/core';
 import { holdDirectory, releaseDirectory } from '@rlp/data/store';
 import { runFiles } from './run-files.ts';
-import { configDifferences, type RunRecord, readRunRecord } from './run-record.ts';
+import { configDifferences, lengthened, type RunRecord, readRunRecord } from './run-record.ts';
 
 /** What a run would lose that is begun again, if there is something in it. */
 const saved = ['checkpoints', 'evaluations', 'summary.json', 'metrics.jsonl'];
@@ -11,7 +11,7 @@ const saved = ['checkpoints', 'evaluations', 'summary.json', 'metrics.jsonl'];
 /** What is wanted of a folder. */
 export interface OpenFolderOptions {
   readonly directory: string;
-  readonly config: Readonly<Record<string, unknown>>;
+  readonly config: Record<string, unknown>;
   /** `'new'` deletes an earlier run. `'resume'` continues it, if its configuration is the same. */
   readonly existing: 'resume' | 'new';
 }
@@ -19,7 +19,7 @@ export interface OpenFolderOptions {
 /**
  * Reads what is in the folder of a run. Changes nothing.
  *
- * @returns The record of an earlier run of the same configuration. `undefined` if the run begins: in an empty folder, or in place of a
+ * @returns The record of an earlier run of the same configuration, or of one that makes fewer iterations. `undefined` if the run begins: in an empty folder, or in place of a
  *   run of another configuration that saved nothing, such as one that failed at its first step.
  * @throws ArgumentError for a run of another configuration or a folder with other files.
  */
@@ -36,13 +36,15 @@ export async function readFolder({
   }
   const earlier = existing === 'new' ? undefined : await readRunRecord(runFiles(directory).run);
   const differences = earlier === undefined ? [] : configDifferences(earlier.config, config);
-  if (differences.length > 0 && !(await savedSomething(directory))) return undefined;
-  if (differences.length > 0) {
+  if (earlier === undefined || differences.length === 0) return earlier;
+  if (!(await savedSomething(directory))) return undefined;
+  const longer = lengthened(earlier, config);
+  if (longer === undefined) {
     throw new ArgumentError(
       `${directory} holds a run of another configuration (${differences.join('; ')}). Choose another folder with --out, or delete that run with --new`,
     );
   }
-  return earlier;
+  return longer;
 }
 
 /**

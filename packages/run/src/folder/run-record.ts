@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { arch, cpus, platform, totalmem } from 'node:os';
 import { FormatError, isRecord, messageOf } from '@rlp/core';
 import * as z from 'zod';
+import { modeNames, modes, sections } from '../config/modes.ts';
 
 const stageSchema = z.strictObject({
   /** Iterations that the stage makes. */
@@ -14,7 +15,7 @@ const recordSchema = z.strictObject({
   version: z.literal(1),
   /** What the run was asked to do. Functions and objects of a program are named, not written. */
   config: z.record(z.string(), z.unknown()),
-  mode: z.string(),
+  mode: z.enum(modeNames),
   /** `'failed'` has the error in `problem`. */
   status: z.enum(['running', 'stopped', 'finished', 'failed']),
   problem: z.string().optional(),
@@ -124,6 +125,27 @@ export function configDifferences(
     .map(
       (place) => `${place}: ${first.get(place) ?? 'nothing'} there, ${second.get(place) ?? 'nothing'} here`,
     );
+}
+
+/**
+ * The same run with more iterations of its last stage. `undefined` if the configurations differ in anything else, or if a schedule of the
+ * learning rate lasts as long as the stage: then the iterations that were made would have been others.
+ */
+export function lengthened(earlier: RunRecord, config: Record<string, unknown>): RunRecord | undefined {
+  const last = modes[earlier.mode].at(-1);
+  if (last === undefined) return undefined;
+  const [section] = sections[last];
+  const place = `${section}.${last === 'rl' || last === 'distill' ? 'iterations' : 'updates'}`;
+  const isScheduled = [config, config[section]].some(
+    (part) => isRecord(part) && isRecord(part.backend) && part.backend.schedule !== undefined,
+  );
+  const wanted = Number(placesOf(config).get(place));
+  const stage = earlier.stages[last];
+  const differences = configDifferences(earlier.config, config);
+  const isOnlyLonger = differences.every((difference) => difference.startsWith(`${place}: `));
+  if (!isOnlyLonger || isScheduled || !(wanted > (stage?.iterations ?? 0))) return undefined;
+  const stages = stage && { [last]: { ...stage, isFinished: false } };
+  return { ...earlier, config, status: 'stopped', stages: { ...earlier.stages, ...stages } };
 }
 
 /** The values of a configuration by their place, as JSON. */

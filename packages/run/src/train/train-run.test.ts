@@ -211,6 +211,32 @@ describe('trainRun', () => {
     expect(again.evaluation?.accuracy).toBe(resumed.evaluation?.accuracy);
   }, 240_000);
 
+  it('makes more iterations of a finished run as one does that was longer from the start', async () => {
+    const rewards: RunConfig['rewards'] = { long: ({ response }) => response.length };
+    const { sft: _, ...practice } = { ...tiny, rewards };
+    const weightsAfter = async (name: string, iterations: number) => {
+      const output = join(directory, name);
+      const algorithm = { ...practice.algorithm, iterations };
+      const config = { ...practice, output, algorithm, checkpoints: { every: 100 } };
+      const { stream, text } = recorded();
+      const { status } = await trainRun(config, { stream });
+      expect(status).toBe('finished');
+      const { weights } = await loadModel(join(output, 'checkpoints', 'last'));
+      return { text: text(), weights: [...weights.values()].map(({ data }) => data) };
+    };
+    const short = await weightsAfter('longer', 1);
+    const longer = await weightsAfter('longer', 3);
+    expect(longer.text).toContain('RL continues after iteration 1.');
+    const whole = await weightsAfter('long', 3);
+    expect(longer.weights).toEqual(whole.weights);
+    expect(longer.weights).not.toEqual(short.weights);
+    const stepsOf = async (name: string) =>
+      metricRowsFromJsonl(await readFile(join(directory, name, 'metrics.jsonl'), 'utf8')).map(
+        ({ step }) => step,
+      );
+    expect(await stepsOf('longer')).toEqual(await stepsOf('long'));
+  }, 60_000);
+
   it('keeps what it made before a signal that comes during an evaluation, and evaluates when it goes on', async () => {
     const { sft: _, ...practice } = tiny;
     const output = join(directory, 'evaluating');

@@ -75,7 +75,8 @@ export interface RunResult {
 /**
  * Trains and evaluates a model as a configuration says, in a folder with a contract; see `runFiles`.
  *
- * Everything is checked before anything is trained. If the folder holds a run of the same configuration, it is continued.
+ * Everything is checked before anything is trained. If the folder holds a run of the same configuration, it is continued, also for more
+ * iterations.
  *
  * @throws OptionsError naming every problem of the configuration, ArgumentError for a folder of another run, FormatError for
  *   data or a model that cannot be read; what the training loops throw.
