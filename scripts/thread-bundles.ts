@@ -1,10 +1,10 @@
 /**
  * Bundles the programs of threads while tests run: a thread that starts on TypeScript spends a second of processor time on
  * loading it, and tests start more than a hundred of them. The bootstraps of `@rlp/onnx` and `@rlp/sandbox` find the bundles.
- * The quickstart, the command line, the live page and the writers of `lab`, which tests start as processes, would take seconds.
+ * What tests start as processes, or import there, would take up to four seconds.
  */
 import { rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,10 +20,32 @@ const programs = [
     (path) => /\.(program|worker|worker\.fixture)\.ts$/.test(path) && !path.endsWith('reward.worker.ts'),
   ),
   'examples/quickstart/main.ts',
+  'packages/backprop/src/testing/trained-on.ts',
   'packages/cli/bin/rlp.mjs',
+  'packages/inference/src/index.ts',
+  'packages/models/src/index.ts',
+  'packages/onnx/src/runtime.ts',
   'packages/quality-monitor/src/live.ts',
+  'packages/sandbox/src/index.ts',
+  'lab/gpu/agreement.ts',
   'lab/two-writers.ts',
 ];
+
+/** For `node --import`, so that a process reads the bundle of a source where there is one. */
+const registrar = `${folder}/register.mjs`;
+const hooks = `
+  import { existsSync } from 'node:fs';
+  const [root, folder] = ${JSON.stringify([resolve(), folder].map((path) => pathToFileURL(path).href))};
+  export async function resolve(specifier, context, next) {
+    const found = await next(specifier, context);
+    if (!found.url.endsWith('.ts')) return found;
+    const bundle = found.url.replace(root, folder).replace(/ts$/, 'js');
+    return existsSync(new URL(bundle)) ? { url: bundle, format: 'module' } : found;
+  }`;
+const registration = `
+  import { register } from 'node:module';
+  register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});`;
+
 /** Leaves third-party packages where they are, except for zod, and tells each module that it is still its source. */
 const asFromSource: Plugin = {
   name: 'as from source',
@@ -47,6 +69,7 @@ const asFromSource: Plugin = {
 /** Called by Vitest before the first test, and what it returns after the last one. */
 export default async function setup(): Promise<() => void> {
   process.env.RLP_THREADS = folder;
+  process.env.RLP_REGISTER = pathToFileURL(registrar).href;
   await build({
     entryPoints: programs,
     outbase: '.',
@@ -59,5 +82,6 @@ export default async function setup(): Promise<() => void> {
     conditions: ['@rlp/source'],
     plugins: [asFromSource],
   });
+  await writeFile(registrar, registration);
   return () => rmSync(folder, { recursive: true, force: true });
 }

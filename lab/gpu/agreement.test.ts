@@ -7,8 +7,10 @@ import { expect, it } from 'vitest';
 it.skipIf(`${process.platform}-${process.arch}` !== 'linux-x64')(
   'a sampler on CUDA samples with the weights that a trainer beside it has made',
   async () => {
-    const script = fileURLToPath(new URL('agreement.ts', import.meta.url));
-    const args = ['--conditions=@rlp/source', '--import', 'tsx', script, 'cuda'];
+    const [script, model] = ['agreement.ts', '../../examples/models/stories260k'].map((path) =>
+      fileURLToPath(new URL(path, import.meta.url)),
+    );
+    const args = ['--import', process.env.RLP_REGISTER ?? 'tsx', script!, 'cuda', model!];
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { ...process.env, NODE_OPTIONS: '', RLP_ONNX_CUDA: 'host' },
     });

@@ -35,7 +35,12 @@ it.skipIf(!hasWebGpu).each(trained)(
       import { trainedOn } from ${module};
       console.log(JSON.stringify(await trainedOn('webgpu', ${JSON.stringify({ lora })})));
     `;
-    const args = ['--conditions=@rlp/source', '--import', 'tsx', '--input-type=module'];
+    const args = [
+      '--conditions=@rlp/source',
+      '--import',
+      process.env.RLP_REGISTER ?? 'tsx',
+      '--input-type=module',
+    ];
     const { stdout } = await promisify(execFile)(process.execPath, [...args, '-e', script], {
       cwd: new URL('.', import.meta.url),
       env: { ...process.env, NODE_OPTIONS: '', VK_ICD_FILENAMES: driver, LD_LIBRARY_PATH: folder },

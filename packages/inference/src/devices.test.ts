@@ -66,7 +66,7 @@ describe.each(available)('the $provider execution provider', ({ provider, enviro
     const args = [
       '--conditions=@rlp/source',
       '--import',
-      'tsx',
+      process.env.RLP_REGISTER ?? 'tsx',
       '--input-type=module',
       '-e',
       script(provider),

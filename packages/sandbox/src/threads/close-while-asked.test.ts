@@ -17,7 +17,14 @@ const program = `
 it('close ends threads that work, in a program that has nothing else to do', () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ['--conditions=@rlp/source', '--import', 'tsx', '--input-type=module', '-e', program],
+    [
+      '--conditions=@rlp/source',
+      '--import',
+      process.env.RLP_REGISTER ?? 'tsx',
+      '--input-type=module',
+      '-e',
+      program,
+    ],
     { cwd: fileURLToPath(new URL('../..', import.meta.url)), encoding: 'utf8', timeout: 60_000 },
   );
   expect([status, stdout.trim(), stderr]).toEqual([0, 'closed', '']);

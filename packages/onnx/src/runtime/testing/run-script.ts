@@ -3,7 +3,14 @@ import { promisify } from 'node:util';
 
 /** Runs TypeScript from source in a separate process, with these environment variables added. */
 export function runScript(source: string, environment: Readonly<Record<string, string>> = {}) {
-  const args = ['--conditions=@rlp/source', '--import', 'tsx', '--input-type=module', '-e', source];
+  const args = [
+    '--conditions=@rlp/source',
+    '--import',
+    process.env.RLP_REGISTER ?? 'tsx',
+    '--input-type=module',
+    '-e',
+    source,
+  ];
   return promisify(execFile)(process.execPath, args, {
     timeout: 25_000,
     cwd: new URL('.', import.meta.url),
