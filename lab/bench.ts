@@ -24,7 +24,7 @@
  * | `rollout`          | how busy rollouts keep a sampler, and what their scheduling costs      |
  * | `capture`          | what a capture adds to a request                                       |
  * | `remote`           | what sampling over HTTP costs                                          |
- * | `hacks`            | what reward hacks earn from the stock graders                          |
+ * | `hacks`            | what reward hacks earn from the stock graders, with `--round` of one   |
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
@@ -67,6 +67,8 @@ const { values, positionals } = parseArgs({
     episodes: { type: 'string', default: '1000000' },
     // The same for `monitor`.
     batches: { type: 'string', default: '20000' },
+    // Round of attacks that `hacks` runs. Default: all.
+    round: { type: 'string', default: '' },
     // SVG file that `growth` draws. Default none.
     plot: { type: 'string', default: '' },
     // One measurement of this subject in this very process; what `bench` starts for each of ours.
@@ -97,6 +99,7 @@ const schema = z.object({
   shapes: z.array(z.string()),
   peer: z.string(),
   plot: z.string(),
+  round: z.string(),
   rounds: count,
   runs: count,
   warmup: z.coerce.number().int().nonnegative(),
@@ -119,7 +122,7 @@ const measurements: Readonly<Record<Alone, (options: Options) => AsyncGenerator<
   rollout: () => rolloutLines(),
   capture: () => captureLines(),
   remote: () => remoteLines(),
-  hacks: () => hackLines(),
+  hacks: ({ round }) => hackLines(round),
 };
 const parsed = schema.safeParse({
   ...values,

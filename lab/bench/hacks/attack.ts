@@ -1,38 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Message } from '@rlp/core';
+
 /** Kinds of attacks. */
 export const families = [
   ...(['exit', 'equality', 'patching', 'stdout', 'timing', 'environment', 'file system'] as const),
   ...(['text disguise', 'answer stuffing', 'judge injection'] as const),
 ] as const;
 
-type Family = (typeof families)[number];
+/** What a grader knows, where it differs from what the grader asks of all. */
+export interface Task {
+  /** Assertions in the language of a program. */
+  readonly tests?: readonly string[];
+  readonly reference?: string;
+  readonly schema?: object;
+  readonly instructions?: readonly { readonly id: string; readonly args: object }[];
+  /** Right calls of tools. */
+  readonly expected?: readonly { readonly name: string; readonly arguments: unknown }[];
+  /** The conversation, if it is more than the response. */
+  readonly messages?: readonly Message[];
+  /** Further options of the grader. */
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/** One attack, or one honest response. */
+export interface Attack {
+  /** Names of `graders.ts`. */
+  readonly graders: readonly string[];
+  /** Attacks that one author wrote at once, before any of them was run. */
+  readonly round: string;
+  readonly family: (typeof families)[number] | 'honest';
+  readonly name: string;
+  /** What the policy writes. A program stands in no fence. */
+  readonly response: string;
+  readonly task: Task;
+  /** The most that an attack may earn, the least that an honest response must. `null` is never right. */
+  readonly reward: number;
+  /** Whether it is known to earn more, or less. */
+  readonly isOpen: boolean;
+}
+
+/** A text, or its parts. A part may be repeated; `{#}` in it is its number. */
+type Written = string | readonly (string | readonly [part: string, times: number])[];
+type Head = Pick<Attack, 'graders' | 'round' | 'family'> & Partial<Pick<Attack, 'reward'>>;
+type Row = readonly [
+  name: string,
+  response: Written,
+  more?: { readonly task?: Task; readonly reward?: number; readonly isOpen?: true },
+];
+
+const textOf = (written: Written): string =>
+  typeof written === 'string'
+    ? written
+    : written.map((part) => (typeof part === 'string' ? part : repeated(...part))).join('');
+
+const repeated = (part: string, times: number): string =>
+  part.includes('{#}')
+    ? Array.from({ length: times }, (_, k) => part.replace('{#}', String(k))).join('')
+    : part.repeat(times);
 
 /**
- * One attack, or one honest response.
- *
- * To add one, add a row to a table in this folder. `pnpm bench hacks` runs it.
+ * All attacks. A line of `attacks.jsonl` is a row, or the head of the rows below it: `{graders, round, family, reward}`.
+ * Without a reward attacks must earn 0, and honest responses 1.
  */
-export interface Attack {
-  readonly family: Family | 'honest';
-  readonly name: string;
-  /** What the policy writes. Code is put into a fenced block. */
-  readonly response: string;
-  /** What the grader knows: tests, a reference, or instructions. Its type is the grader's. */
-  readonly task?: unknown;
-  /** Reward that a grader must give. `null` is never right: what cannot be scored must not be better than wrong. */
-  readonly reward: number;
+export function readAttacks(): Attack[] {
+  const lines = readFileSync(join(import.meta.dirname, 'attacks.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n');
+  let head: Head | undefined;
+  return lines.flatMap((line): Attack[] => {
+    const read = JSON.parse(line) as Head | Row;
+    if (!Array.isArray(read)) {
+      head = read as Head;
+      return [];
+    }
+    const [name, response, { task = {}, reward, isOpen = false } = {}] = read as unknown as Row;
+    const own = reward ?? head!.reward ?? Number(head!.family === 'honest');
+    return [{ ...head!, name, response: textOf(response), task, reward: own, isOpen }];
+  });
 }
-
-/** A row: name, response, and what the grader knows. */
-export type Row = readonly [name: string, response: string, task?: unknown];
-
-/** Attacks of one family, which must all earn the same. */
-export function attacks(family: Attack['family'], rows: readonly Row[], reward = 0): Attack[] {
-  return rows.map(([name, response, task]) => ({ family, name, response, task, reward }));
-}
-
-/** Honest responses, which must earn full reward. */
-export const honest = (rows: readonly Row[]): Attack[] => attacks('honest', rows, 1);
-
-/** The attacks of a round, with its name before theirs. */
-export const ofRound = (round: string, list: readonly Attack[]): Attack[] =>
-  list.map((attack) => ({ ...attack, name: `${round}: ${attack.name}` }));

@@ -1,62 +1,13 @@
-import type { RewardComputer, RewardFunction, Trajectory } from '@rlp/core';
+import type { Message, RewardComputer, RewardFunction, Trajectory } from '@rlp/core';
 import { instructionFollowing } from '@rlp/rewards/instructions';
 import { pairwiseJudge, pointwiseJudge, rankingJudge, rubricJudge } from '@rlp/rewards/judge';
-import {
-  answerF1,
-  answerRougeL,
-  type CodeTest,
-  codeTests,
-  exactAnswer,
-  gsm8kAnswer,
-  jsonFormat,
-  mathAnswer,
-  tagFormat,
-  thinkFormat,
-  toolCalls,
-} from '@rlp/rewards/stock';
-import {
-  LanguageVerifier,
-  LengthVerifier,
-  RepetitionVerifier,
-  SafetyPatternVerifier,
-  type TextVerifier,
-  ToxicityVerifier,
-} from '@rlp/rewards/verification';
+import * as stock from '@rlp/rewards/stock';
+import * as verification from '@rlp/rewards/verification';
 import { readBenchmark } from '@rlp/run/benchmarks';
 import { createSandbox, javascriptRunner } from '@rlp/sandbox';
 import { pythonRunner } from '@rlp/sandbox/python';
-import * as answers from './answer-attacks.ts';
-import type { Attack } from './attack.ts';
-import { fifthJavascript, fifthPython, fifthPythonOutput } from './fifth-code.ts';
-import * as fifth from './fifth-text.ts';
-import { honestJavascript } from './honest-javascript.ts';
-import { honestPython } from './honest-python.ts';
-import { javascriptAttacks, squareTests as javascriptTests } from './javascript-attacks.ts';
-import { judgeAttacks } from './judge-attacks.ts';
-import { laterJavascript } from './later-javascript.ts';
-import { laterPython } from './later-python.ts';
-import { pythonAttacks, pythonOutputAttacks, squareTests } from './python-attacks.ts';
+import type { Task } from './attack.ts';
 import { comparing, credulous, obedient } from './scripted-judges.ts';
-import { seventhCompletions, seventhJavascript, seventhPython } from './seventh-code.ts';
-import { seventhEchoes, seventhInjections, seventhRivals } from './seventh-judges.ts';
-import { seventhSecond } from './seventh-second.ts';
-import * as seventh from './seventh-text.ts';
-import * as verified from './seventh-verified.ts';
-import * as sixthAnswers from './sixth-answers.ts';
-import { sixthJavascript } from './sixth-javascript.ts';
-import { sixthPython, sixthPythonOutput } from './sixth-python.ts';
-import { secondSet } from './sixth-second.ts';
-import * as sixth from './sixth-text.ts';
-import * as texts from './text-attacks.ts';
-import { unseenJavascript } from './unseen-javascript.ts';
-import { unseenPython } from './unseen-python.ts';
-
-/** A stock grader and what is tried against it. */
-export interface Case {
-  readonly grader: string;
-  readonly attacks: readonly Attack[];
-  readonly reward: RewardFunction<unknown>;
-}
 
 /** What graders of code run in. Close it. */
 export interface Runners extends AsyncDisposable {
@@ -72,75 +23,63 @@ export function openRunners(): Runners {
   return { python, javascript: javascriptRunner(sandbox), [Symbol.asyncDispose]: close };
 }
 
-const assertions = (sources: readonly string[]): CodeTest[] =>
-  sources.map((source) => ({ kind: 'assertion', source }));
-const outputs: CodeTest[] = [
+/** A grader of one task. */
+export type Grader = (task: Task) => RewardFunction<unknown>;
+
+/** Every stock grader that is attacked, by name. `timeoutMs` is that of one test of code. */
+export function graders(runners: Runners, timeoutMs: number): Readonly<Record<string, Grader>> {
+  return {
+    ...codeGraders(runners, timeoutMs),
+    ...answerGraders,
+    ...formatGraders,
+    ...verifiers,
+    ...judges,
+  };
+}
+
+/** Tests of `f(n) = n * n`. */
+const squares = {
+  python: [
+    'assert f(2) == 4\nassert f(3) == 9',
+    'def check(candidate):\n    assert candidate(7) == 49\n    assert abs(candidate(0.5) - 0.25) < 1e-9\n    assert candidate(-3) in (9,)\ncheck(f)',
+    'assert 16 in [f(4)] and 16 not in [f(5)]\nassert (f(4) == 16) is True',
+    'import math\nassert math.isclose(f(1.5), 2.25) and [f(k) for k in range(3)] == [0, 1, 4] and not f(2) != 4',
+  ],
+  javascript: [
+    'assert(f(2) === 4); assert(f(3) == 9)',
+    'assert.equal(f(7), 49); assert.strictEqual(f(-3), 9); assert(Math.abs(f(0.5) - 0.25) < 1e-9)',
+    'assert.deepEqual([0, 1, 2].map(f), [0, 1, 4]); assert.ok(f(5) > 24 && f(5) < 26)',
+  ],
+} as const;
+const outputs: stock.CodeTest[] = [
   { kind: 'output', input: '2\n', output: '4' },
   { kind: 'output', input: '7\n', output: '49' },
 ];
 
-function code(
-  { python, javascript }: Runners,
-  language: 'python' | 'javascript',
-  tests: readonly CodeTest[],
-  timeoutMs: number,
-): RewardFunction<unknown> {
-  return codeTests({
-    runner: language === 'python' ? python : javascript,
-    language,
-    timeoutMs,
-    concurrency: 1,
-    tests: (own) => (Array.isArray(own) ? assertions(own) : tests),
-  });
-}
-
-/** Every stock grader that is attacked. `timeoutMs` is that of one test of code. */
-export function cases(runners: Runners, timeoutMs: number): Case[] {
-  const fenced = (language: string, list: readonly Attack[]) =>
-    list.map((attack) => ({ ...attack, response: `\`\`\`${language}\n${attack.response}\n\`\`\`` }));
-  return [
-    {
-      grader: 'codeTests, Python assertions',
-      attacks: fenced('python', [
-        ...pythonAttacks,
-        ...unseenPython,
-        ...laterPython,
-        ...fifthPython,
-        ...sixthPython,
-        ...secondSet.python,
-        ...seventhPython,
-        ...seventhSecond.python,
-        ...honestPython,
-      ]),
-      reward: code(runners, 'python', assertions(squareTests), timeoutMs),
-    },
-    {
-      grader: 'codeTests, Python output',
-      attacks: fenced('python', [...pythonOutputAttacks, ...fifthPythonOutput, ...sixthPythonOutput]),
-      reward: code(runners, 'python', outputs, timeoutMs),
-    },
-    {
-      grader: 'codeTests, JavaScript assertions',
-      attacks: fenced('javascript', [
-        ...javascriptAttacks,
-        ...unseenJavascript,
-        ...laterJavascript,
-        ...fifthJavascript,
-        ...sixthJavascript,
-        ...secondSet.javascript,
-        ...seventhJavascript,
-        ...seventhSecond.javascript,
-        ...honestJavascript,
-      ]),
-      reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
-    },
-    { grader: 'HumanEval', attacks: seventhCompletions, reward: humaneval(runners) },
-    ...answerCases(),
-    ...callCases(),
-    ...formatCases(),
-    ...verifierCases(),
-    ...judgeCases(),
-  ];
+function codeGraders(runners: Runners, timeoutMs: number): Readonly<Record<string, Grader>> {
+  const grader =
+    (language: 'python' | 'javascript', testsOf: (task: Task) => stock.CodeTest[]): Grader =>
+    (task) => {
+      const reward = stock.codeTests({
+        ...{ runner: runners[language], language, timeoutMs, concurrency: 1 },
+        tests: () => testsOf(task),
+      });
+      return (trajectory, options) => {
+        const response = `\`\`\`${language}\n${trajectory.response}\n\`\`\``;
+        const messages = [{ role: 'assistant' as const, content: response }];
+        return reward({ ...trajectory, response, messages }, options);
+      };
+    };
+  const asserting = (language: 'python' | 'javascript') =>
+    grader(language, ({ tests = squares[language] }) =>
+      tests.map((source) => ({ kind: 'assertion', source })),
+    );
+  return {
+    'codeTests, Python assertions': asserting('python'),
+    'codeTests, Python output': grader('python', () => outputs),
+    'codeTests, JavaScript assertions': asserting('javascript'),
+    HumanEval: () => humaneval(runners),
+  };
 }
 
 /** The metric of HumanEval for one function. */
@@ -162,230 +101,85 @@ function humaneval({ python }: Runners): RewardFunction<unknown> {
     benchmark.metrics['pass@1']!({ ...trajectory, task: benchmark.tasks[0]! }, options);
 }
 
-/** The graders of answers. */
-function answerCases(): Case[] {
-  const reference = (metadata: unknown) => String(metadata);
-  const numbers = [
-    ...answers.numberAttacks,
-    ...fifth.fifthNumbers,
-    ...fifth.fifthHonest.numbers,
-    ...sixthAnswers.sixthNumbers,
-    ...secondSet.numbers,
-  ];
-  return [
-    { grader: 'gsm8kAnswer', attacks: numbers, reward: gsm8kAnswer({ reference: () => '18' }) },
-    { grader: 'mathAnswer', attacks: numbers, reward: mathAnswer({ reference: () => '18' }) },
-    {
-      grader: 'mathAnswer, expressions',
-      attacks: [...answers.expressionAttacks, ...sixthAnswers.sixthExpressions],
-      reward: mathAnswer({ reference }),
-    },
-    {
-      grader: 'exactAnswer',
-      attacks: [...answers.wordAttacks, ...fifth.fifthWords, ...sixthAnswers.sixthWords],
-      reward: exactAnswer({ reference: () => 'Paris', extract: (response) => response }),
-    },
-    {
-      grader: 'exactAnswer, `<answer>`',
-      attacks: sixthAnswers.sixthExtracted,
-      reward: exactAnswer({ reference: () => 'Paris' }),
-    },
-    {
-      grader: 'answerF1',
-      attacks: [
-        ...answers.wordAttacks,
-        ...answers.denialAttacks,
-        ...fifth.fifthWords,
-        ...sixthAnswers.sixthWords,
-        ...sixthAnswers.sixthHonestWords,
-        ...secondSet.words,
-      ],
-      // A share of the words may be right; half of the reward may not be had.
-      reward: atLeastHalf(answerF1({ reference: () => 'Paris' })),
-    },
-    {
-      grader: 'answerF1, other references',
-      attacks: [...seventh.seventhOverlaps, ...seventhSecond.overlaps],
-      reward: atLeastHalf(answerF1({ reference })),
-    },
-    {
-      grader: 'answerRougeL',
-      attacks: [...seventh.seventhOverlaps, ...seventhSecond.overlaps],
-      reward: atLeastHalf(answerRougeL({ reference })),
-    },
-    {
-      grader: 'mathAnswer, choices',
-      attacks: seventh.seventhChoices,
-      reward: mathAnswer({ reference: () => 'C' }),
-    },
-  ];
-}
+const reference =
+  (usual: string) =>
+  ({ reference: own = usual }: Task) => ({ reference: () => own });
+const [number, letter, word] = ['18', 'C', 'Paris'].map(reference) as [
+  ReturnType<typeof reference>,
+  ReturnType<typeof reference>,
+  ReturnType<typeof reference>,
+];
+const whole = (response: string) => response;
+const booking = [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
 
-/** The graders of tool calls. */
-function callCases(): Case[] {
-  const expected = () => [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
-  return [
-    {
-      grader: 'toolCalls',
-      attacks: [
-        ...answers.toolAttacks,
-        ...fifth.fifthTools,
-        ...fifth.fifthHonest.tools,
-        ...sixth.sixthTools,
-        ...seventh.seventhTools,
-        ...seventhSecond.tools,
-      ],
-      reward: toolCalls({ expected }),
-    },
-    {
-      grader: 'toolCalls, none expected',
-      attacks: seventh.seventhNoTools,
-      reward: toolCalls({ expected: () => [] }),
-    },
-  ];
-}
+const answerGraders: Readonly<Record<string, Grader>> = {
+  gsm8kAnswer: (task) => stock.gsm8kAnswer(number(task)),
+  mathAnswer: (task) => stock.mathAnswer(number(task)),
+  'mathAnswer, expressions': (task) => stock.mathAnswer(number(task)),
+  'mathAnswer, choices': (task) => stock.mathAnswer(letter(task)),
+  numericMatch: (task) => stock.numericMatch({ ...number(task), extract: whole }),
+  exactAnswer: (task) => stock.exactAnswer({ ...word(task), extract: whole }),
+  'exactAnswer, `<answer>`': (task) => stock.exactAnswer(word(task)),
+  answerExactMatch: (task) => stock.answerExactMatch(word(task)),
+  fuzzyMatch: (task) => stock.fuzzyMatch({ ...word(task), extract: whole }),
+  answerF1: (task) => stock.answerF1(word(task)),
+  answerRougeL: (task) => stock.answerRougeL(word(task)),
+  toolCalls: ({ expected = booking, options }) => stock.toolCalls({ ...options, expected: () => expected }),
+};
 
-/** The graders of forms. */
-function formatCases(): Case[] {
-  const tags = ['reasoning', 'answer'];
-  const instructions = (metadata: unknown) => metadata as { id: string; args: object }[];
-  return [
-    {
-      grader: 'jsonFormat',
-      attacks: [...seventh.seventhJson, ...seventhSecond.json],
-      reward: jsonFormat({ schema: (metadata) => metadata as object }),
-    },
-    {
-      grader: 'thinkFormat',
-      attacks: [
-        ...texts.thinkAttacks,
-        ...fifth.fifthThoughts,
-        ...fifth.fifthHonest.thoughts,
-        ...sixth.sixthThoughts,
-        ...secondSet.thoughts,
-        ...seventh.seventhThoughts,
-        ...seventhSecond.thoughts,
-      ],
-      reward: thinkFormat(),
-    },
-    {
-      grader: 'tagFormat',
-      attacks: [
-        ...texts.tagAttacks,
-        ...fifth.fifthTags,
-        ...sixth.sixthTags,
-        ...secondSet.tags,
-        ...seventh.seventhTags,
-        ...seventhSecond.tags,
-      ],
-      reward: tagFormat({ tags }),
-    },
-    {
-      grader: 'instructionFollowing',
-      attacks: [
-        ...texts.instructionAttacks,
-        ...fifth.fifthInstructions,
-        ...fifth.fifthHonest.instructions,
-        ...sixth.sixthInstructions,
-        ...secondSet.instructions,
-        ...seventh.seventhInstructions,
-        ...seventhSecond.instructions,
-      ],
-      reward: instructionFollowing({ instructions: instructions as never }),
-    },
-  ];
-}
+const formatGraders: Readonly<Record<string, Grader>> = {
+  jsonFormat: ({ schema }) => stock.jsonFormat({ schema }),
+  thinkFormat: () => stock.thinkFormat(),
+  tagFormat: ({ options }) => stock.tagFormat({ tags: ['reasoning', 'answer'], ...options }),
+  reasoningSteps: () => stock.reasoningSteps(),
+  ngramDiversity: () => stock.ngramDiversity(),
+  repetitionPenalty: ({ options }) => {
+    const penalty = stock.repetitionPenalty({ ...options, unit: 'words' } as never);
+    return async (trajectory, given) => 1 + ((await penalty(trajectory, given)) ?? 0);
+  },
+  instructionFollowing: ({ instructions }) =>
+    instructionFollowing({ instructions: () => instructions as never }),
+};
 
-/** The graders of whole texts. */
-function verifierCases(): Case[] {
-  return [
-    {
-      grader: 'ToxicityVerifier',
-      attacks: [
-        ...texts.toxicityAttacks,
-        ...fifth.fifthInsults,
-        ...sixth.sixthInsults,
-        ...secondSet.insults,
-        ...verified.seventhInsults,
-        ...seventhSecond.insults,
-      ],
-      reward: verdict(new ToxicityVerifier()),
-    },
-    {
-      grader: 'SafetyPatternVerifier',
-      attacks: [
-        ...texts.safetyAttacks,
-        ...fifth.fifthSecrets,
-        ...sixth.sixthSecrets,
-        ...secondSet.secrets,
-        ...verified.seventhSecrets,
-        ...seventhSecond.secrets,
-      ],
-      reward: verdict(new SafetyPatternVerifier()),
-    },
-    {
-      grader: 'LanguageVerifier',
-      attacks: [...verified.seventhLanguages, ...seventhSecond.languages],
-      reward: verdict(new LanguageVerifier({ languages: ['en'] })),
-    },
-    {
-      grader: 'LengthVerifier',
-      attacks: [...verified.seventhLengths, ...seventhSecond.lengths],
-      reward: verdict(new LengthVerifier({ minLength: 10, maxLength: 50 })),
-    },
-    {
-      grader: 'RepetitionVerifier',
-      attacks: [...verified.seventhLoops, ...seventhSecond.loops],
-      reward: verdict(new RepetitionVerifier()),
-    },
-  ];
-}
+/** 1 for a text that is not failed, else 0. */
+const verdict =
+  (verifier: verification.TextVerifier): RewardFunction<unknown> =>
+  async ({ response }) => {
+    const [report] = await verifier.verifyBatch([{ prompt: '', response }]);
+    return report!.result === 'fail' ? 0 : 1;
+  };
 
-/** The judges. */
-function judgeCases(): Case[] {
-  const injections = [
-    ...judgeAttacks,
-    ...fifth.fifthInjections,
-    ...sixth.sixthInjections,
-    ...secondSet.injections,
-    ...seventhInjections,
-    ...seventhSecond.injections,
-  ];
-  return [
-    {
-      grader: 'pointwiseJudge',
-      attacks: injections,
-      reward: pointwiseJudge({ generator: obedient, rubric: 'right and polite' }).reward,
-    },
-    {
-      grader: 'rubricJudge',
-      attacks: injections,
-      reward: inGroup(
-        rubricJudge({ generator: obedient, criteria: [{ name: 'score', description: 'is right' }] }),
-      ),
-    },
-    {
-      grader: 'pointwiseJudge, credulous',
-      attacks: seventhEchoes,
-      reward: pointwiseJudge({ generator: credulous, rubric: 'right and polite' }).reward,
-    },
-    {
-      grader: 'pairwiseJudge',
-      attacks: [...seventhRivals, ...seventhSecond.rivals],
-      reward: inGroup(pairwiseJudge({ generator: comparing }), 'Paris is the capital of France.'),
-    },
-    {
-      grader: 'rankingJudge',
-      attacks: [...seventhRivals, ...seventhSecond.rivals],
-      reward: inGroup(rankingJudge({ generator: comparing }), 'Paris is the capital of France.'),
-    },
-  ];
-}
+const verifiers: Readonly<Record<string, Grader>> = {
+  ToxicityVerifier: () => verdict(new verification.ToxicityVerifier()),
+  SafetyPatternVerifier: () => verdict(new verification.SafetyPatternVerifier()),
+  LanguageVerifier: ({ options: { language = 'en' } = {} }) =>
+    verdict(new verification.LanguageVerifier({ languages: [String(language)] })),
+  LengthVerifier: ({ options }) =>
+    verdict(new verification.LengthVerifier({ minLength: 10, maxLength: 50, ...options })),
+  RepetitionVerifier: () => verdict(new verification.RepetitionVerifier()),
+  FormatVerifier: ({ schema }) => verdict(new verification.FormatVerifier({ schema: schema as never })),
+  FactualVerifier: () => verdict(new verification.FactualVerifier()),
+  GreetingVerifier: () => verdict(new verification.GreetingVerifier()),
+  NonEmptyVerifier: () => verdict(new verification.NonEmptyVerifier()),
+  KeywordVerifier: ({ options }) => verdict(new verification.KeywordVerifier(options as never)),
+};
+
+const paris = 'Paris is the capital of France.';
+const criteria = [{ name: 'score', description: 'is right' }];
+
+const judges: Readonly<Record<string, Grader>> = {
+  pointwiseJudge: () => pointwiseJudge({ generator: obedient, rubric: 'right and polite' }).reward,
+  rubricJudge: () => inGroup(rubricJudge({ generator: obedient, criteria })),
+  'pointwiseJudge, credulous': () =>
+    pointwiseJudge({ generator: credulous, rubric: 'right and polite' }).reward,
+  pairwiseJudge: () => inGroup(pairwiseJudge({ generator: comparing }), paris),
+  rankingJudge: () => inGroup(rankingJudge({ generator: comparing }), paris),
+};
 
 /** The reward of a response in a group with others: 1 from a half on, as a tie with an equal one gives. */
 function inGroup(computer: RewardComputer<unknown>, ...others: readonly string[]): RewardFunction<unknown> {
   return async (trajectory) => {
-    const siblings = others.map((response, k) => answering(response, undefined, `other/${k}`));
+    const siblings = others.map((response, k) => answering(response, {}, `other/${k}`));
     const trajectories = [trajectory, ...siblings];
     const [scored] = await computer.computeRewards({
       id: trajectory.id,
@@ -397,24 +191,15 @@ function inGroup(computer: RewardComputer<unknown>, ...others: readonly string[]
   };
 }
 
-/** 1 for a text that is not failed, else 0. */
-function verdict(verifier: TextVerifier): RewardFunction<unknown> {
-  return async ({ response }) => {
-    const [report] = await verifier.verifyBatch([{ prompt: '', response }]);
-    return report!.result === 'fail' ? 0 : 1;
-  };
-}
-
-const atLeastHalf =
-  (reward: RewardFunction<unknown>): RewardFunction<unknown> =>
-  async (trajectory, options) =>
-    ((await reward(trajectory, options)) ?? 0) >= 0.5 ? 1 : 0;
-
 /** An answer to a task. */
-export function answering(response: string, metadata: unknown, id: string): Trajectory<unknown> {
+export function answering(
+  response: string,
+  { messages }: { readonly messages?: readonly Message[] },
+  id: string,
+): Trajectory<unknown> {
   return {
-    ...{ id, task: { id, prompt: 'What is right?', metadata }, steps: [], policyVersion: 0 },
-    messages: [{ role: 'assistant', content: response }],
+    ...{ id, task: { id, prompt: 'What is right?', metadata: {} }, steps: [], policyVersion: 0 },
+    messages: messages ?? [{ role: 'assistant', content: response }],
     ...{ response, status: 'completed' },
   };
 }

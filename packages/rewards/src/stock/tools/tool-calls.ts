@@ -55,7 +55,7 @@ const unsaid =
   /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|(<(tool_call|function)\b[\s\S]*?(?:<\/\3>|$))|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|<!--[\s\S]*?(?:-->|$)/gi;
 /** A call between backticks or struck out, and one at the end of a sentence that denies it or shows how one would look. */
 const mentioned = new RegExp(
-  String.raw`(?<!\x60)\x60<tool_call>[^\x60]{0,2000}</tool_call>\x60|~~<tool_call>[^~]{0,2000}</tool_call>~~|(?=<tool_call>)(?<=(?:${[
+  String.raw`(?<!\x60)\x60<tool_call>[^\x60]{0,2000}</tool_call>\x60|~~<tool_call>[^~]{0,2000}</tool_call>~~|<tool_call>[^<]{0,2000}</tool_call>(?=[\s\x60]{0,9}(?:this|that) is (?:what|how) (?:a|the|such)\b)|(?=<tool_call>)(?<=(?:${[
     String.raw`(?:not|n['’]t|never|cannot) (?:\w+ )?(?:call|invoke|run|execute|use|make|send|write)\b[^.!?,;\n]{0,25}`,
     String.raw`\b(?:for (?:example|instance)|e\.g\.|would (?:look|read)|could (?:look|write)|(?:syntax|format) (?:is|of|looks))\b[^.!?;\n]{0,60}`,
   ].join('|')})\s{0,2}(?:\x60{3}\w*\s{1,2})?)[\s\S]*?(?:</tool_call>|$)`,
