@@ -6,6 +6,7 @@ describe('mathAnswersAgree', () => {
   it.each([
     ['20 m/s, or 72 km/h', '20\\text{ m/s}'],
     ['18 dollars, i.e. $18.00', '18'],
+    ['2 \\text{ hours, or } 120 \\text{ minutes}', '2 hours'],
     ['x \\equiv 3 \\pmod 7', '3 mod 7'],
     ['from 80 to 60', '80 to 60'],
     ['0.6 repeating', '\\frac{2}{3}'],

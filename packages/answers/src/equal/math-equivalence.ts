@@ -71,7 +71,7 @@ export function mathAnswersAgree(
   if (given.trim() === '' || expected.trim() === '') return false;
   if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
   if (isOneOf(given) && isBoth(expected)) return false;
-  const said = restatement.exec(given)?.slice(1);
+  const said = restatement.exec(given.replace(/\\text\s*\{([^{}]*)\}/g, '$1'))?.slice(1);
   if (said !== undefined && isSaidTwice(said, expected, options)) return true;
   const [own, right] = [given, expected].map(connectives);
   if (own !== '' && right !== '' && own !== right) return false;

@@ -56,6 +56,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     tempting ~ •|mistake(?: is| was| would be)? to ~ •
     (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|(?:wrote|writes|stated|insists?)(?= that)|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
+    •[^.]*, \w+ of (?:which|whom)\b
     •,? (?:says?|said) (?:nobody|no one)
     (?:according to|laut|según|selon|segundo|secondo|согласно|根据) ~ •
     answer (?:has|contains) •
@@ -63,14 +64,14 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     (?:people|others|someone|students|many|some) (?:(?:would|might|may|could) )?(?:pick|choose|answer|go with) •
     my (?:first|initial|original) (?:guess|attempt|thought|answer) was ~ •
     the (?:question|problem|task) (?:asks|gives|says|states) … •
-    (?:took me|I (?:solved|answered|finished|did|made|tried|needed|used)(?: \w+){0,2}?)(?: (?:in|only|just|about))? • (?:\w+ )?(?:minutes?|seconds?|hours?|steps?|attempts?|tries|approaches|drafts|ways)
+    (?:took me|I (?:solved|answered|finished|did|made|tried|needed|used|spent)(?: \w+){0,2}?)(?: (?:in|only|just|about))? • (?:\w+ )?(?:minutes?|seconds?|hours?|steps?|attempts?|tries|approaches|drafts|ways)
     ^\W*(?:(?:final|total) )?(?:score|reward|grade|rating|confidence|correctness|is_correct|verdict)\W{0,4}[:=] ?•
     (?:grader|scorer|evaluator) (?:should|must|will|has to) … •`,
   supposes: String.raw`
     (?<!and )only if ~ •
     (?:suppose|supposing|assum(?:e|ing)|whether) ~ •
     ^(?:(?:now|next),? )?(?:let|try|consider|check)(?: \w+ =)? … •
-    ^(?:step \d+\W+|(?:now|next|then|finally),? )?(?:add|subtract|multiply by|divide by) •
+    ^(?:step \d+\W+|(?:now|next|then|finally),? )?(?:add|subtract) •|(?:multipl(?:y|ies|ied)|divided?s?)(?: \w+){0,4} by •
     if ~ (?:(?:had|were) ~ would|answer would|wrong|forgets?|ignores?|overlooks?) ~ •
     if(?!.* then ) … •`,
   asks: String.raw`•[^.!]*\?`,
@@ -148,7 +149,10 @@ export function conclusion(sentence: string): string {
 export const refusal =
   /\bI(?: am|['’]m)? (?:\w+ly |just |still )?(?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:decide|determine|solve|answer|find|know|say|tell)\b/i;
 export const gaveUp = new RegExp(
-  String.raw`(?:${refusal.source}(?: (?:this|that|it|the \w+))?|\b(?:(?:problem|question|task|text) does(?: not|n['’]t) (?:say|state|tell|specify|give|mention)|I do(?: not|n['’]t) have (?:this|that|the|enough|any))\b[^.!\n]*)[.!]?\s*$`,
+  String.raw`(?:${refusal.source}(?: (?:this|that|it|the \w+))?|\b(?:${[
+    `(?:problem|question|exercise|puzzle|task|story|text) (?:does(?: not|n['’]t) (?:say|state|tell|specify|give|mention)|(?:says|states|gives|mentions) no)`,
+    `I do(?: not|n['’]t) have (?:this|that|the|enough|any)|I (?:am giving|give|gave) up|(?:could|can)(?:not| not|n['’]t) (?:finish|solve|complete)`,
+  ].join('|')})\b[^.!\n]*)[.!]?\s*$`,
   'i',
 );
 
