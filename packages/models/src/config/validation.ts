@@ -47,11 +47,24 @@ export async function readJsonObject(file: string): Promise<Record<string, unkno
  * @throws FormatError if the file exists but cannot be read.
  */
 export async function readText(file: string): Promise<string | undefined> {
+  let bytes: Uint8Array;
   try {
-    return await fs().readFile(file, 'utf8');
+    bytes = await fs().readFile(file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw configError(file, 'file', `cannot be read (${(cause as Error).message})`, 'check its permissions');
+  }
+  const text = utf8Of(bytes);
+  if (text !== undefined) return text;
+  throw configError(file, 'file', 'not UTF-8 text', 'save the file as UTF-8 or download it again');
+}
+
+/** `undefined` for other bytes, and for text in UTF-16, whose zero bytes are valid UTF-8. */
+function utf8Of(bytes: Uint8Array): string | undefined {
+  try {
+    return bytes.includes(0) ? undefined : new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }
 

@@ -171,7 +171,8 @@ describe('loadTokenizer', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   const save = (name: string, content: unknown) =>
-    writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
+    writeFile(join(folder, name), isText(content) ? content : JSON.stringify(content));
+  const isText = (content: unknown) => typeof content === 'string' || content instanceof Uint8Array;
 
   it('says which file is missing', async () => {
     await expect(loadTokenizer(folder)).rejects.toThrow(/tokenizer\.json: no such file; save the tokenizer/);
@@ -194,6 +195,8 @@ describe('loadTokenizer', () => {
 
   it.each([
     ['{"model":', 'not valid JSON'],
+    [Buffer.from('\ufeff{}', 'utf16le'), 'not UTF-8 text; save the file as UTF-8'],
+    [Buffer.from('{"é":0}', 'latin1'), 'not UTF-8 text; save the file as UTF-8'],
     ['[]', 'expected a JSON object'],
     ['{}', 'model'],
     ['{"model":{"vocab":{"a":-1}}}', 'model.vocab.a'],

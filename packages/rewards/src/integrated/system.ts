@@ -1,10 +1,7 @@
 import { ArgumentError, type VerificationReport, type Verifier } from '@rlp/core';
+import type { RewardDependencies } from '../processor/dependencies.ts';
 import type { EpisodeRewards } from '../processor/episode-rewards.ts';
-import {
-  type ProcessOptions,
-  type RewardDependencies,
-  RolloutRewardProcessor,
-} from '../processor/processor.ts';
+import { type ProcessOptions, RolloutRewardProcessor } from '../processor/processor.ts';
 import { episodesFromBuffer, type RewardBuffer, type RewardEpisode } from '../shared/episode.ts';
 import {
   type IntegratedRewardConfig,

@@ -28,13 +28,8 @@ export interface ExternalSource {
 /** The external reward as a part of the reward, if there is one. */
 export function externalPart(
   { externalRmUrl: url, externalRmTimeout, maxWorkers }: ResolvedRewardConfig,
-  { external, externalShare = 0.7, fetch }: ExternalSource,
+  { external, fetch }: Omit<ExternalSource, 'externalShare'>,
 ): ScoredPart<unknown, unknown> | undefined {
-  if (!(externalShare >= 0 && externalShare <= 1)) {
-    throw new ArgumentError(
-      `RolloutRewardProcessor: expected an externalShare from 0 to 1, got ${externalShare}`,
-    );
-  }
   const timeoutMs = externalRmTimeout * 1000;
   const part = (score: EpisodeScorer, limits: { timeoutMs: number; concurrency: number }) => {
     const reward: RewardFunction = (trajectory, context) => score(episodeOf(trajectory), context);

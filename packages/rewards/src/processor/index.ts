@@ -9,6 +9,7 @@ export {
 export { processEpisodeBatchRewards } from './batch.ts';
 export type { ComponentName } from './components.ts';
 export { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
+export type { RewardDependencies } from './dependencies.ts';
 export { type EpisodeFailure, EpisodeRewards, type EpisodeScore } from './episode-rewards.ts';
 export type { EpisodeScorer, ExternalSource } from './external.ts';
 export { type FluencyRequest, type FluencyScorer, tokenFluency } from './fluency-scorer.ts';
@@ -18,7 +19,6 @@ export {
   type EpisodeReward,
   type ProcessOptions,
   type ProcessorStatistics,
-  type RewardDependencies,
   RolloutRewardProcessor,
 } from './processor.ts';
 export { computeRewardVector } from './reward-vector.ts';

@@ -26,8 +26,9 @@ import {
 import { longestTimerMs, timerMs } from '../shared/schemas.ts';
 import { componentNames, textComponents, type WeightedComponent } from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
+import { dependenciesSchema, type RewardDependencies } from './dependencies.ts';
 import { EpisodeRewards, type EpisodeScore, readEpisodes } from './episode-rewards.ts';
-import { type ExternalSource, externalPart } from './external.ts';
+import { externalPart } from './external.ts';
 import { batchedFluency, type FluencyScorer } from './fluency-scorer.ts';
 
 const addedSchema = z.strictObject({
@@ -46,16 +47,6 @@ export type EpisodeReward = (
 
 /** Options of {@link RolloutRewardProcessor.addReward}. */
 export interface AddRewardOptions extends z.input<typeof addedSchema> {}
-
-/** What a processor works with, besides its config. */
-export interface RewardDependencies extends ExternalSource {
-  /** Judges fluency with a model. Default: {@link fluencyReward}, which needs none. */
-  readonly fluencyScorer?: FluencyScorer | undefined;
-  /** The reference answer of an example. Default {@link referenceOf}. */
-  readonly reference?: ((metadata: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
-  /** Milliseconds since any fixed point. Default `performance.now`. */
-  readonly clock?: (() => number) | undefined;
-}
 
 /** Options of a call. */
 export interface ProcessOptions {
@@ -99,10 +90,11 @@ export class RolloutRewardProcessor implements RewardComputer {
   #milliseconds = 0;
 
   constructor(config: RewardConfig = {}, dependencies: RewardDependencies = {}) {
+    const { externalShare } = parseOptions('RolloutRewardProcessor', dependenciesSchema, dependencies);
     const { fluencyScorer, reference = referenceOf, clock = () => performance.now() } = dependencies;
     this.config = resolveRewardConfig(config);
     this.#clock = clock;
-    this.#externalShare = dependencies.externalShare ?? 0.7;
+    this.#externalShare = externalShare;
     const external = externalPart(this.config, dependencies);
     const components = textComponents(this.config, reference);
     for (const { name, weight } of components) this.#weights.set(name, weight);

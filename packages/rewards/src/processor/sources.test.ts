@@ -122,8 +122,10 @@ describe('the external reward', () => {
     expect(rewards.toArray()).toEqual(given.map(({ response }) => response.length));
     expect(most).toBe(10);
     expect(() => createRolloutRewardProcessor({}, { external, externalShare: 2 })).toThrow(
-      'from 0 to 1, got 2',
+      'externalShare: expected a number of at most 1, got 2',
     );
+    const misplaced = { rewards: { mine: () => 1 } } as object;
+    expect(() => createRolloutRewardProcessor({}, misplaced)).toThrow(/Unrecognized option "rewards"/);
   });
 
   it('takes a function in place of an address, with the timeout in seconds', async () => {
