@@ -8,7 +8,7 @@ import type { Experience, UpdateContext } from './experience.ts';
 import { type AnchorStatistics, anchorStatistics, recordedTrajectories } from './learned.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import { policyLossOf, updatePolicy } from './policy-update.ts';
-import type { AdvantageEstimator, ScoredGroup } from './protocol.ts';
+import type { AdvantageEstimator, ScoredGroup, TokenEstimate } from './protocol.ts';
 import { type Score, type Scores, scoreSequences } from './scores.ts';
 import { tokenBatch } from './token-batch.ts';
 import { scatterRows, trajectoryRows } from './trajectory-rows.ts';
@@ -68,7 +68,9 @@ export async function learn<Metadata>(
   signal?.throwIfAborted();
   const parts = { groups, rows, scores, greedyRewards, klCoefficient: coefficients.kl };
   const { batch, kl } = tokenBatch(parts, options);
-  const estimate = sequences.length === 0 ? { advantages: [] } : estimator.estimate(batch);
+  // Episodes that were cut before the policy answered have rewards and no tokens.
+  const nothing: TokenEstimate = { advantages: rows.parts.map(() => []) };
+  const estimate = sequences.length === 0 ? nothing : estimator.estimate(batch);
   const experience: Experience = {
     sequences,
     scores,

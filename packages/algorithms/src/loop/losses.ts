@@ -1,4 +1,4 @@
-import { causeOf, messageOf, rootCause, type ScoredTrajectory } from '@rlp/core';
+import { causeOf, messageOf, rootCause, type ScoredTrajectory, type Trajectory } from '@rlp/core';
 import type { Collection } from './collect.ts';
 import type { Stop } from './run-stopped.ts';
 
@@ -19,8 +19,8 @@ interface Outcome {
   /** Finished without a reward. */
   readonly unscored: number;
   readonly first?: FirstFailure | undefined;
-  /** Whether episodes ended, none failed, and the policy said nothing in any. */
-  readonly isUnasked: boolean;
+  /** How the first episode ended if all of them ended, none failed, and the policy said nothing in any. */
+  readonly unasked?: Trajectory['termination'] | 'completed' | undefined;
   /** Thrown by the reward computer, which should not. */
   readonly rejection?: unknown;
 }
@@ -49,9 +49,16 @@ const checks: readonly LossCheck[] = [
   },
   {
     reason: 'nothing-collected',
-    applies: ({ isUnasked }) => isUnasked,
+    applies: ({ unasked }) => unasked === 'completed',
     sentence: ({ episodes }) => `all ${episodes} episodes were over before the policy was asked`,
     remedy: 'make isTerminal of the environment false for the state that reset returns',
+  },
+  {
+    reason: 'nothing-collected',
+    applies: ({ unasked }) => unasked !== undefined,
+    sentence: ({ episodes, unasked }) =>
+      `all ${episodes} episodes were cut before the policy answered, the first by ${cutOf(unasked)}`,
+    remedy: 'shorten the prompts, raise the limit, or correct what takes so long',
   },
   {
     reason: 'episodes-failed',
@@ -91,15 +98,13 @@ export function lossOf(
 ): (Stop & { readonly error: unknown }) | undefined {
   const scored = collected.flatMap((group) => group.scored);
   const missing = scored.filter(({ reward }) => reward === null);
-  const isUnasked =
-    scored.length > 0 &&
-    scored.every(({ trajectory: { steps, status } }) => steps.length === 0 && status === 'completed');
+  const unasked = unaskedOf(scored);
   const isEnough = scored.length > 0 && missing.length < share * scored.length;
-  if (rejection === undefined && isEnough && !isUnasked) return undefined;
+  if (rejection === undefined && isEnough && unasked === undefined) return undefined;
   const failed = missing.filter(({ trajectory }) => trajectory.status === 'failed').length;
   const first = rejection === undefined ? (firstFailure(missing) ?? dropped(lastError)) : rejected(rejection);
   const outcome: Outcome = {
-    isUnasked,
+    unasked,
     tasks: taken,
     episodes: scored.length,
     failed,
@@ -110,6 +115,20 @@ export function lossOf(
   const { reason, sentence, remedy } = checks.find((check) => check.applies(outcome))!;
   const error = first?.error;
   return { reason, sentence: sentence(outcome), remedy, error, cause: rootCause(error) };
+}
+
+function unaskedOf(scored: readonly ScoredTrajectory[]): Outcome['unasked'] {
+  const isSilent = ({ trajectory: { steps, status } }: ScoredTrajectory) =>
+    steps.length === 0 && (status === 'completed' || status === 'truncated');
+  if (scored.length === 0 || !scored.every(isSilent)) return undefined;
+  const cut = scored.find(({ trajectory: { status } }) => status === 'truncated');
+  return cut === undefined ? 'completed' : cut.trajectory.termination;
+}
+
+function cutOf(unasked: Outcome['unasked']): string {
+  if (unasked === undefined || unasked === 'completed') return 'a limit';
+  const { reason, detail } = unasked;
+  return `its limit of ${reason}${detail === undefined ? '' : ` (${detail})`}`;
 }
 
 function firstFailure(missing: readonly ScoredTrajectory[]): FirstFailure | undefined {

@@ -96,6 +96,34 @@ describe('runRlTraining', () => {
     );
   });
 
+  it('says that every episode was cut before the policy answered, and can go on without learning', async () => {
+    const { environment, sampler, ...setup } = algorithmSetup('1');
+    const manager = new RolloutManager({ ...setup, sampler, environment }, { groupSize: 2 });
+    const cut: Pick<Trajectory, 'steps' | 'status' | 'termination'> = {
+      steps: [],
+      status: 'truncated',
+      termination: { reason: 'budget', detail: 'the agent took 50 ms' },
+    };
+    const rollouts = {
+      options: manager.options,
+      async *collectGroups(...given: Parameters<typeof manager.collectGroups>) {
+        for await (const { trajectories, ...group } of manager.collectGroups(...given))
+          yield {
+            ...group,
+            trajectories: trajectories.map((trajectory): typeof trajectory => ({ ...trajectory, ...cut })),
+          };
+      },
+    };
+    const parts = forLoop({ ...setup, rollouts, inference: sampler });
+    const options = { iterations: 1, tasksPerIteration: 2 };
+    await expect(collect(runRlTraining(parts, options))).rejects.toThrow(
+      'all 4 episodes were cut before the policy answered, the first by its limit of budget (the agent took 50 ms); shorten',
+    );
+    const failureBudget = { whenSpent: 'continue', retries: 0 } as const;
+    const [report] = await collect(runRlTraining(parts, { ...options, failureBudget }));
+    expect(report?.metrics['update/gradient-norm']).toBeUndefined();
+  });
+
   it('says how many groups had no variance', async () => {
     const setup = { ...banditSetup('flat'), rewards: constantRewards(1) };
     const before = await logitsOf(setup);
