@@ -7,6 +7,7 @@ import { loadTokenizer } from '@rlp/models';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { type ColumnStatistics, datasetStatistics, type LengthCounting } from './dataset-statistics.ts';
+import { fieldsArg, fieldsOf } from './fields-flag.ts';
 import { UsageError } from './usage-error.ts';
 
 const shared = {
@@ -17,11 +18,7 @@ const shared = {
   },
   split: { type: 'string', description: 'Split, such as test or train[:10%]', valueHint: 'NAME' },
   config: { type: 'string', description: 'Configuration of a folder with several', valueHint: 'NAME' },
-  fields: {
-    type: 'string',
-    description: 'Columns with other names: prompt=query,answer=reply',
-    valueHint: 'ROLE=COLUMN,…',
-  },
+  ...fieldsArg,
   traffic: {
     type: 'boolean',
     description: 'The file is recorded traffic: a log of OpenAI, OpenTelemetry or the AI SDK',
@@ -104,7 +101,7 @@ async function opened(
   { source, split, config, fields: named, traffic }: Choice,
   { signal, printError }: Pick<CliContext, 'signal' | 'printError'>,
 ): Promise<{ readonly dataset: Dataset; readonly fields: DatasetFields }> {
-  const fields = fieldsOf(named);
+  const fields = fieldsOf(named) ?? {};
   if (traffic === true) {
     const other = Object.entries({ split, config }).find(([, value]) => value !== undefined)?.[0];
     if (other !== undefined)
@@ -126,18 +123,6 @@ async function trafficOf(source: string, printError: CliContext['printError']): 
     printError(`${malformed.length} records cannot be read. The first: ${first.message}`);
   const rows = found.map(({ id, messages, task }): DatasetRow => ({ id, messages, ...task.metadata }));
   return datasetOf(rows, { name: source });
-}
-
-/** `prompt=query,answer=reply`. Names of roles are checked by `loadDataset`. */
-function fieldsOf(named: string | undefined): DatasetFields {
-  if (named === undefined) return {};
-  const pairs = named.split(',').map((pair) => /^([^=]+)=(.+)$/.exec(pair.trim()));
-  if (pairs.some((pair) => pair === null)) {
-    throw new UsageError(
-      `rlp data: --fields must be like prompt=query,answer=reply, got ${JSON.stringify(named)}`,
-    );
-  }
-  return Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]]));
 }
 
 /** Columns that were named and that no row has. A dot leads into an object or a list. */

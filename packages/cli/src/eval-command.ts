@@ -7,6 +7,7 @@ import { evaluate } from '@rlp/run/evaluate';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { type EvaluationData, readEvaluationData } from './eval-data.ts';
+import { fieldsArg, fieldsOf } from './fields-flag.ts';
 import { countOf, given, numberOf, threadsOf } from './numbers.ts';
 import { loadPolicy, startPolicy } from './open-policy.ts';
 import { samplingArgs, samplingOf } from './sampling-flags.ts';
@@ -37,6 +38,7 @@ export const evalCommand = defineCommand({
       description: 'Prompts for completion or chat. Default: chat with a template',
       valueHint: 'NAME',
     },
+    ...fieldsArg,
     limit: { type: 'string', description: 'Use the first rows only', valueHint: 'N' },
     samples: { type: 'string', description: 'Responses per task. Default 1, the likeliest', valueHint: 'N' },
     k: { type: 'string', description: 'Values of k for pass@k and maj@k, such as 1,8', valueHint: 'N,N' },
@@ -59,6 +61,7 @@ export const evalCommand = defineCommand({
       benchmark,
       grader,
       limit,
+      fields: fieldsOf(args.fields),
       signal: context.signal,
       style: style ?? (loaded.model.chat ? 'chat' : 'completion'),
     } as const;

@@ -1,4 +1,5 @@
 import { FormatError, nearNames, type RewardFunction, type Task } from '@rlp/core';
+import { type DatasetFields, tasksFrom } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import { loadLanguageDetector } from '@rlp/rewards/instructions';
 import { exactAnswer, mathAnswer } from '@rlp/rewards/stock';
@@ -24,6 +25,8 @@ export interface EvaluationData {
 export interface DataFlags {
   readonly benchmark?: string | undefined;
   readonly grader?: string | undefined;
+  /** Columns of questions and answers with other names. */
+  readonly fields?: DatasetFields | undefined;
   readonly limit?: number | undefined;
   readonly style: 'completion' | 'chat';
   /** Ends a download. Default: no signal. */
@@ -32,11 +35,13 @@ export interface DataFlags {
 
 /** Reads a benchmark, or rows of questions and answers. @throws FormatError naming the row and what it lacks. */
 export async function readEvaluationData(path: string, flags: DataFlags): Promise<EvaluationData> {
-  const { benchmark, grader, style, signal, limit = Infinity } = flags;
+  const { benchmark, grader, style, signal, fields, limit = Infinity } = flags;
   if (benchmark !== undefined) requireBenchmark(benchmark);
+  if (fields !== undefined)
+    return { name: path, ...questionsAndAnswers(await namedTasks(path, flags), flags) };
   const rows = await rowsOf(path, limit, signal);
   const known = benchmark ?? (grader === undefined ? benchmarkOf(rows) : undefined);
-  if (known === undefined) return { name: path, ...questionsAndAnswers(path, rows, flags) };
+  if (known === undefined) return { name: path, ...questionsAndAnswers(tasksOf(path, rows), flags) };
   const runner = needsPython.includes(known) ? await startedPython(signal) : undefined;
   if (known === 'ifeval' && rows.some(asksForLanguage)) await loadLanguageDetector();
   return { name: known, benchmark: readBenchmark(rows, { name: known, style, source: path, runner }) };
@@ -81,26 +86,40 @@ const questionFields = ['prompt', 'question', 'problem', 'instruction', 'input',
 const answerFields = ['answer', 'completion', 'output', 'response', 'target', 'solution'];
 const graders = ['math', 'exact'] as const;
 
-function questionsAndAnswers(
-  path: string,
-  rows: readonly BenchmarkRow[],
-  { grader = 'math', style }: DataFlags,
-) {
+/** Tasks of rows whose columns are named. */
+async function namedTasks(path: string, { fields, limit, signal }: DataFlags): Promise<readonly Task[]> {
+  const named = await tasksFrom((await loadDataset(path, { fields, signal })).slice(0, limit), { signal });
+  return named.map((task): Task => {
+    const { answer, ...rest } = task.metadata as { readonly answer?: unknown };
+    if (answer !== undefined) return { ...task, metadata: { ...rest, answer: String(answer) } };
+    throw new FormatError(
+      `${path}, row ${task.id}: expected an answer; name its column as in --fields answer=reply`,
+    );
+  });
+}
+
+/** Tasks of rows whose columns have usual names. */
+function tasksOf(path: string, rows: readonly BenchmarkRow[]): readonly Task[] {
+  return rows.map((row, index): Task => {
+    const prompt = fieldOf(row, questionFields, `${path}, row ${index + 1}`) as string;
+    const answer = fieldOf(row, answerFields, `${path}, row ${index + 1}`);
+    const { id, ...rest } = row;
+    const isId = typeof id === 'string' || typeof id === 'number';
+    return {
+      id: isId ? String(id) : String(index + 1),
+      prompt,
+      metadata: { ...rest, answer: String(answer) },
+    };
+  });
+}
+
+function questionsAndAnswers(given: readonly Task[], { grader = 'math', style }: DataFlags) {
   if (!(graders as readonly string[]).includes(grader)) {
     throw new UsageError(`--grader must be ${graders.join(' or ')}, got "${grader}"`);
   }
-  const tasks = rows.map((row, index): Task => {
-    const prompt = fieldOf(row, questionFields, `${path}, row ${index + 1}`);
-    const answer = fieldOf(row, answerFields, `${path}, row ${index + 1}`);
-    const { id, ...rest } = row;
-    return {
-      id: typeof id === 'string' || typeof id === 'number' ? String(id) : String(index + 1),
-      prompt:
-        typeof prompt === 'string' && style === 'chat'
-          ? [{ role: 'user', content: prompt }]
-          : (prompt as string),
-      metadata: { ...rest, answer: String(answer) },
-    };
+  const tasks = given.map((task): Task => {
+    const isBare = typeof task.prompt === 'string' && style === 'chat';
+    return isBare ? { ...task, prompt: [{ role: 'user', content: task.prompt as string }] } : task;
   });
   const reference = (metadata: unknown) => (metadata as { readonly answer: string }).answer;
   return {
@@ -114,6 +133,6 @@ function fieldOf(row: BenchmarkRow, names: readonly string[], place: string): un
   const found = names.find((name) => row[name] !== undefined && row[name] !== null);
   if (found !== undefined) return row[found];
   throw new FormatError(
-    `${place}: expected one of ${names.join(', ')}; the row has ${Object.keys(row).join(', ')}`,
+    `${place}: expected one of ${names.join(', ')}; the row has ${Object.keys(row).join(', ')}; name them, as in --fields prompt=query,answer=reply`,
   );
 }

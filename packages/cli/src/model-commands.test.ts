@@ -81,6 +81,26 @@ describe('rlp', () => {
 });
 
 describe('what is read besides JSON Lines', () => {
+  it('eval takes columns with other names', async () => {
+    const odd = file(
+      'named.jsonl',
+      '{"Q": {"text": "Once 1"}, "gold": 1}',
+      '{"Q": {"text": "Once 2"}, "gold": 2}',
+    );
+    const short = ['--max-tokens', '2', '--threads', '1', '--json'];
+    expect((await rlp('eval', stories, odd, ...short)).complaints).toContain(
+      'the row has Q, gold; name them, as in --fields prompt=query,answer=reply',
+    );
+    const { code, said } = await rlp('eval', stories, odd, '--fields', 'prompt=Q.text,answer=gold', ...short);
+    expect([code, said]).toEqual([0, expect.stringContaining('"tasks":2')]);
+    expect((await rlp('eval', stories, odd, '--fields', 'prompt=Q.text', ...short)).complaints).toContain(
+      'row 1: expected an answer; name its column as in --fields answer=reply',
+    );
+    expect((await rlp('eval', stories, odd, '--fields', 'Q', ...short)).complaints).toContain(
+      '--fields must be like prompt=query,answer=reply, got "Q"',
+    );
+  });
+
   it('eval takes slices and CSV, and doctor the configuration of a run', async () => {
     const csv = file('questions.csv', 'question,answer', 'Once 1,1', 'Once 2,2', 'Once 3,3');
     const short = ['--max-tokens', '2', '--threads', '1', '--json'];
