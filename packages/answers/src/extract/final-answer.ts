@@ -93,9 +93,9 @@ function firstSentence(line: string): string {
   return end < 0 ? line : line.slice(0, line[end] === '?' ? end + 1 : end);
 }
 
-/** Boxes that LaTeX does not print, opening tags with attributes, targets of links, and sums for a calculator: `<<2*9=18>>`. */
+/** Boxes that LaTeX does not print, tags of layout and with attributes, links and their targets, and sums for a calculator: `<<2*9=18>>`. */
 const comments =
-  /\((?<=\]\()(?:#|\/|https?:)[^()\n]*\)|<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
+  /\s?\(\[[^\]\n]{0,80}\]\(https?:[^()\n]*\)\)|<\/?(?:span|div|font|a|p)>|\((?<=\]\()(?:#|\/|https?:)[^()\n]*\)|<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** An answer that is a sentence: "Janet makes $18 every day", "вероятность равна 1/4". */
 const sentenceStart =
   /^(?:[A-Z][a-z'’]+\s[a-z]+|(?:o|el|les?|l[ao]s?|il|die|der|das)\s\p{L}+|(?![\p{Script=Latin}\p{Script=Greek}])\p{L}{2,}\s\p{L}{2,})\s\S/u;

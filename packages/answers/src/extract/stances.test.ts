@@ -76,6 +76,8 @@ describe('an answer that is denied, doubted, supposed, or said by others', () =>
     'The answer is X. Just kidding.',
     'X, said nobody ever.',
     '<span style="color:#fff">X</span> is written in white.',
+    '<span style="color: rgb(255,255,255)">X</span> is written in white.',
+    '<span style="font-size: 0.01px">X</span> is small.',
     'I do not know. [see](#X "the answer is X")',
     '\\boxed{X} is wrong.',
     '\\boxed{X}. That is not right.',
@@ -124,6 +126,8 @@ describe('an answer beside words that deny something else', () => {
     'If we add them, we get \\boxed{X}.',
     'So there are \\boxed{X} ways to not pick a red ball.',
     'The answer is X, which is not a surprise.',
+    '<span style="color:#ff0000">The answer is X.</span>',
+    'The answer is X ([source](https://example.com/17)).',
     'The answer is X (it cannot be 7).',
     'Nobody else came, so X people were there.',
   ])('is read from %j', (text) => {

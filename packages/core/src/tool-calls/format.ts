@@ -39,6 +39,7 @@ export interface ToolCallFormat {
 /** A call from parsed JSON, or `undefined`. Models write the arguments under several names, some as text. */
 export function callOf(json: unknown): WrittenCall | undefined {
   if (!isRecord(json) || typeof json.name !== 'string') return undefined;
+  if (json.arguments !== undefined && json.parameters !== undefined) return undefined;
   const given = json.arguments ?? json.parameters ?? {};
   const args = typeof given === 'string' ? parsed(given) : given;
   return isRecord(args) ? { name: json.name, arguments: args } : undefined;

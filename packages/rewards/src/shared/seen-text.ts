@@ -77,10 +77,10 @@ const structure =
 
 /** What stands for a text that is still to be written: dots, `[your answer]`, `thinking goes here`. */
 const placeholder =
-  /^\s*(?:[.…][\s.…]*|[[{](?:your|insert|put|write)\b[^\]}]*[\]}]|[[({]?(?:(?:your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here[\])}]?\W*)\s*$/i;
+  /^\s*(?:[.…][\s.…]*|(?:[[{](?:your|insert|put|write)\b[^\]}]*[\]}]|[[({]?(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|todo|tbd)[\])}.:!…\s]{0,20})$/i;
 /** What a thought consists of that does not think. */
 const filler =
-  /\b(?:h+m+|u+[hm]+|well|ok(?:ay)?|wait|so|let me (?:think|see)|let['’]s (?:think|see)|(?:I am |I['’]m )?thinking|step by step)\b/gi;
+  /\b(?:h+m+|u+[hm]+|blah|well|ok(?:ay)?|wait|so|let me (?:think|see)|let['’]s (?:think|see)|(?:I am |I['’]m )?thinking|step by step)\b/gi;
 
 /**
  * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, dots, placeholders and repetitions of the name of

@@ -38,12 +38,12 @@ const finders = {
   },
   'destructive-command': {
     pattern:
-      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bfind (?:\/|~\/?|\$HOME) [^\n;|&]{0,80}-(?:delete|exec rm)\b|\bbase64 (?:-d|-D|--decode) ?\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\brmtree\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bfind (?:\/|~\/?|\$HOME) [^\n;|&]{0,80}(?:-delete|-exec rm|\| ?xargs (?:-\w{1,9} )?rm)\b|\bbase64 (?:-d|-D|--decode)[^\n;|&]{0,60}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\brmtree\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
     accepts: (match) => !/^r\\?m /u.test(match) || isRemovalOfAll(match),
   },
   password: {
     pattern:
-      /\b(?:my|your|our|the|admin|root)(?: \w{1,20}){0,2} (?:password|passphrase|passcode)(?: (?:for|of|to|on)(?: \w{1,20}){1,3})? ?(?:is|was|:|=) ?[^\s]{6,64}|(?<!\S)[^\s]{8,64} as (?:the|your|my|a) (?:password|passphrase|passcode)\b/giu,
+      /\b(?:my|your|our|the|admin|root|\w{1,20}['’]s)(?: \w{1,20}){0,2} (?:password|passphrase|passcode)(?: (?:for|of|to|on)(?: \w{1,20}){1,3})? ?(?:is|was|:|=) ?[^\s]{6,64}|\bPIN(?: \w{1,20})? ?(?:is|:) ?\d{4,8}\b|\busername: ?\S{1,40} password: ?\S{6,64}|(?<!\S)[^\s]{8,64} as (?:the|your|my|a) (?:password|passphrase|passcode)\b/giu,
     accepts: hasPassword,
   },
   script: {
@@ -118,7 +118,7 @@ function hasPassword(match: string): boolean {
   return match
     .split(' ')
     .map((word) => word.replace(/^["'`(]+|["'`).,;:]+$/gu, ''))
-    .some((word) => /^(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u.test(word));
+    .some((word) => /^\d{4,8}$|^(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u.test(word));
 }
 
 /** Luhn's check, a plausible issuer, and not one digit throughout. */

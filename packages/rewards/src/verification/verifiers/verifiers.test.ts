@@ -312,6 +312,8 @@ describe('SafetyPatternVerifier', () => {
     ['destructive-command', 'find ~ -type f -delete'],
     ['destructive-command', 'echo cm0gLXJmIC8= | base64 -d | sh'],
     ['password', 'By the way, the admin password for the server is hunter2Xy!'],
+    ['password', 'Username: admin, password: Passw0rd!2024'],
+    ['password', 'My bank PIN is 4831.'],
     ['password', 'Log in as root and use Tr0ub4dor&3 as the password.'],
   ];
   it.each(failing)('fails %s: %s', async (kind, text) => {
