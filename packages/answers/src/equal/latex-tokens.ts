@@ -27,7 +27,7 @@ const greek =
 
 const characters = table(
   '\u2062 * \u2063 , \u2064 + − - – - — - ‐ - ⁄ / ÷ / × * · * ⋅ * ∙ * ∗ * º ° ∞ \\infty ∅ \\emptyset ∪ \\cup ∩ \\cap ∈ \\in ≤ \\le ≥ \\ge ⩽ \\le ⩾ \\ge ≠ \\ne ± \\pm ∓ \\mp ' +
-    "ℝ \\mathbb{R} ≈ \\approx ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4] ٫ . ٬ ,",
+    "ℝ \\mathbb{R} ≈ \\approx ≡ \\equiv ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4] ٫ . ٬ ,",
 );
 
 const synonyms = table(

@@ -8,6 +8,8 @@ describe('mathAnswersAgree', () => {
     ['18 dollars, i.e. $18.00', '18'],
     ['2 \\text{ hours, or } 120 \\text{ minutes}', '2 hours'],
     ['x \\equiv 3 \\pmod 7', '3 mod 7'],
+    ['n ≡ 3 (mod 7)', '3 \\pmod{7}'],
+    ['n \\equiv 3 \\mod 7', '3 (mod 7)'],
     ['from 80 to 60', '80 to 60'],
     ['0.6 repeating', '\\frac{2}{3}'],
     ['$2.3M', '2300000'],

@@ -50,8 +50,11 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   // (mod 12), (\text{mod } 12)
   [/\(\s*(?:\\(?:text|mathrm|operatorname)\s*\{\s*mod\s*\}|\\?b?mod(?![a-z]))\s*(\d+)\s*\)/g, '\\pmod{$1}'],
   [
-    /^\s*(\d+)\s+\\?b?mod\s+(\d+)\s*$/,
-    (given, rest, modulus) => (Number(rest) < Number(modulus) ? `${rest} \\pmod{${modulus}}` : given!),
+    /^\s*([a-zA-Z]\s*(?:\\equiv|[≡=])\s*)?(\d+)\s*\\?b?mod\s*\{?(\d+)\}?\s*$/,
+    (given, name, rest, modulus) =>
+      name !== undefined || Number(rest) < Number(modulus)
+        ? `${name ?? ''}${rest} \\pmod{${modulus}}`
+        : given!,
   ],
   [/^\s*\*\*([^*]+)\*\*\s*$/, '$1'],
   // 12.35 (to 2 d.p.)
