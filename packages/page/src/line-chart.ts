@@ -46,7 +46,7 @@ export interface ChartOptions {
 const width = 440;
 const height = 236;
 const margin = { left: 52, right: 14, top: 10, bottom: 26 };
-/** Above this number, points are drawn faintly with a running mean over them. */
+/** Above this number, points that scatter are drawn faintly with a running mean over them. */
 const noisyFrom = 40;
 /** Above this number, the points of curves and bands are thinned. */
 const mostPoints = 600;
@@ -150,7 +150,7 @@ function areaOf(band: NonNullable<Series['band']>, x: Axis, y: Axis): string {
 function curve({ name, points, band = [] }: Series, index: number, x: Axis, y: Axis): Html {
   const kind = `series-${index % 6}`;
   const drawn = thinned(points);
-  const isNoisy = points.length > noisyFrom;
+  const isNoisy = points.length > noisyFrom && scatters(points);
   const bold = isNoisy ? runningMean(drawn) : drawn;
   const last = bold.findLast(({ value }) => isDrawable(value));
   return html`<g class="${kind}">${band.length > 0 ? html`<path class="band" d="${areaOf(band, x, y)}"/>` : ''}${isNoisy ? html`<path class="raw" d="${pathOf(drawn, x, y)}"/>` : ''}<path class="line" d="${pathOf(bold, x, y)}"/>${last ? html`<circle r="3.5" cx="${x.place(last.step).toFixed(1)}" cy="${y.place(last.value).toFixed(1)}"><title>${name}: ${shortNumber(last.value)} at step ${last.step}</title></circle>` : ''}</g>`;
@@ -172,6 +172,16 @@ function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
 function thinned<P>(points: readonly P[]): readonly P[] {
   const stride = Math.ceil(points.length / mostPoints);
   return points.filter((_, index) => index % stride === 0 || index === points.length - 1);
+}
+
+/** Whether a curve turns at more than a tenth of its points. Noise turns at two thirds, and a schedule hardly ever. */
+function scatters(points: readonly Point[]): boolean {
+  const moves = points
+    .slice(1)
+    .map(({ value }, index) => Math.sign(value - points[index]!.value))
+    .filter((move) => move !== 0);
+  const turns = moves.filter((move, index) => index > 0 && move !== moves[index - 1]);
+  return turns.length > points.length / 10;
 }
 
 /** Mean of the points within a twentieth of the curve to either side. */

@@ -28,6 +28,13 @@ describe('lineChart', () => {
     expect(paths(Array.from({ length: 40 }, (_, step) => step % 2))).toHaveLength(1);
   });
 
+  it('draws schedules as they are, however long', () => {
+    const rate = (step: number) => (step < 20 ? step / 20 : 0.5 + 0.5 * Math.cos((step - 20) / 30));
+    const schedule = Array.from({ length: 200 }, (_, step) => rate(step));
+    expect(paths(schedule)).toHaveLength(1);
+    expect(paths(schedule.map((value, step) => value + (step % 3 === 0 ? 0.1 : 0)))).toHaveLength(2);
+  });
+
   it('stays inside its frame for any values', () => {
     fc.assert(
       fc.property(fc.array(fc.double(), { minLength: 1, maxLength: 60 }), (values) => {
