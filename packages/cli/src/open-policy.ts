@@ -22,15 +22,23 @@ const exists = (path: string) =>
   );
 
 /**
- * The folder of a model: the one given, the best or last checkpoint of a run's folder, or a model of the hub in its cache.
+ * The folder of a model: the one given, the best or last model of a run's folder, the model of one checkpoint, or a model of the hub in
+ * its cache.
  *
  * @throws FormatError if there is no model.
  */
 async function policyFolder(path: string): Promise<string> {
   if (path === '') throw new UsageError('expected a model folder or the folder of a run, got empty text');
   const { checkpoints } = runFiles(path);
-  for (const folder of [path, join(checkpoints, 'best'), join(checkpoints, 'last')]) {
+  const backend = join(path, 'backend');
+  for (const folder of [path, join(checkpoints, 'best'), join(checkpoints, 'last'), backend]) {
     if (await exists(join(folder, 'config.json'))) return folder;
+  }
+  for (const folder of [path, backend]) {
+    if (!(await exists(join(folder, 'adapter_config.json')))) continue;
+    throw new FormatError(
+      `${path} holds an adapter without its model; merge them first: rlp export MODEL --adapter ${folder} --to merged --out DIR`,
+    );
   }
   const isThere = await exists(path);
   if (!isThere && parseHubName(path) !== undefined) return modelFolder(path);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,6 +46,14 @@ it('trains on questions and answers as they are, and finds the run again', async
   const record = readFileSync(join(out, 'run.json'), 'utf8');
   writeFileSync(join(out, 'run.json'), record.replace('"status": "finished"', '"status": "running"'));
   expect((await rlp('run', 'list', join(directory, 'runs'))).said).toContain('one: sft, interrupted');
+  const checkpoints = join(out, 'checkpoints', 'sft');
+  const checkpoint = join(checkpoints, readFileSync(join(checkpoints, 'latest'), 'utf8').trim());
+  const small = ['--max-tokens', '2', '--threads', '1'];
+  expect(await rlp('generate', checkpoint, 'Once', ...small)).toMatchObject({ code: 0, complaints: '' });
+  renameSync(join(checkpoint, 'backend', 'config.json'), join(checkpoint, 'backend', 'adapter_config.json'));
+  expect((await rlp('generate', checkpoint, 'Once', ...small)).complaints).toMatch(
+    /holds an adapter without its model; merge them first: rlp export MODEL --adapter \S+backend --to merged/,
+  );
   rmSync(join(out, 'checkpoints', 'best'), { recursive: true });
   rmSync(join(out, 'checkpoints', 'last'), { recursive: true });
   expect(await rlp('generate', out, 'x')).toMatchObject({
