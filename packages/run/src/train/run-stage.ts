@@ -65,11 +65,12 @@ async function openStage(run: OpenRun, name: StageName, isLast: boolean): Promis
   const { prepared, engine, journal, model } = run;
   const stage = stages[name];
   const plan = stage.plan(prepared, model);
-  const { sampler, backend } = prepared.config;
+  const { sampler } = prepared.config;
   const { learningRate } = stage;
   const policy = await openPolicy({
     ...{ engine, model, sampler, learningRate },
-    backend: [backend, stage.backend(prepared)],
+    // As they were given: defaults of a stage must not replace what the run says.
+    backend: [prepared.given.backend, stage.backend(prepared)],
     updates: plan.updates,
   });
   run.model = withoutWeights(model);

@@ -65,7 +65,7 @@ export const distillStage: Stage = {
   label: 'Distillation',
   kind: 'rl',
   learningRate: 1e-6,
-  backend: ({ config }) => ({ reference: 'none', ...config.distill?.backend }),
+  backend: ({ given }) => ({ reference: 'none', ...given.distill?.backend }),
   plan(prepared, { config }) {
     const { iterations, tasksPerIteration } = prepared.config.distill!;
     const { groupSize, sampling } = optionsOf(prepared).rollout as {

@@ -25,7 +25,7 @@ export const preferenceStage: Stage = {
   label: 'Preferences',
   kind: 'preference',
   learningRate: 1e-6,
-  backend: ({ config }) => config.preference?.backend,
+  backend: ({ given }) => given.preference?.backend,
   plan(prepared, model) {
     const { pairs, notes } = own(prepared.rows.practised, prepared, model);
     const { updates, epochs = 1, pairsPerBatch, loss } = resolvePreferenceOptions(optionsOf(prepared));

@@ -27,7 +27,7 @@ export const rewardModelStage: Stage = {
   kind: 'reward-model',
   learningRate: 1e-5,
   saves: 'value-head',
-  backend: ({ config }) => ({ reference: 'none', ...config.rewardModel?.backend, valueHead: 'linear' }),
+  backend: ({ given }) => ({ reference: 'none', ...given.rewardModel?.backend, valueHead: 'linear' }),
   plan(prepared, model) {
     const { pairs, notes } = own(prepared.rows.practised, prepared, model);
     const { updates, epochs = 1, pairsPerBatch } = rewardModelSchema.parse(optionsOf(prepared));

@@ -90,7 +90,7 @@ export const rlStage: Stage = {
   label: 'RL',
   kind: 'rl',
   learningRate: 1e-6,
-  backend({ config: { algorithm } }) {
+  backend({ given: { algorithm } }) {
     const valueHead = algorithm?.name === 'ppo' ? ({ valueHead: 'linear' } as const) : {};
     return { ...valueHead, ...algorithm?.backend };
   },

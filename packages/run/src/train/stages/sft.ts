@@ -72,7 +72,7 @@ export const sftStage: Stage = {
   label: 'SFT',
   kind: 'sft',
   learningRate: 1e-5,
-  backend: ({ config }) => config.sft?.backend,
+  backend: ({ given }) => given.sft?.backend,
   plan(prepared, model) {
     const { sequences, notes } = sequencesOf(prepared, model);
     const updates = updatesOf(sequences, prepared);
