@@ -51,6 +51,10 @@ describe('a configuration', () => {
     ],
     [{ environment: 'sudoku' }, /data: sudoku makes its own tasks/],
     [{ environment: 'sudoku', data: undefined, sft: {} }, /sft\.data: is missing; sudoku has no answers/],
+    [
+      { sft: {}, algorithm: { rollout: { groupSize: 1 } } },
+      /algorithm\.rollout\.groupSize: must be at least 2, because grpo/,
+    ],
     [{ environment: 'sudoko' }, /environment: .*did you mean 'sudoku'/],
     [{ environment: { name: 'text', tasks: { count: 3 } } }, /environment\.tasks: belongs to games/],
     [{ rewards: {} }, /rewards: expected at least one reward/],
@@ -131,6 +135,11 @@ describe('readRunFile', () => {
     ['bad.yaml', 'model: [', /bad\.yaml: expected YAML: /],
     ['bad.json', '{', /bad\.json: expected JSON: /],
     ['empty.ts', 'export const model = 1;', /empty\.ts: expected the configuration as default export/],
+    [
+      'broken.ts',
+      'const a = 1;\nexprt default a;',
+      /cannot be loaded: .*Missing semicolon in line 2; correct/,
+    ],
     ['rows.jsonl', '{}', /holds data, not a configuration/],
     ['run.toml', '', /ends in \.yaml, \.json or \.ts/],
     ['latin.yaml', Buffer.from('# ü\nmodel: m', 'latin1'), /latin\.yaml: .* save the file as UTF-8/],

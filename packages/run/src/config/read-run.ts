@@ -78,8 +78,11 @@ async function readModule(path: string): Promise<RunConfig> {
   const jiti = createJiti(pathToFileURL(resolve(path)).href, { interopDefault: false });
   const found = await jiti.import<{ readonly default?: RunConfig }>(resolve(path)).catch((cause: unknown) => {
     if (cause instanceof RlpError) throw cause;
-    const [reason] = messageOf(cause).split('\n');
-    throw new FormatError(`${path} cannot be loaded: ${reason}; correct the file`, { cause });
+    // The parser says where on a line of its own.
+    const [reason = '', place = ''] = messageOf(cause).split('\n');
+    const [, line] = /:(\d+):\d+$/.exec(place) ?? [];
+    const said = `${reason.trim().replace(/\.$/, '')}${line === undefined ? '' : ` in line ${line}`}`;
+    throw new FormatError(`${path} cannot be loaded: ${said}; correct the file`, { cause });
   });
   if (typeof found.default === 'object' && found.default !== null) return found.default;
   throw new FormatError(

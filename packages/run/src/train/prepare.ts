@@ -1,6 +1,7 @@
 import { countParameters } from '@rlp/backprop';
 import { ArgumentError, type RewardComputer } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
+import { requireAnswerRoom } from '@rlp/rollout';
 import type { RunAgentOptions } from '../config/agent-schema.ts';
 import { modeOf, modes, type RunMode, type StageName } from '../config/modes.ts';
 import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
@@ -66,6 +67,7 @@ export async function prepareRun(
       'environment: the model has no chat template, which messages need; use `environment: text` and rows whose prompts are text, or a model that can chat',
     );
   }
+  requireRoom(given, model);
   const { computer, component, readsAnswer, requireModels, close } = createRewards(config);
   requireModels?.();
   await requireTeacher(config.distill?.teacher, model.tokenizer, signal);
@@ -130,6 +132,13 @@ async function rowsOf(
   const learned = shown.length > 0 ? shown : split.imitated;
   const kept = stages.length > 1 && imitated !== undefined ? learned : learned.slice(0, sft?.rows);
   return { ...split, imitated: kept, heldOut: own.length > 0 ? own : split.heldOut };
+}
+
+/** What the rollout would refuse once its stage begins, which may be hours later. */
+function requireRoom({ algorithm, distill, sampler }: RunConfig, { config }: LanguageModel): void {
+  const limit = Math.min(config.contextLength, sampler?.contextLength ?? Number.POSITIVE_INFINITY);
+  for (const { rollout = {} } of [algorithm ?? {}, distill ?? {}])
+    requireAnswerRoom('trainRun', rollout, limit);
 }
 
 function requireCompletions(rows: readonly RunRow[], corpus: 'accepted' | 'refused'): void {

@@ -312,6 +312,22 @@ describe('trainRun', () => {
     expect(record).toMatchObject({ status: 'failed', problem: expect.stringMatching(/checkpoints\/sft/) });
   }, 60_000);
 
+  it('keeps what the run says of the backend where a stage says something else', async () => {
+    const output = join(directory, 'backend');
+    const backend = { learningRate: 1e-3 };
+    const sft = { ...tiny.sft, updates: 1, backend };
+    const rollout = { groupSize: 2, sampling: { maxTokens: 12 } };
+    const algorithm = { name: 'ppo', iterations: 1, tasksPerIteration: 2, rollout, backend } as const;
+    const config: RunConfig = { ...tiny, output, sft, algorithm, backend: { reference: 'none' } };
+    // PPO has a value head, also with a learning rate of its own.
+    expect((await trainRun(config, { stream: recorded().stream })).status).toBe('finished');
+    for (const stage of ['sft', 'rl']) {
+      const saved = await readdir(join(output, 'checkpoints', stage, 'checkpoint-00000001', 'backend'));
+      expect(saved).toContain('optimizer.safetensors');
+      expect(saved).not.toContain('reference.safetensors');
+    }
+  }, 60_000);
+
   it('refuses to go on with data of which other rows would be held out', async () => {
     const data = join(directory, 'sums.jsonl');
     const rows = Array.from({ length: 9 }, (_, at) => `{"prompt":"${at}+1=","answer":"${at + 1}"}`);
@@ -347,6 +363,14 @@ describe('trainRun', () => {
     await expect(trainRun({ ...tiny, output: files })).rejects.toThrow(/is not a folder/);
     await expect(trainRun({ ...tiny, output: directory })).rejects.toThrow(/not an earlier run's.*--out/);
     await closeRun(output);
+  });
+
+  it('refuses answers that cannot fit before it imitates anything', async () => {
+    const algorithm = { rollout: { sampling: { maxTokens: 100 } } };
+    await expect(trainRun({ ...tiny, algorithm, output: join(directory, 'long-answers') })).rejects.toThrow(
+      /trainRun: .*`sampling\.maxTokens` is 100, but the sampler's context holds 64 tokens/s,
+    );
+    expect(existsSync(join(directory, 'long-answers'))).toBe(false);
   });
 
   it('names all problems of a configuration at once, before anything is loaded', async () => {
