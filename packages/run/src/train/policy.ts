@@ -3,7 +3,7 @@ import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import type { RunBackendOptions } from '../config/backend-schema.ts';
-import type { ResolvedRunConfig } from '../config/run-schema.ts';
+import type { RunConfig } from '../config/run-schema.ts';
 
 /** Two views of one set of weights in the engine: the backend trains it, the sampler generates with it. */
 export interface Policy {
@@ -18,7 +18,7 @@ export interface Policy {
 export interface PolicyOptions {
   readonly engine: Engine;
   readonly model: LanguageModel;
-  readonly sampler: ResolvedRunConfig['sampler'];
+  readonly sampler: RunConfig['sampler'];
   /** Options of the run, then of the stage. */
   readonly backend: readonly (RunBackendOptions | undefined)[];
   /** Learning rate if none is given. */

@@ -65,12 +65,12 @@ async function openStage(run: OpenRun, name: StageName, isLast: boolean): Promis
   const { prepared, engine, journal, model } = run;
   const stage = stages[name];
   const plan = stage.plan(prepared, model);
-  const { sampler } = prepared.config;
+  // As they were given: defaults must not replace what the run or a stage says.
+  const { sampler, backend } = prepared.given;
   const { learningRate } = stage;
   const policy = await openPolicy({
     ...{ engine, model, sampler, learningRate },
-    // As they were given: defaults of a stage must not replace what the run says.
-    backend: [prepared.given.backend, stage.backend(prepared)],
+    backend: [backend, stage.backend(prepared)],
     updates: plan.updates,
   });
   run.model = withoutWeights(model);

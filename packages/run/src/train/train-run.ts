@@ -194,7 +194,7 @@ function headline({ prepared, engine }: OpenRun): string {
 
 async function evaluateOnly(run: OpenRun): Promise<void> {
   const { prepared, engine, model, signal, files } = run;
-  const backend = createOnnxSampler({ maxSequences: 64, ...prepared.config.sampler, engine, model });
+  const backend = createOnnxSampler({ maxSequences: 64, ...prepared.given.sampler, engine, model });
   const inference = await InferenceModule.create({ backend });
   try {
     const folder = files.evaluations;
