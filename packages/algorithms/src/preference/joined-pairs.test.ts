@@ -11,7 +11,7 @@ import { runPreferenceTraining } from './run-preference.ts';
 let engine: Engine;
 let model: Awaited<ReturnType<typeof loadModel>>;
 beforeAll(async () => {
-  engine = await createEngine({ threads: 1 });
+  engine = await createEngine({ thread: 'inline', threads: 1 });
   model = await loadModel(fileURLToPath(new URL('../../../../examples/models/stories260k', import.meta.url)));
 });
 afterAll(() => engine.close());
