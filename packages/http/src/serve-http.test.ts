@@ -160,29 +160,27 @@ describe('serveHttp', () => {
   });
 
   it('closes after open requests, at most after closeMs, and at once with its signal', async () => {
-    const hanging = () => new Promise<Response>(() => undefined);
-    const slow = await serve({
-      handler: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        return new Response('late');
-      },
-    });
+    const asked: ((response: Response) => void)[] = [];
+    const handler = () => new Promise<Response>((resolve) => void asked.push(resolve));
+    const slow = await serve({ handler });
     const late = fetch(slow.url);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    await slow.close();
+    await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(1);
+    const closing = slow.close();
+    asked[0]!(new Response('late'));
     expect(await (await late).text()).toBe('late');
+    await closing;
     await expect(fetch(slow.url)).rejects.toThrow();
 
-    const stuck = await serve({ handler: hanging, closeMs: 30 });
+    const stuck = await serve({ handler, closeMs: 30 });
     const dropped = expect(fetch(stuck.url)).rejects.toThrow();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(2);
     await stuck.close();
     await dropped;
 
     const controller = new AbortController();
-    const ended = await serve({ handler: hanging, signal: controller.signal });
+    const ended = await serve({ handler, signal: controller.signal });
     const cut = expect(fetch(ended.url)).rejects.toThrow();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(3);
     controller.abort();
     await cut;
   });

@@ -231,15 +231,16 @@ describe('serveRewards', () => {
   });
 
   it('lets requests under way finish when it closes, up to a limit', async () => {
+    const asked = new Map<string, (reward: number) => void>();
     const server = await serve({
-      closeMs: 60,
-      rewards: ({ response }) =>
-        new Promise((resolve) => setTimeout(() => resolve(1), response === 'soon' ? 20 : 10_000)),
+      closeMs: 500,
+      rewards: ({ response }) => new Promise((resolve) => asked.set(response, resolve)),
     });
     const soon = post(server, '/', episode('soon'));
     const late = post(server, '/', episode('late')).catch(() => 'cut');
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await expect.poll(() => asked.size, { timeout: 20_000 }).toBe(2);
     const closing = server.close();
+    asked.get('soon')!(1);
     expect(await soon).toEqual([200, { reward: 1 }]);
     expect(await late).toBe('cut');
     await closing;
