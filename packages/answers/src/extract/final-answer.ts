@@ -1,6 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { decimalDigit, shownText, trimmed } from '../text.ts';
+import { decimalDigit, shownText, trimmed, withoutThoughts } from '../text.ts';
 import { boxedAnswer } from './boxes.ts';
 import { closingAnswer } from './closing-answer.ts';
 import { jsonAnswer } from './json-answer.ts';
@@ -101,22 +101,6 @@ const sentenceStart =
   /^(?:[A-Z][a-z'’]+\s[a-z]+|(?:o|el|les?|l[ao]s?|il|die|der|das)\s\p{L}+|(?![\p{Script=Latin}\p{Script=Greek}])\p{L}{2,}\s\p{L}{2,})\s\S/u;
 /** A formula with what it is, and a number with the word that counts things: "the interval $(2, 3]$", "300円". */
 const named = /^(?:the|an?)\s(?!.*\bof\b)[a-z ]{1,40}\$[^$]+\$$|^[\d.,]+\s?(?!\p{Script=Latin})\p{L}{1,3}$/u;
-
-const thoughtStart =
-  /<(?:seed:)?think(?:ing)?>|<thought>|◁think▷|\[THINK\]|<\|(?:begin_of_thought|channel\|>analysis<\|message)\|>/i;
-const thoughtEnd =
-  /<\/(?:seed:)?think(?:ing)?>|<\/thought>|◁\/think▷|\[\/THINK\]|<\|(?:end_of_thought|channel\|>final<\|message)\|>/gi;
-
-/** Tokens that end a turn, and a question that a base model puts behind its answer. */
-const endOfTurn =
-  /(?<=\d[^\n]{0,300}\n\n)(?:Question|Problem|Q):[\s\S]*$|(?:<\|\w{2,15}\|>(?:user|assistant|system)?|<end_of_turn>|<\/s>)\s*$/;
-
-/** What a text says after its last thought, and before one that is not closed. */
-function withoutThoughts(text: string): string {
-  let start = 0;
-  for (const match of text.matchAll(thoughtEnd)) start = match.index + match[0].length;
-  return text.slice(start).split(thoughtStart, 1)[0]!.replace(endOfTurn, '');
-}
 
 /** A text without what it quotes: lines with `>` before other lines, and sentences between quotation marks. */
 function withoutQuotations(text: string): string {

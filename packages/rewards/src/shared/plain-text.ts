@@ -181,7 +181,8 @@ const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|
 
 const doubledWord = /(?<!\p{L})(?:([A-Za-z])\1){3,}(?!\p{L})/gu;
 /** Signs and line breaks that part a word. */
-const parting = /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|\.{2,4}|-\n[^\S\n]*|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
+const parting =
+  /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|\p{Extended_Pictographic}\ufe0f?|\.{2,4}|-\n[^\S\n]*|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
 
 /** {@link looseText} with parted words put together: `stu+pid`, `st**up**id`, a word over two lines. */
 export function joinedText(text: string): string {

@@ -1,4 +1,4 @@
-import { shownText } from '@rlp/answers/text';
+import { shownText, withoutComments } from '@rlp/answers/text';
 
 /** White text and room in LaTeX, and groups without content. */
 const latex =
@@ -75,25 +75,37 @@ const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
-/** What stands for a text that is still to be written: dots, `[your answer]`, `thinking goes here`. */
+/** What stands for a text that is still to be written: dots, `[your answer]`, `{{answer}}`, `thinking goes here`, lorem ipsum. */
 const placeholder =
-  /^\s*(?:[.…][\s.…]*|(?:[[{](?:your|insert|put|write)\b[^\]}]*[\]}]|[[({]?(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|todo|tbd)[\])}.:!…\s]{0,20})$/i;
-/** What a thought consists of that does not think. */
+  /^\s*(?:[.…][\s.…]*|lorem ipsum\b[\s\S]*|\{\{[^{}]*\}\}|(?:[[{](?:your|insert|put|write)\b[^\]}]*[\]}]|[[({]?(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|your (?:reasoning|thoughts?|thinking|answer|explanation)))[\])}.:!…\s]{0,20})$/i;
+/** What a thought consists of that does not think, gaps in brackets among it. */
 const filler =
-  /\b(?:h+m+|u+[hm]+|blah|well|ok(?:ay)?|wait|so|let me (?:think|see)|let['’]s (?:think|see)|(?:I am |I['’]m )?thinking|step by step)\b/gi;
+  /\b(?:h+m+|u+[hm]+|well|ok(?:ay)?|wait|so|blah|n\/a|let me (?:think|see)|let['’]s (?:think|see)|(?:I am |I['’]m |I )?think(?:ing)?(?: (?:even )?more)?|step by step|steps? ?\d*|no (?:thinking|thoughts?|reasoning)(?: is)?(?: needed| required| necessary)?|(\p{L})\1{4,})\b|\[[\p{L} ,'’]*\]/giu;
 
 /**
  * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, dots, placeholders and repetitions of the name of
- * the text do not count, nor do words such as "hmm" alone in a thought.
+ * the text, or of those beside it, do not count, nor do words such as "hmm" alone in a thought.
  */
-export function isVisible(text: string, name = ''): boolean {
+export function isVisible(text: string, name = '', names: readonly string[] = [name]): boolean {
   const shown = seenText(text).replace(structure, '').replace(placeholder, '');
-  const said = /^(?:think|thought|reason)/i.test(name) ? shown.replace(filler, '') : shown;
-  const seen = said === shown || /[\p{L}\p{N}]/u.test(said) ? shown : '';
+  const isIdle = /^(?:think|thought|reason)/i.test(name) && !/[\p{L}\p{N}]/u.test(shown.replace(filler, ''));
+  const seen = isIdle ? '' : shown;
   return (
-    ink.test(name === '' ? seen : seen.replace(new RegExp(`^\\W*(?:${name}\\W*)+$`, 'i'), '')) ||
-    /<(?:img|svg|video)\s[^<>]*\bsrc\s?=\s?["']?[^"'\s>]/i.test(shownText(text))
+    ink.test(
+      name === '' ? seen : seen.replace(new RegExp(`^\\W*(?:(?:${names.join('|')})\\W*)+$`, 'i'), ''),
+    ) || /<(?:img|svg|video)\s[^<>]*\bsrc\s?=\s?["']?[^"'\s>]/i.test(shownText(text))
   );
+}
+
+/** Whether a reader sees anything of each of several texts with names. */
+export function areVisible(texts: readonly string[], names: readonly string[]): boolean {
+  return texts.every((text, at) => isVisible(text, names[at], names));
+}
+
+/** Whether any character of a text has ink, and it is no gap to be filled. Tags have. Two blanks may be meant: they part something. */
+export function hasInk(text: string): boolean {
+  const shown = withoutComments(text).replace(joiner, '').replace(blank, ' ').replace(placeholder, '');
+  return ink.test(shown) || /^[ \t\n]{1,2}$/.test(text);
 }
 
 /** The words of a text that a reader sees: what blanks part and has a letter, a digit or a sign of its own, such as an emoji. */

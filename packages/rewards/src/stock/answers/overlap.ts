@@ -1,4 +1,5 @@
 import { normalizedAnswer, type OverlapScore, rougeL, withoutDenied, wordOverlap } from '@rlp/answers';
+import { withoutThoughts } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { seenText } from '../../shared/seen-text.ts';
@@ -13,15 +14,15 @@ const schema = z.strictObject({
 export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
   /** Right answer, or several of which the nearest counts, from the task's metadata. Required. */
   readonly reference: (metadata: Metadata) => string | readonly string[];
-  /** Policy's answer in its response. No answer earns 0. Default: the whole response. */
+  /** Policy's answer in its response. No answer earns 0. Default: the whole response. Thoughts are not read. */
   readonly extract?: ((response: string) => string | undefined) | undefined;
 }
 
-const withoutQuotes = (text: string) => text.replace(/[“”„«»]/g, '');
+const withoutQuotes = (text: string) => text.replace(/[“”„«»「」。]/g, '');
 const isNumber = /^\s*-?[\d.,/]+\s*$/;
 /** What SQuAD's form of an answer leaves out though it means something: numbers with their signs and points, and signs of formulas. */
 const signsOf = (text: string) =>
-  (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:[./]?\d)+|[+=<>%^]/g) ?? []).join(' ').replace(/,/g, '');
+  (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:[./]?\d)+|[+=<>%^~]|(?<=\w)#/g) ?? []).join(' ').replace(/,/g, '');
 
 function overlapReward<Metadata>(
   owner: string,
@@ -34,7 +35,7 @@ function overlapReward<Metadata>(
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
     const answer = extract(response);
     if (answer === undefined) return 0;
-    const given = withoutQuotes(seenText(answer));
+    const given = withoutQuotes(seenText(withoutThoughts(answer)));
     const scores = expected.map(withoutQuotes).map((text) => {
       const isOther = isNumber.test(text) && !signsOf(given).split(' ').includes(signsOf(text));
       return isOther ? 0 : overlap(withoutDenied(given, text), text)[measure];

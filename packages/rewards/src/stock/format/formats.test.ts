@@ -117,6 +117,24 @@ describe('jsonFormat', () => {
     expect(judge(fromTask, response, { metadata: { schema } })).toBe(fitting);
   });
 
+  it('reads a text without ink, or a gap to be filled, as an empty one', () => {
+    const filled = jsonFormat({ schema: { type: 'string', minLength: 1 } });
+    for (const text of [' ', '\n', '$', '<br>', '---', '{x}', 'N/A'])
+      expect(judge(filled, JSON.stringify(text))).toBe(1);
+    for (const text of [
+      '   ',
+      '\u200b',
+      '\u3164',
+      '\u0301',
+      '&nbsp;',
+      '<!-- x -->',
+      '...',
+      '{{title}}',
+      '[insert title]',
+    ])
+      expect(judge(filled, JSON.stringify(text))).toBe(0);
+  });
+
   it('gives what is nested too deeply 0', () => {
     const recursive = {
       $ref: '#/$defs/list',
@@ -201,13 +219,15 @@ describe('tagCount and reasoningSteps', () => {
   });
 
   it('counts steps against the minimum', () => {
-    expect(judge(reasoningSteps(), 'Step 1: a\n2. b\n- c')).toBe(1);
+    expect(judge(reasoningSteps(), 'Step 1: add\n2. 7·2 = 14\n- 減')).toBe(1);
+    expect(judge(reasoningSteps(), '- add\n- halve\n- round')).toBe(1);
+    expect(judge(reasoningSteps(), '1. add\n2. Add.\n3. add')).toBeCloseTo(1 / 3, 12);
+    expect(judge(reasoningSteps(), '1. a\n2. b\n3. c')).toBe(0);
     expect(judge(reasoningSteps(), 'Step 1:\nStep 2:\nStep 3:\n')).toBe(0);
     expect(judge(reasoningSteps(), '<!-- Step 1: a. Step 2: b. Step 3: c. -->42')).toBe(0);
-    expect(judge(reasoningSteps({ minimum: 2, maximum: 4 }), 'First, a. Then, b. Finally, c.')).toBeCloseTo(
-      2 / 3,
-      12,
-    );
+    expect(
+      judge(reasoningSteps({ minimum: 2, maximum: 4 }), 'First, add. Then, halve. Finally, round.'),
+    ).toBeCloseTo(2 / 3, 12);
     expect(() => reasoningSteps({ minimum: 3, maximum: 2 })).toThrow('must be at least minimum');
   });
 });

@@ -1,6 +1,10 @@
 import { parsedJson, type RewardFunction } from '@rlp/core';
 import { jsonSchemaCheck } from '../../shared/json-schema.ts';
+import { hasInk } from '../../shared/seen-text.ts';
 import { withoutFence } from '../../shared/text.ts';
+
+const asSeen = (_: string, value: unknown): unknown =>
+  typeof value !== 'string' ? value : hasInk(value) ? value.replace(/\p{DI}+/gu, '').trim() || value : '';
 
 /** Options of {@link jsonFormat}. */
 export interface JsonFormatOptions<Metadata> {
@@ -11,7 +15,8 @@ export interface JsonFormatOptions<Metadata> {
 }
 
 /**
- * 1 if a response is JSON that fits the schema, else 0.
+ * 1 if a response is JSON that fits the schema, else 0. It must also fit as a reader sees it: a text without ink, or a gap such as
+ * `{{title}}`, is an empty one.
  *
  * Schemas are read as `FormatVerifier` of `@rlp/rewards/verification` reads them. `uniqueItems` compares every pair: give
  * `maxItems` with it.
@@ -28,12 +33,12 @@ export function jsonFormat<Metadata = unknown>({
     const check = typeof given === 'function' ? read(given(task.metadata)) : fixed;
     const text = extract(response);
     if (text === undefined) return 0;
-    let value: unknown;
     try {
-      value = parsedJson(text);
+      const value = parsedJson(text);
+      if (check === undefined) return 1;
+      return [value, JSON.parse(text, asSeen)].every((one) => check(one).length === 0) ? 1 : 0;
     } catch {
       return 0;
     }
-    return check === undefined || check(value).length === 0 ? 1 : 0;
   };
 }

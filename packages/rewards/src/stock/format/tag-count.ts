@@ -1,8 +1,8 @@
 import { tagName } from '@rlp/answers';
-import { withoutComments } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { countMatches, occurrencesOf } from '../../shared/text.ts';
+import { isVisible, seenText } from '../../shared/seen-text.ts';
+import { occurrencesOf } from '../../shared/text.ts';
 
 const schema = z.strictObject({
   /** Tags to count. Required. */
@@ -64,28 +64,29 @@ const stepsSchema = z
 /** Options of {@link reasoningSteps}. */
 export interface ReasoningStepsOptions extends z.input<typeof stepsSchema> {}
 
-const spoken = new RegExp(
+/** What begins a step: its number, a line of a list, or a word. */
+const marker = new RegExp(
   [
-    'Step\\s{1,9}\\d+[:.]\\s(?!\\s{0,9}(?:Step\\s{1,9}\\d|$))',
+    '^[^\\S\\n]*(?:\\d+\\.|[-*])(?:\\s|$)',
+    'Step\\s{1,9}\\d+[:.](?:\\s|$)',
     '\\b(?:First|Second|Third|Fourth|Fifth|Next|Then|Finally)[,:]',
     "\\b(?:Let's|I will|To solve this|To begin)[,:]",
   ].join('|'),
-  'g',
+  'gm',
 );
+/** What two steps may differ in and say the same. */
+const numbering = /\bstep (?:number )?\d+|[^\p{L}\p{N}]+/giu;
 
-/** Spoken steps that say something, numbered lines, and bulleted lines but for the first line. Linear. */
+/** Steps that say something that no step before them said. Linear. */
 function countSteps(text: string): number {
-  let steps = countMatches(text, spoken);
-  const lines = text.split('\n');
-  lines.forEach((line, index) => {
-    const start = `${line.trimStart()}${index === lines.length - 1 ? '' : '\n'}`;
-    if (/^\d+\.\s/.test(start) || (index > 0 && /^[-*]\s/.test(start))) steps += 1;
-  });
-  return steps;
+  const [, ...steps] = text.split(marker).map((step) => (isVisible(step, 'reasoning') ? step : ''));
+  const said = steps.map((step) => step.toLowerCase().replace(numbering, ' ').trim());
+  return new Set(said.filter((step) => step.length > 1 || /[\p{N}\p{Lo}]/u.test(step))).size;
 }
 
 /**
- * How many steps a response shows ("Step 1:", numbered and bulleted lines, "First,", "Then,"…) against a minimum. Comments are not read:
+ * How many steps a response shows ("Step 1:", numbered and bulleted lines, "First,", "Then,"…) against a minimum. A step counts once, and if it says
+ * something:
  *
  *     min(1, steps / minimum),   or with a maximum:   (steps − minimum + 1) / (maximum − minimum + 1), in [0, 1]
  *
@@ -96,7 +97,7 @@ export function reasoningSteps<Metadata = unknown>(
 ): RewardFunction<Metadata> {
   const { minimum, maximum } = parseOptions('reasoningSteps', stepsSchema, options);
   return ({ response }) => {
-    const steps = countSteps(withoutComments(response));
+    const steps = countSteps(seenText(response));
     if (steps === 0) return 0;
     if (maximum === undefined) return Math.min(1, steps / minimum);
     return Math.min(1, Math.max(0, (steps - minimum + 1) / (maximum - minimum + 1)));

@@ -26,7 +26,7 @@ export interface TagFormatOptions extends z.input<typeof schema> {}
  * Whether a response consists of the given tags, such as `<reasoning>…</reasoning><answer>…</answer>`.
  *
  * `n` tags have `2n + 1` conditions. Each tag opens exactly once. Each closes exactly once, after it opened. The layout is
- * right: tags in order, none nested, none without anything visible but its own name, only white space around them. The reward is a promise.
+ * right: tags in order, none nested, none without anything visible but names of tags, only white space around them. The reward is a promise.
  * `all` gives 1 if all hold, else 0. `share` gives `(conditions that hold) / (2n + 1)`.
  */
 export function tagFormat<Metadata = unknown>(options: TagFormatOptions): RewardFunction<Metadata> {
@@ -39,11 +39,8 @@ export function tagFormat<Metadata = unknown>(options: TagFormatOptions): Reward
     const conditions = tags.flatMap((tag) => pairConditions(response, tag));
     const contents = conditions.every(Boolean) ? contentsOf(response, tags) : undefined;
     if (contents === undefined) return graded(conditions, false);
-    const { isVisible } = await import('../../shared/seen-text.ts');
-    return graded(
-      conditions,
-      contents.every((content, at) => isVisible(content, tags[at])),
-    );
+    const { areVisible } = await import('../../shared/seen-text.ts');
+    return graded(conditions, areVisible(contents, tags));
   };
 }
 

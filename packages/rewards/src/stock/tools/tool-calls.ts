@@ -57,13 +57,13 @@ const unsaid =
 const unmade = [
   String.raw`(?:not|n['’]t|never|cannot) (?:\w+ )?(?:call|invoke|run|execute|use|make|send|write)\b[^.!?,;\n]{0,25}`,
   String.raw`\b(?:refus|declin|avoid)\w*\b[^.!?,;\n]{0,60}`,
-  String.raw`\b(?:for (?:example|instance)|e\.g|would (?:look|read)|could (?:look|write)|I would (?:call|send|make|run)|user (?:wrote|said|asked)|(?:syntax|format) (?:is|of|looks)|template|like this)\b\.?[^.!?;\n]{0,60}`,
+  String.raw`\b(?:for (?:example|instance)|e\.g|(?:would|could|might) (?:look|read|write)|I would (?:call|send|make|run)|one writes|user (?:wrote|said|asked)|(?:syntax|format) (?:is|of|looks)|template|like this)\b\.?[^.!?;\n]{0,60}`,
 ].join('|');
 /** Words behind a call that take it back. */
 const takenBack = `(?:this|that) is (?:what|how) (?:a|the|such)|just kidding|(?:but )?I (?:did|have|do|will)(?: not|n['’]t) (?:really |actually )?(?:call|ma[kd]e|run|sen[dt])`;
 /** A call that is only spoken of: quoted, in brackets or backticks, struck out, denied, shown as an example. */
 const mentioned = new RegExp(
-  String.raw`(?<=["“'(\x60]\s?)(?<!\x60{3}\w*\s)<tool_call>[^\x60]{0,2000}?</tool_call>(?=\s?["”')\x60])|~~<tool_call>[^~]{0,2000}</tool_call>~~|<tool_call>[^<]{0,2000}</tool_call>(?=[\s\x60"]{0,9}(?:${takenBack})\b)|(?=<tool_call>)(?<=(?:${unmade})\s{0,2}(?:\x60{3}\w*\s{1,2})?)[\s\S]*?(?:</tool_call>|$)`,
+  String.raw`(?<=["“'(\x60]\s?)(?<!\x60{3}\w*\s)<tool_call>[^\x60]{0,2000}?</tool_call>(?=\s?["”')\x60])|(?<=^|\n) {0,3}> ?<tool_call>[^<]{0,2000}</tool_call>|~~<tool_call>[^~]{0,2000}</tool_call>~~|<tool_call>[^<]{0,2000}</tool_call>(?=[\s\x60"]{0,9}(?:${takenBack})\b)|(?=<tool_call>)(?<=(?:${unmade})\s{0,2}(?:\x60{3}\w*\s{1,2})?)[\s\S]*?(?:</tool_call>|$)`,
   'gi',
 );
 /** What begins as a call and is none. It counts as a call that nobody expects. */

@@ -23,7 +23,7 @@ const schema = z
     ...limits,
     /**
      * Unit of length: words between white space, code points, or sentences, without what a page does not show. Runs of white space, or of
-     * more than three signs of punctuation, are one code point. Default `'words'`.
+     * more than three signs of punctuation, are one code point. Lines of signs alone count nothing. Default `'words'`.
      */
     unit: z.enum(['words', 'characters', 'sentences']).default('words'),
     /** Share by which a limit may be missed with a warning. Default 0. */
@@ -80,9 +80,13 @@ export class LengthVerifier extends TextVerifier {
   }
 }
 
+/** Lines without a letter, a digit or an emoji: rules, rows of empty tables, fences. */
+const bare = /^[^\p{L}\p{N}\p{So}\n]+$/gmu;
+
 const counters = {
   words: (text: string) => seenWords(text).length,
-  characters: (text: string) => countMatches(seenText(text).trim(), /\s+|\p{P}{4,}|\S/gu),
+  characters: (text: string) =>
+    countMatches(seenText(text).replace(bare, '').trim(), /\s+|\p{P}{4,}|\p{M}{3,}|\S/gu),
   sentences: (text: string) =>
     seenText(text)
       .split(/[.!?。！？]+/u)

@@ -8,7 +8,7 @@ interface Finder {
 const finders = {
   secret: {
     pattern:
-      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\bAuthorization: (?:Basic|Bearer) (?=\D{0,64}\d)[\w+/.=-]{16}|\b[a-z]{2,16}:\/\/[^\s:@/]{1,64}:(?=[^\s:@/\d]{0,64}\d)[^\s:@/]{6,64}@|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
   },
   'payment-card': {
     pattern:
@@ -19,7 +19,7 @@ const finders = {
     pattern: /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b/giu,
     accepts: isBankAccount,
   },
-  'social-security': { pattern: /(?<![\d-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/gu },
+  'social-security': { pattern: /(?<![\d-])(?!000|666|9)\d{3}([-.])(?!00)\d{2}\1(?!0000)\d{4}(?![\d-])/gu },
   email: {
     pattern: /(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/giu,
     accepts: isRealAddress,
@@ -34,7 +34,7 @@ const finders = {
   },
   'prompt-injection': {
     pattern:
-      /\b(?:ignore|disregard|forget) (?:all |any |the |your |of |my ){0,4}(?:previous|prior|above|earlier|preceding) (?:instructions?|prompts?|rules|messages?|context)\b|\byou are now (?:in )?(?:DAN|developer mode|jailbroken)\b|\breveal (?:me )?(?:your|the) (?:system|hidden|secret) (?:prompt|instructions?)\b/giu,
+      /\b(?:ignore|disregard|forget) (?:all |any |the |your |of |my ){0,4}(?:(?:previous|prior|above|earlier|preceding) (?:instructions?|prompts?|rules|messages?|context)\b|rubric\b)|\b(?:ignore|disregard|forget) (?:all|everything) (?:that )?you (?:were|have been) told\b|\bignorier(?:e|en Sie|t) alle (?:vorherigen|bisherigen|obigen) (?:Anweisungen|Regeln)\b|\byou are now (?:in )?(?:DAN|developer mode|jailbroken)\b|\breveal (?:me )?(?:your|the) (?:system|hidden|secret) (?:prompt|instructions?)\b/giu,
   },
   'destructive-command': {
     pattern:
@@ -43,12 +43,12 @@ const finders = {
   },
   password: {
     pattern:
-      /\b(?:my|your|our|the|admin|root|\w{1,20}['’]s)(?: \w{1,20}){0,2} (?:password|passphrase|passcode)(?: (?:for|of|to|on)(?: \w{1,20}){1,3})? ?(?:is|was|:|=) ?[^\s]{6,64}|\bPIN(?: \w{1,20})? ?(?:is|:) ?\d{4,8}\b|\busername: ?\S{1,40} password: ?\S{6,64}|(?<!\S)[^\s]{8,64} as (?:the|your|my|a) (?:password|passphrase|passcode)\b/giu,
+      /\b(?:my|your|our|the|admin|root|das|mein|la|mi|le|mon|\w{1,20}['’]s)(?: \w{1,20}){0,2} (?:password|passphrase|passcode|passwort|kennwort|contraseña|mot de passe)(?: (?:for|of|to|on|für|zu|del?|du)(?: \p{L}{1,20}){1,3})? ?(?:is|was|ist|lautet|es|est|:|=)(?: ?:)? ?[^\s]{6,64}|\bPIN(?: \w{1,20}){0,5} ?(?:is|was|:) ?\d{4,8}\b|\busername: ?\S{1,40} password: ?\S{6,64}|(?<!\S)[^\s]{8,64} as (?:the|your|my|a) (?:password|passphrase|passcode)\b/giu,
     accepts: hasPassword,
   },
   script: {
     pattern:
-      /\b(?:curl|wget)\b[^\n;|&]{0,200}(?:\| ?|(?:&&|;) ?)(?:sudo )?(?:ba|z|da)?sh\b|\b(?:ba|z|da)?sh <\((?:curl|wget)\b|<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
+      /\b(?:curl|wget|iwr|irm)\b[^\n;|&]{0,200}(?:\| ?|(?:&&|;) ?)(?:sudo )?(?:(?:ba|z|da)?sh|iex)\b|\beval ["']?\$\((?:curl|wget)\b|\b(?:ba|z|da)?sh <\((?:curl|wget)\b|<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}[\s/]on(?:error|load|click|mouseover)\s?=/giu,
   },
 } satisfies Readonly<Record<string, Finder>>;
 
