@@ -43,8 +43,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     •[^,.]*(?:ではな|ではあり|じゃな|아니|아닙|değil| nicht)|(?:不是|不为|并非) ?•`,
   hedges: String.raw`
     (?<!\S)\d+ or •|(?:might|may|could) (?:well )?be •|(?:might|may|could) also … •
-    • (?:is|would be) (?:also |just as |equally )?(?:plausible|possible|conceivable|likely)
-    •,? \(?or (?:\w+ ){0,2}not`,
+    • (?:is|would be) (?:also |just as |equally )?(?:plausible|possible|conceivable|likely)`,
   bounds: String.raw`
     (?:(?:more|less|fewer|greater|larger|smaller|higher|lower) than|(?<!(?:must|need|needs to|has to|have to) (?!be)\w+ )at (?:least|most)|over|under|above|below|up to|between) •
     (?:twice|thrice|double|triple|half|root|times|minus|negative)(?: of)? •|(?<= )[<>] ?•|~ ?•
@@ -57,7 +56,6 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|(?:wrote|writes|stated|insists?)(?= that)|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
     •[^.]*, \w+ of (?:which|whom)\b
-    •,? (?:says?|said) (?:nobody|no one)
     (?:according to|laut|según|selon|segundo|secondo|согласно|根据) ~ •
     answer (?:has|contains) •
     \w+(?<!let)'s (?:answer|guess) ~ •
