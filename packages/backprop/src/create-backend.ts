@@ -1,5 +1,4 @@
 import { ArgumentError, type HostTensor, type Weights } from '@rlp/core';
-import type { ModelConfig } from '@rlp/models';
 import {
   correctionNames,
   linearLayers,
@@ -14,6 +13,7 @@ import {
   type ResolvedOnnxBackendOptions,
   resolveBackendOptions,
 } from './backend-options.ts';
+import { layoutCosts } from './batch/layout-costs.ts';
 import { FullWeights, type FullWeightsParts } from './full-weights.ts';
 import { LoraWeights } from './lora-weights.ts';
 import { memoryForecast } from './memory-forecast.ts';
@@ -246,10 +246,9 @@ async function startBackend(
       vocabularySize: config.vocabularySize,
       contextLength: config.contextLength,
       tokensPerMicroBatch: options.tokensPerMicroBatch,
-      pair: pairCost(config),
+      ...layoutCosts(config, engine),
       // Each sequence has its own masks.
       trainedPrefixes: plan.lora && plan.lora.dropout > 0 ? 'apart' : 'shared',
-      attention: engine.executionProvider === 'cpu' ? 'blocks' : 'whole',
     },
     shares: { engine, store },
     reference: options.reference,
@@ -260,15 +259,6 @@ async function startBackend(
 /** What memory depends on. */
 function kindOfCorrection({ rank, base, variant, dropout, modulesToSave }: LoraPlan) {
   return { rank, base, variant, dropout, modulesToSave: [...modulesToSave] };
-}
-
-/** A pair of attention has few operations, but most of them read and write memory. */
-const pairSlowness = 2.5;
-
-/** Cost of a pair of positions in attention, in tokens through the decoder's linear layers. */
-function pairCost(config: ModelConfig): number {
-  const parameters = linearLayers(config).reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
-  return (2 * pairSlowness * config.layers * config.heads * config.headDimension) / parameters;
 }
 
 function modelPlan(

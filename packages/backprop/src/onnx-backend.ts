@@ -21,7 +21,7 @@ import {
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
 import { type OptimStepOptions, resolveOptimStep } from './backend-options.ts';
-import type { AttentionForm } from './batch/attention-blocks.ts';
+import type { AttentionForm } from './batch/layout-costs.ts';
 import {
   type PackedBatch,
   type PackingOptions,

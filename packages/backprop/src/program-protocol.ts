@@ -1,5 +1,5 @@
-import type { AttentionForm } from './batch/attention-blocks.ts';
 import type { MicroBatch } from './batch/fill.ts';
+import type { AttentionForm } from './batch/layout-costs.ts';
 import type { TracedLoss } from './batch/traced-loss.ts';
 import type { Optimizer } from './optimizer/options.ts';
 import type { Schedule } from './optimizer/schedule.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { blocksOf, pairsOf, wholeBlocks } from './attention-blocks.ts';
+import { attentionCost, blocksOf, pairsOf, wholeBlocks } from './attention-blocks.ts';
 
-const blocks = { pair: 1, attention: 'blocks' } as const;
-const whole = { pair: 1, attention: 'whole' } as const;
+const blocks = { pair: 1, scores: 0, microBatch: 128, attention: 'blocks' } as const;
+const whole = { pair: 1, scores: 0, microBatch: 128, attention: 'whole' } as const;
 
 it('rows of more than 512 positions are computed in blocks of about 256, if blocks are allowed', () => {
   expect([512, 513, 768, 769].map((length) => blocksOf(length, blocks))).toEqual([1, 3, 3, 4]);
@@ -19,4 +19,11 @@ it('a block leaves out the pairs with columns behind it', () => {
   // 4 blocks of 256 rows, which read 1, 2, 3 and 4 blocks of columns.
   expect(pairsOf(1024, blocks)).toBe(10 * 256 ** 2);
   expect(pairsOf(1024, whole)).toBe(1024 ** 2);
+});
+
+it('a pair costs more where more scores than the cache holds are computed at once, except on devices', () => {
+  const processor = { ...blocks, scores: 8 };
+  const perRow = [2, 8, 16, 32].map((rows) => attentionCost(rows, 128, processor) / (rows * 128 ** 2));
+  expect(perRow.map((cost) => Number(cost.toFixed(6)))).toEqual([0.7, 0.7, 0.83, 0.96]);
+  expect(attentionCost(32, 128, { ...whole, scores: 0 })).toBe(32 * 128 ** 2);
 });

@@ -1,13 +1,4 @@
-/** `'blocks'` computes long rows in blocks of columns, `'whole'` computes all pairs at once. */
-export type AttentionForm = 'whole' | 'blocks';
-
-/** How attention may be computed, and what it costs beside the rest of the model. */
-export interface LayoutCosts {
-  /** Cost of a pair of positions in attention, in tokens through the rest of the model. */
-  readonly pair: number;
-  /** `'blocks'` if rows may be computed in blocks. */
-  readonly attention: AttentionForm;
-}
+import type { LayoutCosts } from './layout-costs.ts';
 
 /** Rows up to this length are computed at once. In blocks they take longer, because probabilities are computed twice. */
 export const longestWhole = 512;
@@ -30,4 +21,15 @@ export function wholeBlocks(length: number, costs: LayoutCosts): number {
 export function pairsOf(length: number, costs: LayoutCosts): number {
   const blocks = blocksOf(length, costs);
   return (length * length * (blocks + 1)) / (2 * blocks);
+}
+
+/** Scores that stay in a processor's cache while a layer reads and writes them. */
+const cachedScores = 2 ** 20;
+
+/** Cost of attention on a number of rows, in tokens. The more scores at once, the more of them are read from memory. */
+export function attentionCost(rows: number, length: number, costs: LayoutCosts): number {
+  const pairs = rows * pairsOf(length, costs);
+  const atOnce = (costs.scores * rows * length * length) / blocksOf(length, costs);
+  const doublings = Math.max(0, Math.log2(atOnce / cachedScores));
+  return costs.pair * pairs * (costs.scores === 0 ? 1 : 0.7 + 0.13 * doublings);
 }

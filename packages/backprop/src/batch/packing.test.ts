@@ -14,6 +14,8 @@ const limits = {
   contextLength: 64,
   tokensPerMicroBatch: 64,
   pair: 0.001,
+  scores: 0,
+  microBatch: 128,
   attention: 'blocks',
 } as const;
 
@@ -233,6 +235,19 @@ describe('unpack', () => {
     expect(() => packSequences([[1, 2]], 1, limits, [[0]])).toThrow('masks[0] has length 1, expected 2');
     expect(() => packSequences([[1, 2]], 1, limits, [])).toThrow('there are 0 masks, expected 1');
   });
+});
+
+it('micro-batches are smaller where the scores of attention would leave the cache', () => {
+  const rows = Array.from({ length: 32 }, (_, row) => [
+    Math.floor(row / 10),
+    row % 10,
+    ...new Array(127).fill(5),
+  ]);
+  const options = { ...limits, contextLength: 129, tokensPerMicroBatch: 4096, microBatch: 64, pair: 0.007 };
+  const cut = (scores: number) =>
+    packSequences(rows, 1, { ...options, scores }).microBatches.map((batch) => batch.rows);
+  expect(cut(0)).toEqual([32]);
+  expect(cut(8)).toEqual([8, 8, 8, 8]);
 });
 
 describe('the layout of sequences with log-normal lengths', () => {

@@ -1,6 +1,6 @@
 import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
-import type { LayoutCosts } from './attention-blocks.ts';
 import { type Fill, fillRectangle, type LossGrid, type MicroBatch, type Scored } from './fill.ts';
+import type { LayoutCosts } from './layout-costs.ts';
 import { type PackingLimits, validateBatch, validateTokens } from './packing-validation.ts';
 import { cutRectangles } from './rectangles.ts';
 import { growTrees, type Path } from './shared-prefixes.ts';

@@ -1,4 +1,5 @@
-import { blocksOf, type LayoutCosts, pairsOf, wholeBlocks } from './attention-blocks.ts';
+import { attentionCost, blocksOf, wholeBlocks } from './attention-blocks.ts';
+import type { LayoutCosts } from './layout-costs.ts';
 import type { Tree } from './shared-prefixes.ts';
 
 /** Trees that are computed together, and the rectangle of their attention. */
@@ -10,9 +11,6 @@ export interface Rectangle {
   /** Blocks that attention computes a row in. */
   readonly blocks: number;
 }
-
-/** Cost of one more micro-batch, in tokens: a pass over all gradients, and smaller matrix products. */
-const microBatchCost = 128;
 
 /**
  * Divides trees into micro-batches at the lowest cost. Each has at most `limit` positions in its rectangle, or one unit.
@@ -31,13 +29,12 @@ export function cutRectangles(
   const ends = new Int32Array(order.length);
   for (let start = order.length - 1; start >= 0; start--) {
     const length = wholeBlocks(order[start]!.size, costs);
-    const rowCost = costs.pair * pairsOf(length, costs);
     const rows = new Rows(length);
     best[start] = Number.POSITIVE_INFINITY;
     for (let end = start; end < order.length; end++) {
       for (const tree of order[end]!.trees) rows.place(tree);
       if (end > start && rows.count * length > limit) break;
-      const cost = microBatchCost + rowCost * rows.count + best[end + 1]!;
+      const cost = costs.microBatch + attentionCost(rows.count, length, costs) + best[end + 1]!;
       if (cost > best[start]!) continue;
       best[start] = cost;
       ends[start] = end + 1;

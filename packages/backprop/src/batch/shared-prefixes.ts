@@ -1,4 +1,5 @@
-import { type LayoutCosts, pairsOf } from './attention-blocks.ts';
+import { pairsOf } from './attention-blocks.ts';
+import type { LayoutCosts } from './layout-costs.ts';
 
 /** Positions of one sequence: the tokens that are read, and what is computed after each. */
 export interface Path {

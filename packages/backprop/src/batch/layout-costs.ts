@@ -1,0 +1,42 @@
+import type { ModelConfig } from '@rlp/models';
+import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
+import type { Engine } from '@rlp/onnx/runtime';
+
+/** `'blocks'` computes long rows in blocks of columns, `'whole'` computes all pairs at once. */
+export type AttentionForm = 'whole' | 'blocks';
+
+/** How attention may be computed, and what parts of a step cost, in tokens through the decoder's linear layers. */
+export interface LayoutCosts {
+  /** Cost of a pair of positions in attention, where some four million scores are computed at once. */
+  readonly pair: number;
+  /** Scores of a pair, one of each head. 0 on devices, where it does not matter how many there are at once. */
+  readonly scores: number;
+  /** Cost of one more micro-batch: a pass over all gradients, and smaller matrix products. */
+  readonly microBatch: number;
+  /** `'blocks'` if rows may be computed in blocks. */
+  readonly attention: AttentionForm;
+}
+
+/** A pair of attention has few operations, but most of them read and write memory. */
+const pairSlowness = 2.5;
+
+/** Cost of one more micro-batch where all parameters are in linear layers. Threads wait for each other in each operator, so it grows with them. */
+const microBatchTokens = 64;
+
+/** Costs of a model's steps. */
+export function layoutCosts(
+  config: ModelConfig,
+  { executionProvider, threads }: Pick<Engine, 'executionProvider' | 'threads'>,
+): LayoutCosts {
+  const onProcessor = executionProvider === 'cpu';
+  const sizes = (shapes: readonly (readonly number[])[]) =>
+    shapes.reduce((sum, shape) => sum + shape.reduce((product, size) => product * size, 1), 0);
+  const linear = sizes(linearLayers(config).map(({ inputs, outputs }) => [inputs, outputs]));
+  const all = sizes(parameterSpecs(config).map(({ shape }) => shape));
+  return {
+    pair: (2 * pairSlowness * config.layers * config.heads * config.headDimension) / linear,
+    scores: onProcessor ? config.heads : 0,
+    microBatch: (microBatchTokens * (onProcessor ? threads : 2) * all) / linear,
+    attention: onProcessor ? 'blocks' : 'whole',
+  };
+}
