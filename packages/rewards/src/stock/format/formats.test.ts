@@ -220,9 +220,10 @@ describe('tagCount and reasoningSteps', () => {
 
   it('counts steps against the minimum', () => {
     expect(judge(reasoningSteps(), 'Step 1: add\n2. 7·2 = 14\n- 減')).toBe(1);
-    expect(judge(reasoningSteps(), '- add\n- halve\n- round')).toBe(1);
+    expect(judge(reasoningSteps(), '\n- add\n- halve\n- round')).toBe(1);
+    expect(judge(reasoningSteps(), '- add\n- halve\n- round')).toBeCloseTo(2 / 3, 12);
     expect(judge(reasoningSteps(), '1. add\n2. Add.\n3. add')).toBeCloseTo(1 / 3, 12);
-    expect(judge(reasoningSteps(), '1. a\n2. b\n3. c')).toBe(0);
+    expect(judge(reasoningSteps(), '1. a\n2. b\n3. c')).toBe(1);
     expect(judge(reasoningSteps(), 'Step 1:\nStep 2:\nStep 3:\n')).toBe(0);
     expect(judge(reasoningSteps(), '<!-- Step 1: a. Step 2: b. Step 3: c. -->42')).toBe(0);
     expect(

@@ -64,10 +64,11 @@ const stepsSchema = z
 /** Options of {@link reasoningSteps}. */
 export interface ReasoningStepsOptions extends z.input<typeof stepsSchema> {}
 
-/** What begins a step: its number, a line of a list, or a word. */
+/** What begins a step: its number, a line of a list that is not the first line, or a word. */
 const marker = new RegExp(
   [
-    '^[^\\S\\n]*(?:\\d+\\.|[-*])(?:\\s|$)',
+    '^[^\\S\\n]*\\d+\\.(?:\\s|$)',
+    '(?<=\\n)[^\\S\\n]*[-*](?:\\s|$)',
     'Step\\s{1,9}\\d+[:.](?:\\s|$)',
     '\\b(?:First|Second|Third|Fourth|Fifth|Next|Then|Finally)[,:]',
     "\\b(?:Let's|I will|To solve this|To begin)[,:]",
@@ -81,11 +82,11 @@ const numbering = /\bstep (?:number )?\d+|[^\p{L}\p{N}]+/giu;
 function countSteps(text: string): number {
   const [, ...steps] = text.split(marker).map((step) => (isVisible(step, 'reasoning') ? step : ''));
   const said = steps.map((step) => step.toLowerCase().replace(numbering, ' ').trim());
-  return new Set(said.filter((step) => step.length > 1 || /[\p{N}\p{Lo}]/u.test(step))).size;
+  return new Set(said.filter((step) => step !== '')).size;
 }
 
 /**
- * How many steps a response shows ("Step 1:", numbered and bulleted lines, "First,", "Then,"…) against a minimum. A step counts once, and if it says
+ * How many steps a response shows ("Step 1:", numbered lines, bulleted lines after the first, "First,", "Then,"…) against a minimum. A step counts once, and if it says
  * something:
  *
  *     min(1, steps / minimum),   or with a maximum:   (steps − minimum + 1) / (maximum − minimum + 1), in [0, 1]
