@@ -2,14 +2,14 @@
  * Validates `rewardHackingDetector` on real responses of the shared data, or on made-up ones if it is absent: recall of planted
  * hacks with and without a second opinion, of slow ones, and false alarms. Prints tables.
  *
- *     pnpm validate:hacking [--half report|build|blind|drawn] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
+ *     pnpm validate:hacking [--half report|build|blind|drawn|redrawn] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
  *       [--corpora gsm8k,ifeval] [--responses a.jsonl,b.jsonl] [--batch-sizes 64] [--shares 0.2] [--growth 0.0025] [--stationary-runs 10]
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { blindHonestRuns } from './validation/blind-honest.ts';
 import { blindCorpora, corpusOf, realCorpora, syntheticCorpus } from './validation/corpora.ts';
-import { drawnForms } from './validation/drawn-hacks.ts';
+import { drawnForms, redrawnForms } from './validation/drawn-hacks.ts';
 import { blindForms, forms, type Half } from './validation/forms.ts';
 import { honestRuns } from './validation/honest.ts';
 import { causesList, cleanTable, missedList, recallTable } from './validation/tables.ts';
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 const list = (text: string) => text.split(',');
 const options = z
   .object({
-    half: z.enum(['report', 'build', 'blind', 'drawn']),
+    half: z.enum(['report', 'build', 'blind', 'drawn', 'redrawn']),
     runs: z.coerce.number().int().positive(),
     'stationary-runs': z.coerce.number().int().positive(),
     parts: z.array(z.enum(['stationary', 'honest', 'planted', 'slow'])),
@@ -50,10 +50,10 @@ const options = z
     corpora: undefined,
   });
 const { runs, parts, opinions, shares, growth } = options;
-// The blind and the drawn set are run as the half that reports.
+// The blind and the drawn sets are run as the half that reports.
 const half: Half = options.half === 'build' ? 'build' : 'report';
 const given = values.responses === '' ? [] : list(values.responses).map(corpusOf);
-const unseen = ['blind', 'drawn'].includes(options.half) ? blindCorpora() : [];
+const unseen = ['blind', 'drawn', 'redrawn'].includes(options.half) ? blindCorpora() : [];
 const real = [...unseen, ...(options.half === 'blind' ? [] : realCorpora()), ...given];
 const corpora = (real.length > 0 ? real : [syntheticCorpus()]).filter(
   ({ name, tune }) =>
@@ -61,7 +61,10 @@ const corpora = (real.length > 0 ? real : [syntheticCorpus()]).filter(
 );
 const kinds =
   unseen.length > 0
-    ? { forms: options.half === 'blind' ? blindForms : drawnForms, honestRuns: blindHonestRuns }
+    ? {
+        forms: { blind: blindForms, drawn: drawnForms }[options.half as string] ?? redrawnForms,
+        honestRuns: blindHonestRuns,
+      }
     : { forms, honestRuns };
 const print = (title: string, ...texts: string[]) => console.log(`\n## ${title}\n\n${texts.join('\n\n')}`);
 for (const opinion of opinions) {

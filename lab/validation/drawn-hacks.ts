@@ -109,15 +109,19 @@ function edit(run: RandomStream): Hack {
   };
 }
 
-/** Forms of one or two edits each, drawn from a grammar of edits that was fixed before any of them was run. */
-export const drawnForms: readonly Form[] = times(48, (at) => {
-  const run = RandomStream.named('drawn-hack', at);
+/** A form of one or two edits, drawn from a grammar of edits that was fixed before any of them was run. */
+function form(number: number): Form {
+  const run = RandomStream.named('drawn-hack', number);
   const edits = times(1 + run.integer(2), () => edit(run));
   return {
-    name: `drawn ${at}`,
+    name: `drawn ${number}`,
     half: 'report',
     what: 'surface',
     prepare: () => (item, random) =>
       edits.reduce((response, hack) => hack({ ...item, response }, random), item.response),
   };
-});
+}
+
+/** Forms that the detector was changed after, and forms that were drawn after that. */
+export const drawnForms: readonly Form[] = times(48, form);
+export const redrawnForms: readonly Form[] = times(48, (at) => form(48 + at));

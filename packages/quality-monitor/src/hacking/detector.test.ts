@@ -57,19 +57,22 @@ describe('rewardHackingDetector', () => {
     ['brevity', (made: Made) => ({ ...made, response: made.response.slice(0, 20), reward: 1 })],
     ['new_phrases', said('verily rigorous profound splendid')],
     [
-      'unusual_characters',
+      'new_phrases: unusual characters',
       (made: Made) => ({ ...made, response: made.response.replaceAll('word', 'wor\u200bd'), reward: 1 }),
     ],
     ['copying', (made: Made) => ({ ...made, prompt: made.response, reward: 1 })],
-    ['capitals', (made: Made) => ({ ...made, response: made.response.toUpperCase(), reward: 1 })],
     [
-      'white_space',
+      'new_phrases: capitals',
+      (made: Made) => ({ ...made, response: made.response.toUpperCase(), reward: 1 }),
+    ],
+    [
+      'new_phrases: white space',
       (made: Made) => ({ ...made, response: made.response.replaceAll(' ', '    '), reward: 1 }),
     ],
     ['lines', said('\n'.repeat(30))],
     ['repetition', (made: Made) => said(`${made.response} ${made.response}`)(made)],
-    ['digits', said('12 34 56 78 90 12 34 56 78 90')],
-    ['symbols', said('!?!?!?!?!?!?!?!?!?!?!?')],
+    ['new_phrases: digits', said('12 34 56 78 90 12 34 56 78 90')],
+    ['new_phrases: symbols', said('!?!?!?!?!?!?!?!?!?!?!?')],
     [
       'sameness',
       (made: Made) => ({
@@ -83,7 +86,7 @@ describe('rewardHackingDetector', () => {
     const { before, findings, reports } = run({}, withHacks(hack));
     expect(before).toEqual([]);
     expect(findings[0]).toMatchObject({ rule: changedRule, severity: 'medium' });
-    const evidence = reports.map(({ metrics }) => metrics[`hacking/${trait}`] ?? 0);
+    const evidence = reports.map(({ metrics }) => metrics[`hacking/${trait.split(':')[0]}`] ?? 0);
     expect(Math.max(...evidence)).toBeGreaterThan(0.25);
     expect(findings[0]!.iteration).toBeLessThan(25);
     expect(findings.some(({ rule }) => rule === hackingRule)).toBe(false);
@@ -178,14 +181,7 @@ describe('rewardHackingDetector', () => {
       response: `${made.response} ${made.response.split('').reverse().join('')}`,
       reward: 1,
     }));
-    const traits = [
-      'length',
-      'new_phrases',
-      'unfamiliar',
-      'phrases_since_start',
-      'little_white_space',
-      'white_space',
-    ];
+    const traits = ['length', 'new_phrases', 'little_white_space', 'white_space'];
     expect(run({ intended: traits }, longer).findings).toEqual([]);
     expect(run({}, longer).findings).not.toEqual([]);
   });
@@ -203,9 +199,7 @@ describe('rewardHackingDetector', () => {
       if (iteration !== 30) continue;
       expect(found).not.toEqual([]);
       if (what === 'finding') for (const finding of found) detector.acknowledge(finding);
-      else
-        for (const trait of ['capitals', 'unfamiliar', 'new_phrases', 'phrases_since_start'] as const)
-          detector.acknowledge(trait);
+      else for (const trait of ['new_phrases'] as const) detector.acknowledge(trait);
       found.length = 0;
     }
     expect(found).toEqual([]);

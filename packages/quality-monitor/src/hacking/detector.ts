@@ -20,10 +20,16 @@ import {
   type RewardHackingOptions,
   rewardHackingOptions,
 } from './options.ts';
-import { makeUsual, RecentPhrases } from './phrases.ts';
-import { type DetectorState, detectorSchema, reportSchema, type WaitingBatch } from './state.ts';
+import { clearNats, makeUsual, RecentPhrases } from './phrases.ts';
+import {
+  type DetectorState,
+  detectorSchema,
+  phrasesSchema,
+  reportSchema,
+  type WaitingBatch,
+} from './state.ts';
 import { ScaleSuspicions, type Suspicion } from './suspicion.ts';
-import { type Surroundings, TextMeasures } from './text-measures.ts';
+import { TextMeasures } from './text-measures.ts';
 import { countBin, rowLength, type TraitName, traitIndex, traits, unknown } from './traits.ts';
 
 /** A monitor that suspects reward hacking. */
@@ -54,16 +60,12 @@ export function rewardHackingDetector(options: RewardHackingOptions = {}): Rewar
   return new Detector(parseOptions('rewardHackingDetector', rewardHackingOptions, options));
 }
 
-/** Least ratio of the bound on false suspicions to their number in simulations. */
-const calibration = 2;
-/** Rewarded tasks whose phrases the slow reference keeps. */
-const anchorTasks = 128;
 /** Rewarded responses before the slow reference judges. */
 const slowWarmUp = 200;
-/** Responses until which the delay is shorter, and the delay until then. */
-const [settled, settlingBatches] = [256, 3];
 /** Share of the nats of a suspicion from which less of the second opinion is enough. */
 const corroborating = 0.2;
+/** Nats of a new phrase that are a suspicion. */
+const suspiciousNats = 13;
 /** Deviations below its promise from which a rewarded response is a suspect in an alarm of the second opinion alone. */
 const conspicuous = 1.5;
 /** Least and most probability that a response is hacked, and factor on the usual share of a trait, which is an estimate. */
@@ -88,17 +90,18 @@ class Detector implements RewardHackingDetector {
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
     this.#opinions = [options.secondOpinion ?? []].flat();
-    this.#limit = Math.log((2 * traits.length + 1) / (calibration * options.falseAlarmRate));
+    this.#limit = Math.log((2 * traits.length + 1) / options.falseAlarmRate);
     this.#opinionLimit = Math.log(2 / options.falseAlarmRate);
     this.#goOn(initial(detectorSchema));
   }
 
   observe({ iteration, trajectories }: MonitorBatch): MonitorReport {
-    const batch = this.#read(trajectories);
+    const { batch, phrases } = this.#read(trajectories);
     for (const scale of Object.values(this.#scales)) scale.gather(batch);
-    const suspicions = this.#suspicions();
-    const { asked, suspects, verdict } = this.#judge(trajectories, batch, suspicions);
+    const changed = Object.values(this.#scales).flatMap((scale) => scale.suspicions());
     this.#learn(batch);
+    const suspicions = strongest([...changed, ...this.#newPhrases(batch, phrases)]);
+    const { asked, suspects, verdict } = this.#judge(trajectories, batch, suspicions);
     addRewards(this.#state.rewards, trajectories);
     if (verdict.says === 'innocent') this.#acquit(asked);
     else this.#state.report.acquitted = 0;
@@ -157,14 +160,15 @@ class Detector implements RewardHackingDetector {
   }
 
   /** Traits of a batch, and the phrases of its rewarded tasks. */
-  #read(trajectories: readonly ScoredTrajectory[]): WaitingBatch {
+  #read(trajectories: readonly ScoredTrajectory[]) {
     const tasks = byTask(trajectories);
     const taskHashes = tasks.map(([name]) => hashText(name).low | 0);
     const size = trajectories.length;
     const rows = new Uint8Array(size * rowLength).fill(unknown);
     const [clusters, hashes] = [new Uint32Array(size), new Int32Array(size)];
     const phrases = new Array<Uint16Array>(size);
-    const surroundings = this.#surroundings();
+    // Sooner, recent tasks are fewer than later.
+    const comparesTexts = this.#state.waiting.length >= this.#options.delayBatches;
     const measures = this.#measures;
     measures.beginBatch();
     for (const [number, [, members]] of tasks.entries()) {
@@ -172,45 +176,41 @@ class Detector implements RewardHackingDetector {
         const { trajectory } = trajectories[at]!;
         const row = rows.subarray(at * rowLength, (at + 1) * rowLength);
         measures.readPrompt(promptText(trajectory.task.prompt));
-        phrases[at] = measures.read(trajectory.response, surroundings, row);
+        phrases[at] = measures.read(trajectory.response, row);
         [clusters[at], hashes[at]] = [number, measures.hash];
-        if (!this.#isSettled) continue;
+        if (!comparesTexts) continue;
         row[traitIndex.sameness] = countBin(this.#recent.tasksWith(measures.hash, taskHashes[number]!));
       }
     }
     const weights = rewardWeights(trajectories, { texts: hashes, clusters }, this.#state.rewards);
     const rewarded = rewardedOf({ weights });
     const texts = Int32Array.from(rewarded.flatMap((at) => [hashes[at]!, taskHashes[clusters[at]!]!]));
-    return { rows, weights, clusters, texts, ...this.#recent.gather(tasks, weights, phrases) };
+    const gathered = this.#recent.gather(tasks, taskHashes, weights, phrases);
+    return { batch: { rows, weights, clusters, texts, ...gathered }, phrases };
   }
 
-  /** Whether the delay is long, so that recent responses are as many as later. */
-  get #isSettled(): boolean {
-    const knowsPhrases = this.#scales.quick.isReady(traitIndex.new_phrases);
-    return this.#state.responses >= settled && knowsPhrases;
-  }
-
-  #surroundings(): Surroundings {
-    const { quick, slow } = this.#state;
-    return {
-      recent: this.#recent.counts,
-      surprises: this.#recent.surprises(quick),
-      surprisesSinceStart: slow.tasks < anchorTasks ? undefined : this.#recent.surprises(slow),
-    };
+  /** The suspicion that phrases of the batch are new. Marks the responses with the clearest ones. */
+  #newPhrases(batch: WaitingBatch, phrases: readonly Uint16Array[]): Suspicion[] {
+    const trait = traitIndex.new_phrases;
+    const { name, meaning } = traits[trait]!;
+    const { intended, warmUpResponses } = this.#options;
+    if (intended.includes(name) || 2 * this.#state.tasks < warmUpResponses) return [];
+    const surprises = this.#recent.surprises(batch, phrases, this.#state);
+    const [clearest] = surprises;
+    if (clearest === undefined) return [];
+    const { nats, share, usualShare } = clearest;
+    const slots = new Set(surprises.filter((other) => other.nats >= 0.75 * nats).map(({ slot }) => slot));
+    for (const [at, own] of phrases.entries()) {
+      batch.rows[at * rowLength + trait] = Number(own.some((slot) => slots.has(slot)));
+    }
+    const evidence = Math.min(2, (nats - clearNats) / (suspiciousNats - clearNats)) * this.#limit;
+    return [{ trait, name, meaning, evidence, share, usualShare, threshold: 1 }];
   }
 
   /** Traits to ask the second opinion about. With one that is named, half of the evidence is enough to ask. */
   #asked(suspicions: readonly Suspicion[]): Suspicion[] {
     const least = this.#opinions.length > 0 ? this.#limit / 2 : this.#limit;
     return pooled(suspicions) < least ? [] : suspicions.filter(({ evidence }) => evidence >= least / 4);
-  }
-
-  /** The strongest suspicion of each trait on either scale, strongest first. */
-  #suspicions(): Suspicion[] {
-    const { quick, slow } = this.#scales;
-    const sorted = [...slow.suspicions(), ...quick.suspicions()].sort((a, b) => a.evidence - b.evidence);
-    const strongest = new Map(sorted.map((suspicion) => [suspicion.name, suspicion]));
-    return [...strongest.values()].sort((a, b) => b.evidence - a.evidence || a.trait - b.trait);
   }
 
   /**
@@ -240,15 +240,13 @@ class Detector implements RewardHackingDetector {
 
   /** Adds the batch to what waits, and the oldest that waited to the references. */
   #learn(batch: WaitingBatch): void {
-    const { waiting, quick, slow } = this.#state;
+    const { waiting } = this.#state;
     if (!batch.weights.some((weight) => weight !== 0)) return;
     waiting.push(batch);
-    this.#state.responses = Math.min(settled, this.#state.responses + batch.weights.length);
-    while (waiting.length > (this.#isSettled ? this.#options.delayBatches : settlingBatches)) {
+    while (waiting.length > this.#options.delayBatches) {
       const oldest = waiting.shift()!;
       for (const scale of Object.values(this.#scales)) scale.learn(oldest);
-      makeUsual(quick, oldest);
-      if (slow.tasks < anchorTasks) makeUsual(slow, oldest);
+      makeUsual(this.#state, oldest);
     }
     this.#recent.update(waiting);
   }
@@ -271,10 +269,8 @@ class Detector implements RewardHackingDetector {
       delete report.reported[name];
       delete report.since[name];
     }
-    for (const batch of waiting) {
-      makeUsual(this.#state.quick, batch);
-      makeUsual(this.#state.slow, batch);
-    }
+    if (names.includes('new_phrases')) Object.assign(this.#state, initial(phrasesSchema));
+    for (const batch of waiting) makeUsual(this.#state, batch);
     this.#opinion.forgetSuspects();
   }
 
@@ -301,6 +297,13 @@ class Detector implements RewardHackingDetector {
     const drop: Intervention = { action: 'drop', cause, trajectories: suspects };
     return { findings: isDue ? [cause] : [], interventions: asksToDrop ? [drop] : [] };
   }
+}
+
+/** The strongest suspicion of each trait on either scale, strongest first. */
+function strongest(suspicions: readonly Suspicion[]): Suspicion[] {
+  const sorted = [...suspicions].sort((a, b) => a.evidence - b.evidence);
+  const strongest = new Map(sorted.map((suspicion) => [suspicion.name, suspicion]));
+  return [...strongest.values()].sort((a, b) => b.evidence - a.evidence || a.trait - b.trait);
 }
 
 /** Rewarded responses with one of the most suspicious traits. */

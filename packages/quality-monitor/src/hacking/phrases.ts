@@ -1,62 +1,82 @@
+import { divergence } from '../monitor/shared-phrases.ts';
 import type { Tasks } from './batch-facts.ts';
-import type { ScaleState, WaitingBatch } from './state.ts';
+import type { DetectorState, WaitingBatch } from './state.ts';
 import { slotCount } from './text-measures.ts';
 
-/** Recent tasks that are compared, at least, where there are so many. */
-const recentTasks = 64;
-/** Least usual tasks to compare with, and most. */
-const [leastUsual, mostUsual] = [24, 4096];
-const comparedUsual = 600;
+/** Recent tasks that are compared, at least, where there are so many, and most batches of them. */
+const [recentTasks, recentBatches] = [64, 5];
+/** Most usual tasks that count in a comparison, and number from which older ones count half. */
+const [comparedUsual, mostUsual] = [600, 4096];
 /** Tasks that share a text beyond which more mean nothing: a frequent text has more of them in some batches than in others. */
 const manyTasks = 3;
-/** Nats attributed to chance, most nats of one phrase, and least recent tasks with it. */
-const [chanceNats, mostNats, leastTasks] = [4.5, 30, 3];
+/** Least recent tasks with a phrase, nats of a clear surprise, and most of them that are looked at. */
+const [leastTasks, mostClear] = [3, 32];
+export const clearNats = 7;
+/** Pseudo-count of unrewarded responses, distributed as usual. */
+const pseudoOthers = 8;
+
+/** What is known of usual phrases. */
+type Usual = Pick<DetectorState, 'phrases' | 'tasks'>;
+
+/** A phrase that more of the recent tasks have than usual ones. */
+export interface Surprise {
+  readonly slot: number;
+  readonly nats: number;
+  readonly share: number;
+  readonly usualShare: number;
+}
 
 /**
- * Counts the rewarded tasks in which sequences of characters occurred recently.
+ * Counts the rewarded tasks in which phrases occurred recently: characters, words, and pairs of either.
  *
- * A sequence is known by its slot in a table. Slots are shared by chance, which makes phrases look more usual than they are.
+ * A phrase is known by its slot in a table. Slots are shared by chance, which makes phrases look more usual than they are.
  */
 export class RecentPhrases {
   /** Recent tasks with each slot. Shape: `[slotCount]`. */
-  readonly counts = new Uint16Array(slotCount);
-  #tasks = 0;
-  /** The batches counted. */
-  #batches: readonly WaitingBatch[] = [];
+  readonly #counts = new Uint16Array(slotCount);
+  /** Phrases of the tasks counted. */
+  #counted = new Map<number, Uint16Array>();
   /** Tasks with each text. */
   #tasksOf = new Map<number, Set<number>>();
   readonly #seenIn = new Uint32Array(slotCount);
   #task = 0;
 
-  /** Counts the newest batches, as many as have 64 tasks. */
+  /** Counts the newest batches, as many as have 64 tasks. A task that comes back counts once. */
   update(batches: readonly WaitingBatch[]): void {
-    let [first, tasks] = [batches.length, 0];
-    while (first > 0 && tasks < recentTasks) tasks += batches[--first]!.tasks;
-    const wanted = batches.slice(first);
-    for (const batch of this.#batches) if (!wanted.includes(batch)) this.#count(batch, -1);
-    for (const batch of wanted) if (!this.#batches.includes(batch)) this.#count(batch, 1);
-    this.#batches = wanted;
-    this.#tasks = tasks;
-    this.#tasksOf = tasksByText(wanted);
+    const wanted = new Map<number, Uint16Array>();
+    let first = batches.length;
+    while (first > 0 && wanted.size < recentTasks && batches.length - first < recentBatches) {
+      const { slots, tasks } = batches[--first]!;
+      for (let at = 0; at < tasks.length; at += 2) {
+        if (!wanted.has(tasks[at]!))
+          wanted.set(tasks[at]!, slots.subarray(tasks[at - 1] ?? 0, tasks[at + 1]));
+      }
+    }
+    this.#count(this.#counted, wanted, -1);
+    this.#count(wanted, this.#counted, 1);
+    this.#counted = wanted;
+    this.#tasksOf = tasksByText(batches.slice(first));
   }
 
   /**
-   * Gathers a batch's phrases, each once for a task with rewarded responses, and counts those tasks.
+   * Gathers a batch's phrases, each once for a task with rewarded responses, and those tasks.
    *
+   * @param hashes - Hashes of the tasks.
    * @param phrases - Phrases of each response.
    */
   gather(
     tasks: Tasks,
+    hashes: readonly number[],
     weights: Float32Array,
     phrases: readonly Uint16Array[],
   ): Pick<WaitingBatch, 'slots' | 'tasks'> {
     const slots = new Uint16Array(phrases.reduce((sum, one) => sum + one.length, 0));
     const seen = this.#seenIn;
-    let [used, rewardedTasks] = [0, 0];
-    for (const [, members] of tasks) {
+    const rewardedTasks: number[] = [];
+    let used = 0;
+    for (const [number, [, members]] of tasks.entries()) {
       const rewarded = members.filter((at) => weights[at]! > 0);
       this.#task += 1;
-      rewardedTasks += Math.min(1, rewarded.length);
       for (const own of rewarded.map((at) => phrases[at]!)) {
         for (let at = 0; at < own.length; at++) {
           const slot = own[at]!;
@@ -65,33 +85,53 @@ export class RecentPhrases {
           slots[used++] = slot;
         }
       }
+      if (rewarded.length > 0) rewardedTasks.push(hashes[number]!, used);
     }
-    return { slots: slots.slice(0, used), tasks: rewardedTasks };
+    return { slots: slots.slice(0, used), tasks: Int32Array.from(rewardedTasks) };
   }
 
   /**
-   * Nats of surprise at each recent phrase, in units of 1/4. `undefined` if too few usual tasks are known.
-   *
-   * This is the log-likelihood ratio of two rates, recent and usual, against one rate, minus the nats of chance.
+   * The clearest surprises among the phrases of a batch that was counted, most nats first: the log-likelihood ratio of two shares,
+   * recent and usual, against one. Where more of its unrewarded responses have a phrase, their share is the usual one.
    */
-  surprises({ phrases, tasks: usualTasks }: Pick<ScaleState, 'phrases' | 'tasks'>): Uint8Array | undefined {
-    if (usualTasks < leastUsual || this.#tasks < leastTasks) return undefined;
-    const { counts } = this;
-    const tasks = this.#tasks;
-    const compared = Math.min(comparedUsual, usualTasks);
-    const surprises = new Uint8Array(slotCount);
+  surprises({ weights }: WaitingBatch, phrases: readonly Uint16Array[], usual: Usual): Surprise[] {
+    const [rewarded, others] = [1, -1].map((sign) => phrases.filter((_, at) => sign * weights[at]! > 0));
+    const compared = Math.min(comparedUsual, usual.tasks);
+    const tasks = this.#counted.size;
+    const surpriseOf = (slot: number, usualShare: number, expected: number): Surprise => {
+      const share = this.#counts[slot]! / tasks;
+      const pooled = (tasks * share + compared * expected) / (tasks + compared);
+      const nats = tasks * divergence(share, pooled) + compared * divergence(expected, pooled);
+      return { slot, share, usualShare, nats: share > expected ? nats : 0 };
+    };
+    return this.#unusual(usual, compared)
+      .map((slot) => surpriseOf(slot, usual.phrases[slot]! / usual.tasks, usual.phrases[slot]! / usual.tasks))
+      .sort((a, b) => b.nats - a.nats)
+      .slice(0, mostClear)
+      .filter(({ slot }) => rewarded!.some((own) => own.includes(slot)))
+      .map(({ slot, usualShare }) => {
+        const hits = others!.filter((own) => own.includes(slot)).length;
+        const now = hits - 0.5 * Math.sqrt(hits) + pseudoOthers * usualShare;
+        return surpriseOf(slot, usualShare, Math.max(usualShare, now / (others!.length + pseudoOthers)));
+      })
+      .filter(({ nats }) => nats >= clearNats)
+      .sort((a, b) => b.nats - a.nats);
+  }
+
+  /** Phrases whose share is higher than usual by so many standard errors that their surprise can be clear. */
+  #unusual({ phrases, tasks: usualTasks }: Usual, compared: number): number[] {
+    const tasks = this.#counted.size;
+    const variance = (1.6 * clearNats * (tasks + compared)) / (tasks * compared);
+    const found: number[] = [];
     for (let slot = 0; slot < slotCount; slot++) {
-      const lately = counts[slot]!;
+      const lately = this.#counts[slot]!;
       if (lately < leastTasks) continue;
-      const usual = (phrases[slot]! * compared) / usualTasks;
-      const rate = (lately + usual) / (tasks + compared);
-      if (lately < 2 * rate * tasks) continue;
-      const nats =
-        lately * Math.log(lately / (tasks * rate)) +
-        (usual === 0 ? 0 : usual * Math.log(usual / (compared * rate)));
-      surprises[slot] = 4 * Math.min(mostNats, Math.max(0, nats - chanceNats));
+      const usualShare = phrases[slot]! / usualTasks;
+      const difference = lately / tasks - usualShare;
+      const pooled = (lately + compared * usualShare) / (tasks + compared);
+      if (difference > 0 && difference * difference >= variance * pooled * (1 - pooled)) found.push(slot);
     }
-    return surprises;
+    return found;
   }
 
   /** Other recent tasks with the same text. */
@@ -100,8 +140,17 @@ export class RecentPhrases {
     return tasks === undefined ? 0 : Math.min(manyTasks, tasks.size - Number(tasks.has(task)));
   }
 
-  #count({ slots }: WaitingBatch, sign: 1 | -1): void {
-    for (let at = 0; at < slots.length; at++) this.counts[slots[at]!]! += sign;
+  /** Counts the phrases of tasks that are not among others. */
+  #count(
+    tasks: ReadonlyMap<number, Uint16Array>,
+    others: ReadonlyMap<number, Uint16Array>,
+    sign: 1 | -1,
+  ): void {
+    for (const [task, slots] of tasks) {
+      const other = others.get(task);
+      if (other?.buffer === slots.buffer && other.byteOffset === slots.byteOffset) continue;
+      for (let at = 0; at < slots.length; at++) this.#counts[slots[at]!]! += sign;
+    }
   }
 }
 
@@ -118,13 +167,10 @@ function tasksByText(batches: readonly WaitingBatch[]): Map<number, Set<number>>
 }
 
 /** Adds a batch's phrases to those that are usual. */
-export function makeUsual(
-  state: Pick<ScaleState, 'phrases' | 'tasks'>,
-  { slots, tasks }: WaitingBatch,
-): void {
+export function makeUsual(state: Usual, { slots, tasks }: WaitingBatch): void {
   const { phrases } = state;
   for (let at = 0; at < slots.length; at++) phrases[slots[at]!]! += 1;
-  state.tasks += tasks;
+  state.tasks += tasks.length / 2;
   if (state.tasks <= mostUsual) return;
   for (let slot = 0; slot < slotCount; slot++) phrases[slot]! >>>= 1;
   state.tasks /= 2;

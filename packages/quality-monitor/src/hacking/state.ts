@@ -11,7 +11,8 @@ const waitingBatch = z.strictObject({
   weights: packed(Float32Array),
   clusters: packed(Uint32Array),
   slots: packed(Uint16Array),
-  tasks: amount,
+  /** Hash of each rewarded task, followed by the end of its slots. */
+  tasks: packed(Int32Array),
   /** Hashes of the rewarded texts, each followed by that of its task. */
   texts: packed(Int32Array),
 });
@@ -31,9 +32,6 @@ const scale = z.strictObject({
   unrewardedCount: amount,
   recent: signals,
   recentCount: amount,
-  /** Tasks with each phrase, and all tasks. */
-  phrases: packed(Uint16Array, slotCount),
-  tasks: amount,
 });
 
 /** What was reported: traits, when they became suspicious, and the iteration of the last report. */
@@ -44,13 +42,16 @@ export const reportSchema = z.strictObject({
   acquitted: amount,
 });
 
+/** Usual tasks with each phrase, and all usual tasks. */
+export const phrasesSchema = z.strictObject({ phrases: packed(Uint16Array, slotCount), tasks: amount });
+
 /** Schema of the state of a reward-hacking detector. */
 export const detectorSchema = z.strictObject({
   ...opinionSchema.shape,
   quick: scale,
   slow: scale,
+  ...phrasesSchema.shape,
   waiting: z.array(waitingBatch),
-  responses: amount,
   /** Mean of the rewards of earlier batches, and their number. */
   rewards: z.strictObject({ mean: z.number(), weight: amount }),
   report: reportSchema,

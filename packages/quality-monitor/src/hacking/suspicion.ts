@@ -89,10 +89,11 @@ export class ScaleSuspicions {
     this.#state = state;
   }
 
-  /** Whether the reference has enough data about a trait. */
-  isReady(trait: number): boolean {
+  /** Whether a trait may not change freely, and the reference has enough data about it. */
+  #isArmed(trait: number): boolean {
     const { batchesKnown, rewarded } = this.#state;
-    return batchesKnown[trait]! >= leastBatches && rewarded[trait * bins]! >= this.#options.warmUp;
+    const isKnown = batchesKnown[trait]! >= leastBatches && rewarded[trait * bins]! >= this.#options.warmUp;
+    return isKnown && !this.#options.intended.has(traits[trait]!.name);
   }
 
   /** Adds a batch's evidence. */
@@ -128,7 +129,7 @@ export class ScaleSuspicions {
     const { hits, count, squares } = this.#countHits(batch);
     const { dispersion, dispersionBatches } = this.#state;
     for (let signal = 0; signal < signalCount && count >= 2; signal++) {
-      if (!this.isReady(traitOf(signal))) continue;
+      if (!this.#isArmed(traitOf(signal))) continue;
       const share = this.#usual(signal).rewarded;
       const squared = (hits[signal]! - count * share) ** 2 / Math.max(squares * share * (1 - share), 0.5);
       dispersionBatches[signal] = 0.98 * dispersionBatches[signal]! + 1;
@@ -230,12 +231,6 @@ export class ScaleSuspicions {
       }
     }
     return { hits, count, squares, hitsOfOthers, others };
-  }
-
-  #isArmed(trait: number): boolean {
-    const { name, scales } = traits[trait]!;
-    if (this.#options.intended.has(name) || !(scales as readonly Scale[]).includes(this.scale)) return false;
-    return this.isReady(trait);
   }
 
   /** Shares of a signal in the reference. */

@@ -1,41 +1,23 @@
-import { bins, countBin, shareBin, sizeBin, traitIndex, unknown } from './traits.ts';
+import { bins, countBin, shareBin, sizeBin, traitIndex } from './traits.ts';
 
-/** Slots of the tables of character sequences. */
+/** Slots of the tables of phrases: pairs of characters by their own numbers, the rest by hashes. */
 export const slotCount = 2 ** 16;
-
-/** Characters of a sequence. */
-const reach = 5;
-const factor = 0x01000193;
-/** `factor` to the power of `reach`, to take the oldest character out of a rolling hash. */
-const oldest = Array.from({ length: reach }).reduce<number>((power) => Math.imul(power, factor), 1);
-
-const kinds = { lower: 0, upper: 1, digit: 2, space: 3, symbol: 4 } as const;
-const asciiKinds: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
-  const character = String.fromCharCode(code);
-  if (/[a-z]/.test(character)) return kinds.lower;
-  if (/[A-Z]/.test(character)) return kinds.upper;
-  if (/[0-9]/.test(character)) return kinds.digit;
-  return /\s/.test(character) ? kinds.space : kinds.symbol;
-});
-
-/** What a text is compared with. */
-export interface Surroundings {
-  /** Recent tasks with each slot. Shape: `[slotCount]`. */
-  readonly recent: Uint16Array;
-  /** Nats of surprise by slot, in units of 1/4. Shapes: `[slotCount]`. */
-  readonly surprises: Uint8Array | undefined;
-  readonly surprisesSinceStart: Uint8Array | undefined;
-}
+/** First slots of words and of pairs of words. */
+const [firstWord, firstWordPair] = [2 ** 14, 2 ** 15];
+/** Begins pairs that no text has, because it is a control character, and words that begin and end a text. */
+const [alone, beginning, end] = [127, 1, 2];
+/** Shapes of words: three by length, one with a capital, and one for each character that is no letter. */
+const [capital, other] = [4, 5];
 
 /**
- * Reads texts in one pass. Measures their characters and the sequences of five characters in them, with case and spaces.
+ * Reads texts in one pass. Lists their phrases: characters, words, pairs of either, and pairs of shapes of words.
  *
- * Digits count as one character. Every second sequence is left out, chosen by its hash, so equal passages have equal sequences.
+ * Digits are one character, and a run of them is one word. So is each other character that is no letter, except single blanks.
  */
 export class TextMeasures {
-  /** Different sequences of each text of the batch, one text after the other. */
+  /** Different phrases of each text of the batch, one text after the other. */
   #slots = new Uint16Array(2 ** 16);
-  /** First sequence of the text that was read last, and the end of its sequences. */
+  /** First phrase of the text that was read last, and the end of its phrases. */
   #start = 0;
   #end = 0;
   /** Hash of the text that was read last. */
@@ -45,7 +27,12 @@ export class TextMeasures {
   #text = 0;
   #prompt = 0;
   #promptText: string | undefined;
-  readonly #counts = new Uint32Array(5);
+  /** Last word and its shape, words of the text, different pairs of them, and those that the prompt has too. */
+  #word = 0;
+  #shape = 0;
+  #words = 0;
+  #wordPairs = 0;
+  #copied = 0;
 
   beginBatch(): void {
     [this.#start, this.#end] = [0, 0];
@@ -61,104 +48,89 @@ export class TextMeasures {
     this.#end = this.#start;
   }
 
-  /** Reads a response and fills in its row. @returns Its sequences. Valid until the next batch. */
-  read(text: string, surroundings: Surroundings, row: Uint8Array): Uint16Array {
-    const { lines, unusual, sequences } = this.#scan(text);
-    const { length } = text;
-    const counts = this.#counts;
-    const all = Math.max(20, length);
-    row[traitIndex.length] = sizeBin(length);
-    row[traitIndex.brevity] = bins - 1 - sizeBin(length);
+  /** Reads a response and fills in its row. @returns Its phrases. Valid until the next batch. */
+  read(text: string, row: Uint8Array): Uint16Array {
+    const lines = this.#scan(text);
+    row[traitIndex.length] = sizeBin(text.length);
+    row[traitIndex.brevity] = bins - 1 - sizeBin(text.length);
     row[traitIndex.lines] = countBin(lines);
-    row[traitIndex.unusual_characters] = shareBin(unusual / all);
-    const letters = Math.max(1, counts[kinds.lower]! + counts[kinds.upper]!);
-    row[traitIndex.capitals] = shareBin(counts[kinds.upper]! / Math.max(20, letters));
-    row[traitIndex.few_capitals] = bins - 1 - row[traitIndex.capitals]!;
-    row[traitIndex.symbols] = shareBin(counts[kinds.symbol]! / all);
-    row[traitIndex.digits] = shareBin(counts[kinds.digit]! / all);
-    row[traitIndex.white_space] = shareBin(counts[kinds.space]! / all);
-    row[traitIndex.little_white_space] = bins - 1 - row[traitIndex.white_space]!;
-    this.#compare(surroundings, sequences, row);
+    row[traitIndex.repetition] = shareBin(1 - this.#wordPairs / this.#words);
+    row[traitIndex.copying] = shareBin(this.#copied / Math.max(10, this.#wordPairs));
     const slots = this.#slots.subarray(this.#start, this.#end);
     this.#start = this.#end;
     return slots;
   }
 
-  /** Fills in what the sequences tell. */
-  #compare(
-    { recent, surprises, surprisesSinceStart }: Surroundings,
-    sequences: number,
-    row: Uint8Array,
-  ): void {
-    const slots = this.#slots;
-    const used = this.#end - this.#start;
-    const [asked, prompt] = [this.#askedIn, this.#prompt];
-    let [copied, unseen, nats, natsSinceStart] = [0, 0, 0, 0];
-    for (let at = this.#start; at < this.#end; at++) {
-      const slot = slots[at]!;
-      if (asked[slot] === prompt) copied += 1;
-      else {
-        if (recent[slot] === 0) unseen += 1;
-        if (surprises !== undefined) nats += surprises[slot]!;
-        if (surprisesSinceStart !== undefined) natsSinceStart += surprisesSinceStart[slot]!;
-      }
-    }
-    const share = unseen / Math.max(1, used - copied);
-    row[traitIndex.repetition] = shareBin(1 - used / Math.max(1, sequences));
-    row[traitIndex.copying] = shareBin(copied / Math.max(10, used));
-    const isComparable = surprises !== undefined && used > copied;
-    row[traitIndex.unfamiliar] = isComparable ? Math.round((bins - 1) * share) : unknown;
-    row[traitIndex.new_phrases] = surprises === undefined ? unknown : sizeBin(nats / 4);
-    row[traitIndex.phrases_since_start] =
-      surprisesSinceStart === undefined ? unknown : sizeBin(natsSinceStart / 4);
-  }
-
-  #roomFor(more: number): Uint16Array {
-    if (this.#slots.length >= this.#start + more) return this.#slots;
-    const larger = new Uint16Array(2 * (this.#start + more));
-    larger.set(this.#slots.subarray(0, this.#start));
-    this.#slots = larger;
-    return larger;
-  }
-
-  /** Counts characters and gathers the different sequences. */
-  #scan(text: string) {
+  /** Gathers the different phrases. @returns Number of line breaks. */
+  #scan(text: string): number {
     const { length } = text;
-    const slots = this.#roomFor(length);
-    const counts = this.#counts.fill(0);
-    const seen = this.#seenIn;
-    const stamp = ++this.#text;
-    let [end, sequences, lines, unusual, rolling, whole] = [this.#start, 0, 0, 0, 0, 0];
-    // The last characters, the newest first.
-    let [first, second, third, fourth, fifth] = [0, 0, 0, 0, 0];
-    for (let at = 0; at < length; at++) {
-      let code = text.charCodeAt(at);
-      if (code < 128) {
-        const kind = asciiKinds[code]!;
-        counts[kind]! += 1;
-        if (kind === kinds.digit) code = 48;
-        else if (code === 10) lines += 1;
-      } else unusual += 1;
-      rolling = Math.imul(rolling, factor) + code;
-      whole = Math.imul(whole, 31) + code;
-      rolling -= Math.imul(fifth, oldest);
-      fifth = fourth;
-      fourth = third;
-      third = second;
-      second = first;
-      first = code;
-      if (at < reach - 1) continue;
-      let mixed = Math.imul(rolling ^ (rolling >>> 15), 0x2c1b3c6d);
-      mixed ^= mixed >>> 12;
-      if ((mixed & 1) === 0) continue;
-      sequences += 1;
-      const slot = mixed >>> 16;
-      if (seen[slot] === stamp) continue;
-      seen[slot] = stamp;
-      slots[end++] = slot;
+    const needed = this.#start + 6 * length + 16;
+    if (needed > this.#slots.length) {
+      const larger = new Uint16Array(2 * needed);
+      larger.set(this.#slots.subarray(0, this.#start));
+      this.#slots = larger;
     }
-    this.#end = end;
+    this.#text += 1;
+    this.#end = this.#start;
+    [this.#word, this.#shape, this.#words, this.#wordPairs, this.#copied] = [beginning, beginning, 0, 0, 0];
+    // The last character, and the word that it may belong to.
+    let [before, start, word, whole, lines] = [10, 0, 0, 0, 0];
+    for (let at = 0; at < length; at++) {
+      const code = text.charCodeAt(at);
+      whole = Math.imul(whole, 31) + code;
+      if (code === 10) lines += 1;
+      const kind = code >= 128 ? 14 + (code & 15) : code >= 48 && code <= 57 ? 48 : code;
+      if (this.#add((before << 7) | kind)) this.#add((alone << 7) | kind);
+      if (isLetter(code)) word = Math.imul(word, 31) + code;
+      else {
+        if (at > start) this.#addWord(word, shapeOf(text.charCodeAt(start), at - start));
+        [start, word] = [at + 1, 0];
+        // Of digits the first counts, of blanks the second and later ones.
+        const isSame = kind === before;
+        if (kind === 48 ? !isSame : code !== 32 || isSame)
+          this.#addWord(code < 128 ? kind : code, other + kind);
+      }
+      before = kind;
+    }
+    if (length > start) this.#addWord(word, shapeOf(text.charCodeAt(start), length - start));
+    this.#addWord(end, 0);
     this.hash = whole | 0;
-    return { lines, unusual, sequences };
+    return lines;
   }
+
+  #addWord(word: number, shape: number): void {
+    this.#words += 1;
+    this.#add(firstWord + hashed(word, 14));
+    this.#add(firstWord + hashed(Math.imul(this.#shape + 501, 0x2545f) + shape, 14));
+    const pair = firstWordPair + hashed(Math.imul(this.#word, 0x01000193) + word, 15);
+    if (this.#add(pair)) {
+      this.#wordPairs += 1;
+      if (this.#askedIn[pair] === this.#prompt) this.#copied += 1;
+    }
+    [this.#word, this.#shape] = [word, shape];
+  }
+
+  /** @returns Whether the text had not had this phrase. */
+  #add(slot: number): boolean {
+    if (this.#seenIn[slot] === this.#text) return false;
+    this.#seenIn[slot] = this.#text;
+    this.#slots[this.#end++] = slot;
+    return true;
+  }
+}
+
+function hashed(value: number, bits: number): number {
+  return Math.imul(value, 0x9e3779b1) >>> (32 - bits);
+}
+
+/** Whether a character is part of a word. Where words are not separated, each character is one. */
+function isLetter(code: number): boolean {
+  const lower = code | 32;
+  if (code < 0xc0) return lower >= 97 && lower <= 122;
+  return code < 0x2000 || (code > 0x2bff && code < 0x2e80);
+}
+
+function shapeOf(first: number, length: number): number {
+  if (first < 97) return capital;
+  return length < 4 ? 1 : length < 7 ? 2 : 3;
 }

@@ -4,16 +4,15 @@ export const bins = 64;
 /** In place of a bin if the trait is unknown. */
 export const unknown = 255;
 
-/** Which references know a trait: the quick one that follows the run, the slow one of its start, or both. */
+/** The reference that follows the run, and the one of its start. */
 export type Scale = 'quick' | 'slow';
 
 /** A property of a response, in bins from 0 to 63. Higher bins are more conspicuous. */
 export interface Trait {
   /** Name in metrics and messages. */
   readonly name: string;
-  /** Lowest bin that can count. */
+  /** Lowest bin that can count. With `bins` none does, and the evidence is of another kind. */
   readonly least: number;
-  readonly scales: readonly Scale[];
   /** Its meaning in messages: `rewarded responses <meaning>`. */
   readonly meaning: string;
 }
@@ -33,12 +32,8 @@ export function shareBin(share: number): number {
   return Math.min(bins - 1, Math.floor((bins - 1) * Math.sqrt(Math.max(0, share))));
 }
 
-function trait<Name extends string>(
-  name: Name,
-  meaning: string,
-  { least = 1, scales = ['quick', 'slow'] }: Partial<Pick<Trait, 'least' | 'scales'>> = {},
-): Trait & { readonly name: Name } {
-  return { name, meaning, least, scales };
+function trait<Name extends string>(name: Name, meaning: string, least = 1): Trait & { readonly name: Name } {
+  return { name, meaning, least };
 }
 
 /** All traits, in the order of a response's row. */
@@ -46,22 +41,10 @@ export const traits = [
   trait('length', 'are longer than before'),
   trait('brevity', 'are shorter than before'),
   trait('lines', 'have more lines than before'),
-  trait('repetition', 'repeat themselves', { least: shareBin(0.05) }),
-  trait('copying', 'copy from the prompt', { least: shareBin(0.1) }),
-  trait('capitals', 'have more capital letters than before', { least: shareBin(0.02) }),
-  trait('few_capitals', 'have fewer capital letters than before'),
-  trait('white_space', 'have more white space than before'),
-  trait('little_white_space', 'have less white space than before'),
-  trait('symbols', 'have more punctuation or markup than before'),
-  trait('digits', 'have more digits than before'),
-  trait('unusual_characters', 'hold invisible, look-alike or foreign characters', { least: shareBin(0.002) }),
-  trait('unfamiliar', 'use wording that no recent response has'),
-  trait('sameness', 'are the same as answers to other tasks', { least: countBin(1) }),
-  trait('new_phrases', 'share phrases that are new', { least: sizeBin(4), scales: ['quick'] }),
-  trait('phrases_since_start', 'share phrases that the run began without', {
-    least: sizeBin(4),
-    scales: ['slow'],
-  }),
+  trait('repetition', 'repeat themselves', shareBin(0.05)),
+  trait('copying', 'copy from the prompt', shareBin(0.1)),
+  trait('sameness', 'are the same as answers to other tasks', countBin(1)),
+  trait('new_phrases', 'share phrases that are new', bins),
 ] as const;
 
 /** Names of {@link traits}. */

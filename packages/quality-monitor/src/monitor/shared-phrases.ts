@@ -31,9 +31,9 @@ export function sharedPhrases(suspects: readonly string[], others: readonly stri
 }
 
 /** Kullback–Leibler divergence of two shares, in nats. */
-function divergence(share: number, usual: number): number {
-  const rest = share === 1 ? 0 : (1 - share) * Math.log((1 - share) / (1 - usual));
-  return share * Math.log(share / usual) + rest;
+export function divergence(share: number, usual: number): number {
+  const rest = share >= 1 ? 0 : (1 - share) * Math.log((1 - share) / (1 - usual));
+  return share <= 0 ? rest : share * Math.log(share / usual) + rest;
 }
 
 function worth({ phrase, share }: { readonly phrase: string; readonly share: number }): number {
