@@ -6,7 +6,7 @@ import { slotCount } from './text-measures.ts';
 /** Recent tasks that are compared, at least, where there are so many, and most batches of them. */
 const [recentTasks, recentBatches] = [64, 5];
 /** Most usual tasks that count in a comparison, and number from which older ones count half. */
-const [comparedUsual, mostUsual] = [600, 4096];
+const [comparedUsual, mostUsual] = [1500, 4096];
 /** Tasks that share a text beyond which more mean nothing: a frequent text has more of them in some batches than in others. */
 const manyTasks = 3;
 /** Least recent tasks with a phrase, nats of a clear surprise, and most of them that are looked at. */
