@@ -14,6 +14,16 @@ import type { TrainingProgramOptions } from './program-protocol.ts';
 import { type BigramMethods, parameters, vocabularySize } from './testing/bigram.program.ts';
 import { momentSpecs } from './tfjs/training-state.ts';
 
+const packing = {
+  vocabularySize,
+  contextLength: 64,
+  tokensPerMicroBatch: 16,
+  pair: 0,
+  scores: 0,
+  microBatch: 128,
+  attention: 'whole',
+} as const;
+
 let engine: Engine;
 let created = 0;
 let program: RunningProgram<BigramMethods>;
@@ -54,15 +64,7 @@ async function create(): Promise<OnnxTrainingBackend> {
     program,
     weights,
     optimizer: { kind: 'adamw', state: momentSpecs(parameters) },
-    packing: {
-      vocabularySize,
-      contextLength: 64,
-      tokensPerMicroBatch: 16,
-      pair: 0,
-      scores: 0,
-      microBatch: 128,
-      attention: 'whole',
-    },
+    packing,
     shares: { engine, store },
     reference: 'initial',
     forecastMemory: () => undefined,
@@ -127,15 +129,7 @@ it('sends a graph again after a request that failed before it was compiled', asy
       save: async () => undefined,
     }),
     optimizer: { kind: 'adamw', state: [] },
-    packing: {
-      vocabularySize,
-      contextLength: 64,
-      tokensPerMicroBatch: 16,
-      pair: 0,
-      scores: 0,
-      microBatch: 128,
-      attention: 'whole',
-    },
+    packing,
     shares: { engine, store: 'none' },
     forecastMemory: () => undefined,
     reference: 'initial',

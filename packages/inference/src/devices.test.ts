@@ -63,15 +63,9 @@ const script = (provider: string) => `
 
 describe.each(available)('the $provider execution provider', ({ provider, environment }) => {
   it('samples and scores as the CPU does', async () => {
-    const args = [
-      '--conditions=@rlp/source',
-      '--import',
-      process.env.RLP_REGISTER ?? 'tsx',
-      '--input-type=module',
-      '-e',
-      script(provider),
-    ];
-    const { stdout } = await promisify(execFile)(process.execPath, args, {
+    const loader = ['--conditions=@rlp/source', '--import', process.env.RLP_REGISTER ?? 'tsx'];
+    const program = ['--input-type=module', '-e', script(provider)];
+    const { stdout } = await promisify(execFile)(process.execPath, [...loader, ...program], {
       cwd: new URL('.', import.meta.url),
       env: { ...process.env, NODE_OPTIONS: '', ...environment },
     });

@@ -20,13 +20,13 @@ export interface LayoutCosts {
 /** A pair of attention has few operations, but most of them read and write memory. */
 const pairSlowness = 2.5;
 
-/** Cost of one more micro-batch where all parameters are in linear layers. Threads wait for each other in each operator, so it grows with them. */
-const microBatchTokens = 64;
+/** Cost of one more micro-batch where all parameters are in linear layers, as on two threads. With the number of threads, rounding would change. */
+const microBatchTokens = 128;
 
 /** Costs of a model's steps. */
 export function layoutCosts(
   config: ModelConfig,
-  { executionProvider, threads }: Pick<Engine, 'executionProvider' | 'threads'>,
+  { executionProvider }: Pick<Engine, 'executionProvider'>,
 ): LayoutCosts {
   const onProcessor = executionProvider === 'cpu';
   const sizes = (shapes: readonly (readonly number[])[]) =>
@@ -36,7 +36,7 @@ export function layoutCosts(
   return {
     pair: (2 * pairSlowness * config.layers * config.heads * config.headDimension) / linear,
     scores: onProcessor ? config.heads : 0,
-    microBatch: (microBatchTokens * (onProcessor ? threads : 2) * all) / linear,
+    microBatch: (microBatchTokens * all) / linear,
     attention: onProcessor ? 'blocks' : 'whole',
   };
 }

@@ -181,7 +181,7 @@ describe('rewardHackingDetector', () => {
       response: `${made.response} ${made.response.split('').reverse().join('')}`,
       reward: 1,
     }));
-    const traits = ['length', 'new_phrases', 'little_white_space', 'white_space'];
+    const traits = ['length', 'new_phrases'];
     expect(run({ intended: traits }, longer).findings).toEqual([]);
     expect(run({}, longer).findings).not.toEqual([]);
   });
@@ -199,7 +199,7 @@ describe('rewardHackingDetector', () => {
       if (iteration !== 30) continue;
       expect(found).not.toEqual([]);
       if (what === 'finding') for (const finding of found) detector.acknowledge(finding);
-      else for (const trait of ['new_phrases'] as const) detector.acknowledge(trait);
+      else detector.acknowledge('new_phrases');
       found.length = 0;
     }
     expect(found).toEqual([]);

@@ -39,7 +39,7 @@ function clearest(
 const tick = (text: string) => `${text.replace(' ', ', ')} ✓`;
 
 describe('phrases', () => {
-  it('are no surprise if nothing changed', () => {
+  it('finds no surprise if nothing changed', () => {
     expect(clearest('clean', (text) => text)?.nats ?? 0).toBeLessThan(9);
   });
 

@@ -6,13 +6,13 @@ export const slotCount = 2 ** 16;
 const [firstWord, firstWordPair] = [2 ** 14, 2 ** 15];
 /** Begins pairs that no text has, because it is a control character, and words that begin and end a text. */
 const [alone, beginning, end] = [127, 1, 2];
-/** Shapes of words: three by length, one with a capital, and one for each character that is no letter. */
+/** Shapes of words. 1 to 3 are lengths, 4 has a capital, and each character that is not a letter has its own from 5 on. */
 const [capital, other] = [4, 5];
 
 /**
  * Reads texts in one pass. Lists their phrases: characters, words, pairs of either, and pairs of shapes of words.
  *
- * Digits are one character, and a run of them is one word. So is each other character that is no letter, except single blanks.
+ * All digits count as one character. A run of digits is a word. Every other character that is not a letter is a word too, except single blanks.
  */
 export class TextMeasures {
   /** Different phrases of each text of the batch, one text after the other. */

@@ -102,7 +102,7 @@ export function areVisible(texts: readonly string[], names: readonly string[]): 
   return texts.every((text, at) => isVisible(text, names[at], names));
 }
 
-/** Whether any character of a text has ink, and it is no gap to be filled. Tags have. Two blanks may be meant: they part something. */
+/** Whether a text has a visible character, of a tag or outside of one, and is no gap to be filled. One or two blanks may be a separator. */
 export function hasInk(text: string): boolean {
   const shown = withoutComments(text).replace(joiner, '').replace(blank, ' ').replace(placeholder, '');
   return ink.test(shown) || /^[ \t\n]{1,2}$/.test(text);

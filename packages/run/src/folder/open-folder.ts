@@ -19,8 +19,8 @@ export interface OpenFolderOptions {
 /**
  * Reads what is in the folder of a run. Changes nothing.
  *
- * @returns The record of an earlier run of the same configuration, or of one that makes fewer iterations. `undefined` if the run begins: in an empty folder, or in place of a
- *   run of another configuration that saved nothing, such as one that failed at its first step.
+ * @returns The record of an earlier run of the same configuration, or of one that makes fewer iterations. `undefined` if the run begins: in
+ *   an empty folder, or in place of a run of another configuration that saved nothing, such as one that failed at its first step.
  * @throws ArgumentError for a run of another configuration or a folder with other files.
  */
 export async function readFolder({

@@ -113,18 +113,31 @@ export function isRunnable(config: unknown): boolean {
 /** Options that do not change what a run learns. */
 const free = new Set(['output', 'engine']);
 
+/** A place at which two configurations differ, with its values as JSON. */
+interface Difference {
+  readonly place: string;
+  readonly before: string | undefined;
+  readonly now: string | undefined;
+}
+
+function differencesOf(
+  before: Readonly<Record<string, unknown>>,
+  now: Readonly<Record<string, unknown>>,
+): readonly Difference[] {
+  const [first, second] = [placesOf(before), placesOf(now)];
+  return [...new Set([...first.keys(), ...second.keys()])]
+    .map((place) => ({ place, before: first.get(place), now: second.get(place) }))
+    .filter((at) => at.before !== at.now && !free.has(at.place.split('.')[0]!));
+}
+
 /** Places at which two configurations differ, such as `algorithm.iterations: 5 there, 6 here`. */
 export function configDifferences(
   before: Readonly<Record<string, unknown>>,
   now: Readonly<Record<string, unknown>>,
-) {
-  const [first, second] = [placesOf(before), placesOf(now)];
-  const places = [...new Set([...first.keys(), ...second.keys()])];
-  return places
-    .filter((place) => first.get(place) !== second.get(place) && !free.has(place.split('.')[0]!))
-    .map(
-      (place) => `${place}: ${first.get(place) ?? 'nothing'} there, ${second.get(place) ?? 'nothing'} here`,
-    );
+): readonly string[] {
+  return differencesOf(before, now).map(
+    (at) => `${at.place}: ${at.before ?? 'nothing'} there, ${at.now ?? 'nothing'} here`,
+  );
 }
 
 /**
@@ -139,11 +152,10 @@ export function lengthened(earlier: RunRecord, config: Record<string, unknown>):
   const isScheduled = [config, config[section]].some(
     (part) => isRecord(part) && isRecord(part.backend) && part.backend.schedule !== undefined,
   );
-  const wanted = Number(placesOf(config).get(place));
+  const [difference, ...others] = differencesOf(earlier.config, config);
   const stage = earlier.stages[last];
-  const differences = configDifferences(earlier.config, config);
-  const isOnlyLonger = differences.every((difference) => difference.startsWith(`${place}: `));
-  if (!isOnlyLonger || isScheduled || !(wanted > (stage?.iterations ?? 0))) return undefined;
+  const isLonger = difference?.place === place && Number(difference.now) > (stage?.iterations ?? 0);
+  if (!isLonger || others.length > 0 || isScheduled) return undefined;
   const stages = stage && { [last]: { ...stage, isFinished: false } };
   return { ...earlier, config, status: 'stopped', stages: { ...earlier.stages, ...stages } };
 }

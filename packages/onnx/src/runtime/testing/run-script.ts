@@ -3,15 +3,8 @@ import { promisify } from 'node:util';
 
 /** Runs TypeScript from source in a separate process, with these environment variables added. */
 export function runScript(source: string, environment: Readonly<Record<string, string>> = {}) {
-  const args = [
-    '--conditions=@rlp/source',
-    '--import',
-    process.env.RLP_REGISTER ?? 'tsx',
-    '--input-type=module',
-    '-e',
-    source,
-  ];
-  return promisify(execFile)(process.execPath, args, {
+  const loader = ['--conditions=@rlp/source', '--import', process.env.RLP_REGISTER ?? 'tsx'];
+  return promisify(execFile)(process.execPath, [...loader, '--input-type=module', '-e', source], {
     timeout: 25_000,
     cwd: new URL('.', import.meta.url),
     env: { ...process.env, NODE_OPTIONS: '', ...environment },

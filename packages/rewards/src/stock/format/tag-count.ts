@@ -86,8 +86,8 @@ function countSteps(text: string): number {
 }
 
 /**
- * How many steps a response shows ("Step 1:", numbered lines, bulleted lines after the first, "First,", "Then,"…) against a minimum. A step counts once, and if it says
- * something:
+ * How many steps a response shows ("Step 1:", numbered lines, bulleted lines after the first, "First,", "Then,"…) against a minimum. A step
+ * counts if it says something that no earlier step said:
  *
  *     min(1, steps / minimum),   or with a maximum:   (steps − minimum + 1) / (maximum − minimum + 1), in [0, 1]
  *

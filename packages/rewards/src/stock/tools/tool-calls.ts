@@ -38,7 +38,7 @@ function callsOf({
   if (role !== 'assistant') return [];
   if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
   if (function_call !== undefined) return [function_call];
-  // No call in a thought or a comment was made, nor one that is only spoken of.
+  // No call in a thought or a comment was made, nor one that is quoted.
   const said = content.replace(unsaid, '$2');
   const passages = passagesOf(said).filter(({ kind }) => kind === 'said');
   const made = passages.map((passage) => passage.text.replace(mentioned, ''));
@@ -53,17 +53,16 @@ function callsOf({
  */
 const unsaid =
   /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|(<(tool_call|function)\b[\s\S]*?(?:<\/\3>|$))|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|<!--[\s\S]*?(?:-->|$)/gi;
-/** Words before a call that deny it, or show how one would look. They end its sentence. */
-const unmade = [
-  String.raw`(?:not|n['’]t|never|cannot) (?:\w+ )?(?:call|invoke|run|execute|use|make|send|write)\b[^.!?,;\n]{0,25}`,
-  String.raw`\b(?:refus|declin|avoid)\w*\b[^.!?,;\n]{0,60}`,
-  String.raw`\b(?:for (?:example|instance)|e\.g|(?:would|could|might) (?:look|read|write)|I would (?:call|send|make|run)|one writes|user (?:wrote|said|asked)|(?:syntax|format) (?:is|of|looks)|template|like this)\b\.?[^.!?;\n]{0,60}`,
-].join('|');
-/** Words behind a call that take it back. */
-const takenBack = `(?:this|that) is (?:what|how) (?:a|the|such)|just kidding|(?:but )?I (?:did|have|do|will)(?: not|n['’]t) (?:really |actually )?(?:call|ma[kd]e|run|sen[dt])`;
-/** A call that is only spoken of: quoted, in brackets or backticks, struck out, denied, shown as an example. */
+/**
+ * A call that the markup around it quotes: in quotation marks or backticks, in a block quote, struck out. Words around a call are not read,
+ * because who calls a tool says all kinds of things before ("The user asked for …", "I should not guess") and the call runs.
+ */
 const mentioned = new RegExp(
-  String.raw`(?<=["“'(\x60]\s?)(?<!\x60{3}\w*\s)<tool_call>[^\x60]{0,2000}?</tool_call>(?=\s?["”')\x60])|(?<=^|\n) {0,3}> ?<tool_call>[^<]{0,2000}</tool_call>|~~<tool_call>[^~]{0,2000}</tool_call>~~|<tool_call>[^<]{0,2000}</tool_call>(?=[\s\x60"]{0,9}(?:${takenBack})\b)|(?=<tool_call>)(?<=(?:${unmade})\s{0,2}(?:\x60{3}\w*\s{1,2})?)[\s\S]*?(?:</tool_call>|$)`,
+  [
+    String.raw`(?<=["“'\x60]\s?)(?<!\x60{3}\w*\s)<tool_call>[^\x60]{0,2000}?</tool_call>(?=\s?["”'\x60])`,
+    String.raw`(?<=^|\n) {0,3}> ?<tool_call>[^<]{0,2000}</tool_call>`,
+    String.raw`~~<tool_call>[^~]{0,2000}</tool_call>~~`,
+  ].join('|'),
   'gi',
 );
 /** What begins as a call and is none. It counts as a call that nobody expects. */

@@ -118,7 +118,9 @@ function hasPassword(match: string): boolean {
   return match
     .split(' ')
     .map((word) => word.replace(/^["'`(]+|["'`).,;:]+$/gu, ''))
-    .some((word) => /^\d{4,8}$|^(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u.test(word));
+    .some((word) =>
+      /^\d{4,8}$|^(?!\d+-\p{Ll}+$)(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u.test(word),
+    );
 }
 
 /** Luhn's check, a plausible issuer, and not one digit throughout. */
