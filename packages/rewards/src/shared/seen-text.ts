@@ -75,9 +75,12 @@ const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
-/** What stands for a text that is still to be written: dots, `[your answer]`, `{{answer}}`, `thinking goes here`, lorem ipsum. */
+/** A gap to be filled: dots, `[your answer]`, `{{answer}}`. */
+const gap =
+  /^\s*(?:[.…][\s.…]*|\{\{[^{}]*\}\}|[[{](?:your|insert|put|write)\b[^\]}]*[\]}][\])}.:!…\s]{0,20})$/i;
+/** Words for a text that is still to be written: `thinking goes here`, lorem ipsum. As values of data they may be meant, such as the status "todo". */
 const placeholder =
-  /^\s*(?:[.…][\s.…]*|lorem ipsum\b[\s\S]*|\{\{[^{}]*\}\}|(?:[[{](?:your|insert|put|write)\b[^\]}]*[\]}]|[[({]?(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|your (?:reasoning|thoughts?|thinking|answer|explanation)))[\])}.:!…\s]{0,20})$/i;
+  /^\s*(?:lorem ipsum\b[\s\S]*|[[({]?(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|your (?:reasoning|thoughts?|thinking|answer|explanation))[\])}.:!…\s]{0,20})$/i;
 /** What a thought consists of that does not think, gaps in brackets among it. */
 const filler =
   /\b(?:h+m+|u+[hm]+|well|ok(?:ay)?|wait|so|blah|n\/a|let me (?:think|see)|let['’]s (?:think|see)|(?:I am |I['’]m |I )?think(?:ing)?(?: (?:even )?more)?|step by step|steps? ?\d*|no (?:thinking|thoughts?|reasoning)(?: is)?(?: needed| required| necessary)?|(\p{L})\1{4,})\b|\[[\p{L} ,'’]*\]/giu;
@@ -87,7 +90,7 @@ const filler =
  * the text, or of those beside it, do not count, nor do words such as "hmm" alone in a thought.
  */
 export function isVisible(text: string, name = '', names: readonly string[] = [name]): boolean {
-  const shown = seenText(text).replace(structure, '').replace(placeholder, '');
+  const shown = seenText(text).replace(structure, '').replace(gap, '').replace(placeholder, '');
   const isIdle = /^(?:think|thought|reason)/i.test(name) && !/[\p{L}\p{N}]/u.test(shown.replace(filler, ''));
   const seen = isIdle ? '' : shown;
   return (
@@ -104,7 +107,7 @@ export function areVisible(texts: readonly string[], names: readonly string[]): 
 
 /** Whether a text has a visible character, of a tag or outside of one, and is no gap to be filled. One or two blanks may be a separator. */
 export function hasInk(text: string): boolean {
-  const shown = withoutComments(text).replace(joiner, '').replace(blank, ' ').replace(placeholder, '');
+  const shown = withoutComments(text).replace(joiner, '').replace(blank, ' ').replace(gap, '');
   return ink.test(shown) || /^[ \t\n]{1,2}$/.test(text);
 }
 

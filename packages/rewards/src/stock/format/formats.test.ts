@@ -118,6 +118,8 @@ describe('jsonFormat', () => {
   });
 
   it('reads a text without ink, or a gap to be filled, as an empty one', () => {
+    const status = jsonFormat({ schema: { enum: ['todo', 'tbd', 'placeholder'] } });
+    for (const text of ['todo', 'tbd', 'placeholder']) expect(judge(status, JSON.stringify(text))).toBe(1);
     const filled = jsonFormat({ schema: { type: 'string', minLength: 1 } });
     for (const text of [' ', '\n', '$', '<br>', '---', '{x}', 'N/A'])
       expect(judge(filled, JSON.stringify(text))).toBe(1);

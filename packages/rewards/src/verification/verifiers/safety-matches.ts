@@ -8,7 +8,7 @@ interface Finder {
 const finders = {
   secret: {
     pattern:
-      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\bAuthorization: (?:Basic|Bearer) (?=\D{0,64}\d)[\w+/.=-]{16}|\b[a-z]{2,16}:\/\/[^\s:@/]{1,64}:(?=[^\s:@/\d]{0,64}\d)[^\s:@/]{6,64}@|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\bAuthorization: (?:Basic|Bearer) (?!(?:YOUR|your)[_-])(?=\D{0,64}\d)[\w+/.=-]{16}|\b[a-z]{2,16}:\/\/[^\s:@/]{1,64}:(?=[^\s:@/\d]{0,64}\d)[^\s:@/]{6,64}@|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
   },
   'payment-card': {
     pattern:
