@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ArgumentError, type Message } from '@rlp/core';
+import { ArgumentError, lostCharacters, type Message } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 import type { GenerateOptions } from '@rlp/inference';
 import { defineCommand } from 'citty';
@@ -40,6 +40,9 @@ export const generateCommand = defineCommand({
     const texts = await promptsOf(args, context);
     const loaded = await loadPolicy(args.model);
     const prompts = texts.map((text) => promptOf(text, loaded, args));
+    const asked = prompts.map((prompt, at) => ({ id: String(at), prompt, metadata: undefined }));
+    const { note } = lostCharacters(asked, loaded.model.tokenizer);
+    if (note !== undefined) context.printError(`rlp generate: ${note}`);
     await using policy = await startPolicy(loaded, { threads, engine: context.engine });
     const isOne = texts.length === 1 && (options.count ?? 1) === 1;
     if (isOne && !args.json && context.write !== undefined) {

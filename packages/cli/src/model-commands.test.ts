@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Evaluation, evaluationSchema } from '@rlp/core';
-import { loadModel } from '@rlp/models';
+import { characterTokenizer, createModel, loadModel, parseModelConfig, saveModel } from '@rlp/models';
 import { afterAll, describe, expect, it } from 'vitest';
 import { commandTable } from './command-table.ts';
 import { nodeFinding } from './doctor/machine.ts';
@@ -203,6 +203,21 @@ describe('rlp generate', () => {
     ]);
     const piped = await rlpWith(['Once ', 'upon\n'], 'generate', stories, '--max-tokens', '3', '--json');
     expect(JSON.parse(piped.said)).toMatchObject({ prompt: 'Once upon' });
+  });
+
+  it('says which characters the model cannot read', async () => {
+    const tokenizer = characterTokenizer('0123456789+=', { end: '.', unknown: '<unk>' });
+    const shape = {
+      ...{ model_type: 'llama', hidden_size: 8, intermediate_size: 16, num_hidden_layers: 1 },
+      ...{ num_attention_heads: 1, max_position_embeddings: 16, vocab_size: tokenizer.vocabularySize },
+    };
+    const folder = join(directory, 'digits');
+    await saveModel(folder, createModel({ config: parseModelConfig(shape), tokenizer, seed: 'lost' }));
+    const { code, complaints } = await rlp('generate', folder, '1+1 ist?', '--max-tokens', '2');
+    expect([code, complaints]).toEqual([
+      0,
+      expect.stringContaining('lacks 4 characters (i s t ?) of 1 prompts'),
+    ]);
   });
 
   it.each([

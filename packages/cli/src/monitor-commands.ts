@@ -67,7 +67,7 @@ export const analyzeCommand = defineCommand({
     file: {
       type: 'positional',
       description:
-        'JSON Lines, CSV or Parquet: {"response": "…", "rewards": {"accuracy": 1}, "prompt": "…"}, or trajectories',
+        'JSON Lines, CSV or Parquet: {"response": "…", "rewards": {"accuracy": 1}, "prompt": "…"}, or messages, or trajectories',
       required: true,
     },
     response: {

@@ -17,6 +17,7 @@ export { hashText, mixedHash, type TextHash } from './hash-text.ts';
 export { isRecord } from './is-record.ts';
 export { type RecordName, recordJsonSchema, recordNames } from './json-schemas.ts';
 export * from './logger.ts';
+export { type LostCharacters, lostCharacters } from './lost-characters.ts';
 export * from './message.ts';
 export * from './message-of.ts';
 export * from './metrics.ts';

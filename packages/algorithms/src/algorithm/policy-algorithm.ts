@@ -3,6 +3,7 @@ import {
   type CriticBackend,
   callback,
   having,
+  lostCharacters,
   type Metrics,
   type MetricsLogger,
   parseOptions,
@@ -30,7 +31,6 @@ import {
   hasOwnCollector,
   requireOnePolicy,
 } from './dependencies.ts';
-import { lostCharacters } from './lost-characters.ts';
 import { type AlgorithmOptions, algorithmSchema } from './options.ts';
 import { bothLoggers, linePrinter } from './progress-lines.ts';
 

@@ -54,6 +54,14 @@ describe('a misspelt option', () => {
     );
   });
 
+  it('that begins like its neighbours is taken for them, and not for the same name elsewhere', () => {
+    const clip = z.number().optional();
+    const both = z.strictObject({ loss: lossSchema, critic: z.strictObject({ clip }) }).partial();
+    expect(() => parseOptions('train', both, { loss: { clip: 0.2 } })).toThrow(
+      'did you mean loss.clipLow or loss.clipHigh?',
+    );
+  });
+
   it('that stands in many places is taken for the least deep', () => {
     const stage = z.strictObject({ backend: z.strictObject({ rate: z.number() }) }).partial();
     const many = z.strictObject({ backend: stage.shape.backend, a: stage, b: stage, c: stage }).partial();

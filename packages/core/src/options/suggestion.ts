@@ -125,6 +125,8 @@ export function keySuggestion(
     (translation?.isHere ? translation.text : undefined) ??
     // One letter s away from a neighbour: that is nearer than the same name somewhere else.
     asked([...sameNames(`${key}s`, siblings, lastOf), ...sameNames(key, siblings, pluralOf)]) ??
+    // So is a neighbour that begins with it, as clipLow does with clip.
+    asked(siblings.filter((option) => key.length >= 4 && lastOf(option).startsWith(key))) ??
     asked(sameNames(key, elsewhere, lastOf)) ??
     asked(nearNames(key, siblings, lastOf)) ??
     translation?.text ??

@@ -54,6 +54,16 @@ it.each<[string, string, string, SavedFields | undefined, object[]]>([
     [{ response: '' }, { response: '7' }, { response: 'a', prompt: 'b' }, { response: '\nc' }],
   ],
   [
+    'conversations, the last answer of which counts',
+    'a.jsonl',
+    '{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}],"reward":1}\n{"conversation":[{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"user","content":"r"},{"role":"assistant","content":"b"}],"prompt":"p"}',
+    undefined,
+    [
+      { ...first, prompt: 'q' },
+      { response: 'b', prompt: 'p' },
+    ],
+  ],
+  [
     'semicolons and a column of each reward',
     'a.CSV',
     'text;score;judge;question\r\n"a;\r\nb";1;0.5;c\r\nd;;;e\r\n',
@@ -104,6 +114,12 @@ it('reads Parquet with nested columns', async () => {
 it.each<[string, string | Uint8Array, SavedFields | undefined, string]>([
   ['a.jsonl', `${line}\n{"respons":"b"}`, undefined, 'line 2: expected a field response, as in {"response"'],
   ['a.jsonl', `{"respon\n${line}`, undefined, 'line 1: expected'],
+  [
+    'a.jsonl',
+    '{"messages":[{"role":"user","content":"q"}]}',
+    undefined,
+    'messages that end with the assistant',
+  ],
   ['a.jsonl', '{"text":"b"}', undefined, 'a scored trajectory, got fields text; name the fields (--response'],
   ['a.jsonl', '7\n', undefined, 'line 1: expected an object with columns, got 7'],
   ['a.json', `[${line},`, undefined, 'expected a JSON list that ends with ]'],

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { FormatError, isRecord } from '@rlp/core';
-import { cellsOf, type DatasetReader, type DatasetRow } from '@rlp/data';
+import { cellsOf, columnsOf, type DatasetReader, type DatasetRow } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import { loggedReward } from '../monitor/batch.ts';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
@@ -82,7 +82,7 @@ function responsesOf(
   const isRewarded = fields !== undefined || isRecord(rewards);
   if (responses.length === 0 || !isRewarded) {
     throw new FormatError(
-      `${where}: expected a field ${isRewarded ? response : 'rewards with names and numbers'}, as in {"response": "…", "rewards": {"name": number}} or a scored trajectory, got ${keysOf(row)}; name the fields (--response, --reward, --prompt) if they differ`,
+      `${where}: expected a field ${isRewarded ? response : 'rewards with names and numbers'}, as in {"response": "…", "rewards": {"name": number}}, messages that end with the assistant or a scored trajectory, got ${keysOf(row)}; name the fields (--response, --reward, --prompt) if they differ`,
     );
   }
   const paid = fields
@@ -98,10 +98,10 @@ function responsesOf(
   }));
 }
 
-/** A record with the names of a saved response. A scored trajectory, as rollouts save it, has others. */
+/** A record with the names of a saved response. Conversations and scored trajectories, as rollouts save them, have others. */
 function withUsualNames(row: DatasetRow): DatasetRow {
   const { trajectory, reward, components } = row;
-  if (!isRecord(trajectory)) return row;
+  if (!isRecord(trajectory)) return { ...lastAnswerOf(row), ...row };
   const { response, task } = trajectory;
   return {
     ...row,
@@ -109,6 +109,13 @@ function withUsualNames(row: DatasetRow): DatasetRow {
     ...(isRecord(task) && { prompt: task.prompt }),
     rewards: { ...(isRecord(components) && components), total: reward },
   };
+}
+
+/** Response and prompt of a conversation that ends with the assistant. */
+function lastAnswerOf(row: DatasetRow): DatasetRow {
+  const said = [row[columnsOf(row).messages ?? '']].flat();
+  const last = said.at(-1);
+  return isRecord(last) && last.role === 'assistant' ? { response: last, prompt: said.slice(0, -1) } : {};
 }
 
 /** Name of the reward of a field: the last part of its path, or the whole path if another field ends alike. */

@@ -320,12 +320,8 @@ function rewardedOf({ weights }: Pick<WaitingBatch, 'weights'>): number[] {
  * Probability that each response is hacked, as far as its text tells. Of the responses with a trait that `r` have now and `u` had before,
  * a share of `1 − u/r` has it for a new reason. The trait with the largest share counts.
  */
-function priorsOf(
-  batch: WaitingBatch,
-  at: readonly number[],
-  suspicions: readonly Suspicion[],
-): Float64Array {
-  const telling = suspicions
+function priorsOf(batch: WaitingBatch, at: readonly number[], found: readonly Suspicion[]): Float64Array {
+  const telling = found
     .map((suspicion) => ({ suspicion, excess: 1 - (usualMargin * suspicion.usualShare) / suspicion.share }))
     .filter(({ excess }) => excess > leastPrior)
     .sort((a, b) => b.excess - a.excess);

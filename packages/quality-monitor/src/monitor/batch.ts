@@ -112,8 +112,7 @@ export function trajectoriesOf({ responses, rewards, prompts }: MonitoredBatch):
 /** Values by reward component, with the reward itself as `total`. */
 export function rewardsOf(trajectories: readonly ScoredTrajectory[]): AssessedBatch['rewards'] {
   const names = new Set(trajectories.flatMap(({ components }) => Object.keys(components)));
-  const rewards: Record<string, (number | null)[]> = {};
-  for (const name of names) rewards[name] = trajectories.map(({ components }) => components[name] ?? null);
-  rewards.total = trajectories.map(({ reward }) => reward);
-  return rewards;
+  const valuesOf = (name: string) => trajectories.map(({ components }) => components[name] ?? null);
+  const rewards = Object.fromEntries([...names].map((name) => [name, valuesOf(name)]));
+  return { ...rewards, total: trajectories.map(({ reward }) => reward) };
 }

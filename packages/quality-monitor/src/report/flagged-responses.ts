@@ -63,12 +63,8 @@ function highlighted(response: string, { rule, phrases = [] }: Finding): Html {
 
 /** Marks phrases of whole words, without regard to case and the kind of space. */
 function phrasesMarked(text: string, phrases: readonly string[]): Html {
-  const patterns = phrases.map((phrase) =>
-    phrase
-      .split(/\s+/)
-      .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-      .join('\\s+'),
-  );
+  const escaped = phrases.map((phrase) => phrase.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const patterns = escaped.map((phrase) => phrase.replaceAll(/\s+/g, '\\s+'));
   const whole = String.raw`(?<![\p{L}\p{N}])(${patterns.join('|')})(?![\p{L}\p{N}])`;
   const parts = text.split(new RegExp(whole, 'giu'));
   return partsMarked(parts, (_, at) => at % 2 === 1);

@@ -176,9 +176,7 @@ function rewardCharts(logs: MonitorLogs, names: readonly string[]): Html[] {
       if (value === undefined) return [];
       return [{ step, value, deviation, low: of('min') ?? value, high: of('max') ?? value }];
     });
-    const within = points.map(({ step, value, deviation }) => ({
-      ...{ step, low: value - deviation, high: value + deviation },
-    }));
+    const within = points.map(({ step, value, deviation: d }) => ({ step, low: value - d, high: value + d }));
     const series = [
       { name: `${name}: mean, one deviation`, points, band: within },
       { name: 'smallest to largest', points: [], band: points },

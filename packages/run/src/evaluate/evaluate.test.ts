@@ -59,6 +59,17 @@ describe('evaluate', () => {
     expect(steady.sampler.requests.every(({ temperature }) => temperature === 0)).toBe(true);
   });
 
+  it('says which characters of the tasks the tokenizer lacks', async () => {
+    const tokenizer = {
+      ...steady.tokenizer,
+      encode: (text: string, options?: object) => steady.tokenizer.encode(text.replaceAll('7', ''), options),
+    };
+    const { notes } = await evaluate({ policy: { ...steady, tokenizer }, tasks, rewards });
+    expect(notes).toEqual([
+      expect.stringContaining('lacks 1 characters (7) of 2 prompts and 2 answers of the 20'),
+    ]);
+  });
+
   it('gives pass@k and maj@k of several samples, and intervals over tasks', async () => {
     const record = await evaluate({
       policy: chancy,

@@ -3,12 +3,14 @@ import {
   ArgumentError,
   type Environment,
   type Evaluation,
+  lostCharacters,
   messageOf,
   type RewardFunction,
   type RewardsFor,
   type ScoredTrajectory,
   type State,
   type Task,
+  type Tokenizer,
   type Trajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
@@ -77,7 +79,7 @@ export async function evaluate<Metadata, Outcome = unknown>(
   options: EvaluateOptions<Metadata, Outcome> | EvaluateCollectedOptions<Metadata, Outcome>,
 ): Promise<Evaluation> {
   const { tasks, rewards, answer, onScored, signal, ...given } = options;
-  const { settings, collector, policyVersion } = collectionOf<Metadata, Outcome>(given, tasks);
+  const { settings, collector, policyVersion, tokenizer } = collectionOf<Metadata, Outcome>(given, tasks);
   requireTasks(tasks);
   signal?.throwIfAborted();
   const computer = computerOf(rewards);
@@ -94,7 +96,11 @@ export async function evaluate<Metadata, Outcome = unknown>(
       settings,
       policyVersion: policyVersion ?? versionOf(groups),
       answer,
-      notes: [...(rollouts.takeNotes?.() ?? []), ...(deadline.isOver() ? [deadlineNote(settings)] : [])],
+      notes: [
+        ...(tokenizer === undefined ? [] : [lostCharacters(tasks, tokenizer).note ?? []].flat()),
+        ...(rollouts.takeNotes?.() ?? []),
+        ...(deadline.isOver() ? [deadlineNote(settings)] : []),
+      ],
     });
   } finally {
     deadline.clear();
@@ -108,6 +114,8 @@ interface Collection<Metadata, Outcome> {
   readonly collector: () => GroupCollector<Metadata, Outcome>;
   /** Absent if only the responses know it. */
   readonly policyVersion?: number | undefined;
+  /** Absent if a collector has its own. */
+  readonly tokenizer?: Tokenizer | undefined;
 }
 
 type Given<Metadata, Outcome> =
@@ -137,7 +145,7 @@ function collectionOf<Metadata, Outcome>(
     const parts = { environment: world, sampler, tokenizer, chat };
     return new RolloutManager(parts, { ...rollout, groupSize: samples });
   };
-  return { settings, collector, policyVersion: sampler.policyVersion };
+  return { settings, collector, policyVersion: sampler.policyVersion, tokenizer };
 }
 
 function requirePolicy(policy: Omit<RolloutPolicy, 'close'> | undefined): Omit<RolloutPolicy, 'close'> {

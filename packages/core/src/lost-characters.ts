@@ -1,4 +1,7 @@
-import { isRecord, type Task, type Tokenizer } from '@rlp/core';
+import { isRecord } from './is-record.ts';
+import { promptText } from './message.ts';
+import type { Task } from './task.ts';
+import type { Tokenizer } from './tokenizer.ts';
 
 /** Letters, digits, punctuation and symbols. A tokenizer may well drop others, such as control characters and combining marks. */
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/gu;
@@ -29,7 +32,7 @@ export function lostCharacters(taken: readonly Task[], tokenizer: Tokenizer): Lo
     return fate;
   };
   const charactersOf = (text: string) => text.match(visible) ?? [];
-  const prompts = tasks.map((task) => ({ task, characters: charactersOf(promptText(task)) }));
+  const prompts = tasks.map((task) => ({ task, characters: charactersOf(promptText(task.prompt)) }));
   const answers = tasks.map(({ metadata }) => charactersOf(answerText(metadata)));
   const damaged = (characters: readonly string[]) =>
     characters.filter((each) => fateOf(each) !== 'kept').length > 0;
@@ -57,10 +60,6 @@ function fateUnder(tokenizer: Tokenizer, character: string): Fate {
   } catch {
     return 'refused';
   }
-}
-
-function promptText({ prompt }: Task): string {
-  return typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
 }
 
 function answerText(metadata: unknown): string {

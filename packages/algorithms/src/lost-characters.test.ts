@@ -1,7 +1,6 @@
-import type { Task, Tokenizer } from '@rlp/core';
+import { lostCharacters, type Task, type Tokenizer } from '@rlp/core';
 import { byteTokenizer, characterTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
-import { lostCharacters } from './lost-characters.ts';
 
 let tasksMade = 0;
 const task = (prompt: Task['prompt'], answer?: unknown): Task => ({
