@@ -250,6 +250,10 @@ describe('bad input', () => {
     );
   });
 
+  it.skipIf(process.platform === 'win32')('refuses what can be read only once', async () => {
+    await expect(loadDataset('/dev/null')).rejects.toThrow('/dev/null is a pipe or a device');
+  });
+
   it('ends at once when its signal fires', async () => {
     const controller = new AbortController();
     const dataset = await loadDataset(saved('long.jsonl', lines(50_000)));

@@ -122,7 +122,12 @@ async function filesOfFolder(folder: string, choice: FolderChoice): Promise<read
 
 async function kindOfPath(path: string): Promise<'file' | 'folder' | 'none'> {
   try {
-    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+    const entry = await stat(path);
+    if (entry.isDirectory()) return 'folder';
+    if (entry.isFile()) return 'file';
+    throw new ArgumentError(
+      `loadDataset: expected a file or a folder, but ${path} is a pipe or a device, which cannot be read twice; save its content to a file`,
+    );
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'none';
