@@ -183,25 +183,12 @@ describe('rlp generate', () => {
 
   it('reads prompts from a file or stdin, and prints JSON', async () => {
     const prompts = file('prompts.jsonl', { prompt: 'Lily' }, { prompt: 'Tom' });
-    const { said } = await rlp(
-      'generate',
-      stories,
-      '--prompts',
-      prompts,
-      '--count',
-      '2',
-      '--max-tokens',
-      '3',
-      '--json',
-    );
+    const short = ['--max-tokens', '3', '--json'];
+    const { said } = await rlp('generate', stories, '--prompts', prompts, '--count', '2', ...short);
     const lines = said.split('\n').map((line) => JSON.parse(line) as { prompt: string; tokens: number });
-    expect(lines.map(({ prompt, tokens }) => [prompt, tokens])).toEqual([
-      ['Lily', 3],
-      ['Lily', 3],
-      ['Tom', 3],
-      ['Tom', 3],
-    ]);
-    const piped = await rlpWith(['Once ', 'upon\n'], 'generate', stories, '--max-tokens', '3', '--json');
+    const counts = lines.map(({ prompt, tokens }) => `${prompt} ${tokens}`);
+    expect(counts).toEqual(['Lily 3', 'Lily 3', 'Tom 3', 'Tom 3']);
+    const piped = await rlpWith(['Once ', 'upon\n'], 'generate', stories, ...short);
     expect(JSON.parse(piped.said)).toMatchObject({ prompt: 'Once upon' });
   });
 

@@ -61,7 +61,7 @@ const mentioned = new RegExp(
   [
     String.raw`(?<=["“'\x60]\s?)(?<!\x60{3}\w*\s)<tool_call>[^\x60]{0,2000}?</tool_call>(?=\s?["”'\x60])`,
     String.raw`(?<=^|\n) {0,3}> ?<tool_call>[^<]{0,2000}</tool_call>`,
-    String.raw`~~<tool_call>[^~]{0,2000}</tool_call>~~`,
+    '~~<tool_call>[^~]{0,2000}</tool_call>~~',
   ].join('|'),
   'gi',
 );
