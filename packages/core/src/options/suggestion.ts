@@ -15,10 +15,6 @@ function lastOf({ path }: AllowedOption): string {
   return path.at(-1) ?? '';
 }
 
-function pluralOf(option: AllowedOption): string {
-  return `${lastOf(option)}s`;
-}
-
 function matches(path: readonly string[], pattern: readonly string[]): boolean {
   return path.length === pattern.length && pattern.every((part, k) => part === '*' || part === path[k]);
 }
@@ -123,12 +119,9 @@ export function keySuggestion(
     asked(sameNames(key, siblings, lastOf)) ??
     asked(choices.includes(key) ? siblings.filter((option) => choices.includes(lastOf(option))) : []) ??
     (translation?.isHere ? translation.text : undefined) ??
-    // One letter s away from a neighbour: that is nearer than the same name somewhere else.
-    asked([...sameNames(`${key}s`, siblings, lastOf), ...sameNames(key, siblings, pluralOf)]) ??
-    // So is a neighbour that begins with it, as clipLow does with clip.
-    asked(siblings.filter((option) => key.length >= 4 && lastOf(option).startsWith(key))) ??
-    asked(sameNames(key, elsewhere, lastOf)) ??
+    // A neighbour with nearly this name is nearer than the same name somewhere else.
     asked(nearNames(key, siblings, lastOf)) ??
+    asked(sameNames(key, elsewhere, lastOf)) ??
     translation?.text ??
     ownerOf(key) ??
     asked(nearNames(key, elsewhere, lastOf)) ??
