@@ -41,7 +41,7 @@ export function nearNames<Candidate>(
   const limit = given.length <= 3 ? 0 : Math.min(3, Math.ceil(given.length / 4));
   const measured = candidates.map((candidate) => {
     const other = plain(nameOf(candidate));
-    const isBeginning = given.length >= 4 && other.startsWith(given);
+    const isBeginning = other === `${given}s` || (given.length >= 4 && other.startsWith(given));
     return { candidate, distance: isBeginning ? limit : editDistance(given, other) };
   });
   const nearest = Math.min(...measured.map(({ distance }) => distance));
