@@ -105,7 +105,7 @@ function addMasked(row: Uint32Array, mask: Uint32Array): void {
   }
 }
 
-/** Words that say nothing of their own. */
+/** Words that say nothing by themselves. */
 const small = new Set('a an the in at of on by to be been it is was as and'.split(' '));
 const word = /[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu;
 const contentWords = (text: string) =>

@@ -7,7 +7,7 @@ const remedy =
   "lower tokensPerMicroBatch, train a correction with `lora: { base: 'int8' }`, or set activations: 'recompute' or reference: 'none'";
 
 /**
- * What a backend will take of the machine's memory. Unknown for devices that have memory of their own, and in a page.
+ * What a backend will take of the machine's memory. Unknown for devices that have their own memory, and in a page.
  *
  * Keeps nothing of the model but its shape, and does not count the caller's copy, which may be freed.
  *

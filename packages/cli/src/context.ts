@@ -16,6 +16,6 @@ export interface CliContext {
   readonly colors?: boolean | undefined;
   /** Fires when the user interrupts the command. Default: never. */
   readonly signal?: AbortSignal | undefined;
-  /** Options of the engine that models run on. Default: a thread of its own, with one thread per core. */
+  /** Options of the engine that models run on. Default: a separate thread, with one thread per core. */
   readonly engine?: EngineOptions | undefined;
 }

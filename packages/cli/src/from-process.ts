@@ -16,7 +16,7 @@ export async function runFromProcess(): Promise<number> {
       interrupted.abort(new Error('interrupted'));
     });
   }
-  // A reader that has seen enough, such as `head`, is no error.
+  // A reader that has seen enough, such as `head`, is not an error.
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') process.stderr.write(`rlp: the output could not be written: ${message}\n`);
     process.exit(code === 'EPIPE' ? 0 : 1);

@@ -19,7 +19,7 @@ export const initCommand = defineCommand({
   async run({ args: { directory, template, json }, data }) {
     const { print } = data as CliContext;
     const project = await createProject({ directory, template }).catch((cause: unknown) => {
-      // What the system cannot do has a remedy of its own.
+      // What the system cannot do has its own remedy.
       if (cause instanceof Error && 'syscall' in cause) throw cause;
       const Problem = Object.hasOwn(templates, template) ? ArgumentError : UsageError;
       throw new Problem(`rlp init: ${messageOf(cause)}`, { cause });

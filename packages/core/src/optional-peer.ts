@@ -10,7 +10,7 @@ export class MissingPeerError extends RlpError {
  *
  *     const { createJiti } = await importPeer('a configuration in TypeScript', 'jiti', () => import('jiti'));
  *
- * Code that runs in pages calls `import` within a `try` of its own and throws {@link missingPeer}. Only then do bundlers go on without a
+ * Code that runs in pages calls `import` within its own `try` and throws {@link missingPeer}. Only then do bundlers go on without a
  * package that is not installed.
  *
  * @throws {@link MissingPeerError} naming `owner` and the install command, if the package is not installed.

@@ -5,7 +5,7 @@ const readers = ['tools', 'stateKey', 'transcript', 'outcome', 'metrics', 'termi
 
 const methods = ['reset', 'updateState', 'isTerminal', 'buildPrompt'] as const;
 
-/** Throws an `ArgumentError` for what is no environment. Every layer looks at what it is put around. */
+/** Throws an `ArgumentError` for what is not an environment. Every layer looks at what it is put around. */
 function checkEnvironment(given: unknown): void {
   const members = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
   const missing = methods.filter((name) => typeof members[name] !== 'function');

@@ -7,7 +7,7 @@ import type { SqlJs } from './worlds/sql/sql-js.ts';
 /** Entry of a thread that runs SQL. Its clock stands still, so that equal statements give equal databases. */
 if (parentPort) {
   await serveThread<SqlRequest, SqlAnswer, void>(parentPort, async () => {
-    // @ts-expect-error The package has no types of its own.
+    // @ts-expect-error The package has no types.
     const { default: initialise } = await importPeer('createSqlWorld', 'sql.js', () => import('sql.js'));
     const sqlJs: SqlJs = await initialise();
     Date.now = () => Date.UTC(2000, 0, 1);

@@ -5,7 +5,7 @@ import type { Fetch, FetchBody, FetchResponse } from './client/fetch.ts';
 let agent: Promise<Agent> | undefined;
 
 /**
- * Sends requests over connections that stay open, for a quarter of the processor time of `fetch`. It knows no time limits of its own, where
+ * Sends requests over connections that stay open, for a quarter of the processor time of `fetch`. It has no time limits, where
  * Node's `fetch` ends an answer that does not begin within 300 s. In a browser it is `undefined`: the platform has its own. Needs the
  * package `undici`.
  *

@@ -62,7 +62,7 @@ async function remote(name: 'vllm' | 'sglang', folder: string, url: string): Pro
   return name === 'vllm' ? createVllmSampler(options) : createSglangSampler(options);
 }
 
-/** An engine of its own, which ends with the backend. */
+/** A separate engine, which ends with the backend. */
 async function onnx(folder: string, { url }: NamedBackend): Promise<InferenceBackend> {
   if (url !== undefined) {
     throw new ArgumentError("InferenceModule.create: the backend 'onnx' has no `url`; leave it out");

@@ -39,7 +39,7 @@ export const onnxSamplerSchema = z.strictObject({
   weights: z.enum(['shared', 'packed', 'int8', 'float16']).default('shared'),
   /**
    * Operators of the graphs. `'fused'` uses ONNX Runtime's own operators, `'portable'` those of them that WebGPU has too, `'standard'`
-   * only those of the ONNX standard. Default: the first of them that the provider has. On `cpu` a head dimension that is no multiple
+   * only those of the ONNX standard. Default: the first of them that the provider has. On `cpu` a head dimension that is not a multiple
    * of 8 needs `'standard'`.
    */
   operators: z.enum(['fused', 'portable', 'standard']).optional(),

@@ -60,7 +60,7 @@ export function contentSecurityPolicy(nonce?: string, asks: 'server' | 'nothing'
   return `default-src 'none'; style-src 'unsafe-inline';${script} base-uri 'none'; form-action 'none'`;
 }
 
-/** Policy of a page with a program of its own. Blobs are what it offers to download. */
+/** Policy of a page with its own program. Blobs are what it offers to download. */
 const programPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; " +
   "connect-src 'self' blob:; img-src data:; base-uri 'none'; form-action 'none'";

@@ -228,7 +228,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     );
   }
 
-  /** Counts a group. Throws its first error if the failure policy says so. */
+  /** Counts a group. Throws its first error if the failure policy is to throw. */
   #count({ outcomes, group }: Collected<Metadata, Outcome>, { onFailure }: ResolvedRolloutOptions): void {
     this.#counter.addGroup(outcomes);
     const firstError = outcomes.find(({ error }) => error !== undefined)?.error;

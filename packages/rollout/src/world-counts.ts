@@ -4,7 +4,7 @@ type Pools = NonNullable<Environment['pools']>;
 
 const none = { open: 0, idle: 0, waiting: 0, opened: 0, restored: 0, reused: 0, leaked: 0 };
 
-/** Adds up the counts of the pools of live worlds that an environment uses, and tells of new leaks. */
+/** Adds up the counts of the pools of live worlds that an environment uses, and reports new leaks. */
 export class WorldCounts {
   readonly #pools: Pools;
   #told: number;

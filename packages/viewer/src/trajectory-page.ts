@@ -40,7 +40,7 @@ const blockSize = 50;
  *
  * It has a list with filters, sorting and search, each trajectory as a conversation with tool calls, tokens coloured by logprob,
  * advantage, ratio, entropy or mask, rewards of steps, states that GiGPO compares, and the members of a group side by side. Each
- * trajectory has an address of its own. What a model wrote is shown as text and never run.
+ * trajectory has its own address. What a model wrote is shown as text and never run.
  *
  * @param records - Trajectories, or scored ones with what a run knew of them.
  * @throws `OptionsError` for wrong options, `ArgumentError` without a trajectory.

@@ -80,7 +80,7 @@ export const collectedSchema = z.strictObject({
   sampler: needed.sampler,
 });
 
-/** Whether the groups come from a collector that has options of its own. */
+/** Whether the groups come from a collector that has its own options. */
 export function hasOwnCollector(dependencies: object): boolean {
   return 'rollouts' in dependencies && typeof dependencies.rollouts !== 'function';
 }

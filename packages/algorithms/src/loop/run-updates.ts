@@ -40,7 +40,7 @@ interface UpdateRun<Backend extends TrainingBackend> {
   readonly plan: BatchPlan;
   /** Where the run goes on. */
   readonly resume: UpdateState | undefined;
-  /** Accumulates the gradient of some rows, and reports metrics of its own. */
+  /** Accumulates the gradient of some rows, and reports its own metrics. */
   readonly accumulate: (batch: {
     readonly backend: Backend;
     readonly rows: readonly number[];

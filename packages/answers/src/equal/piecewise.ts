@@ -3,7 +3,7 @@ import { Complex } from 'complex.js';
 import { evaluate, toComplex, type Value } from './evaluate.ts';
 import { type Expression, type Relation, symbol, variablesOf } from './expression.ts';
 
-/** The condition of a piece that has none of its own. */
+/** The condition of a piece that has none. */
 export const otherwise = symbol('otherwise');
 
 /** Points at which pieces are compared between two of their edges. */

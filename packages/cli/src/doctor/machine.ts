@@ -36,7 +36,7 @@ export function nodeFinding(version: string): Finding {
 }
 
 /**
- * What a provider that is optional says, by name. A process of its own asks, because drivers that are missing write to the terminal, and
+ * What a provider that is optional says, by name. A separate process asks, because drivers that are missing write to the terminal, and
  * broken ones end the process.
  */
 async function optionalProviders(): Promise<ReadonlyMap<string, string>> {

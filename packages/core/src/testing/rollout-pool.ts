@@ -7,7 +7,7 @@ import type { TrajectoryGroup } from '../trajectory.ts';
 export interface RolloutPoolSubject {
   /** A pool of two workers. The suite closes it. */
   readonly create: () => RolloutPool | Promise<RolloutPool>;
-  /** A job of its own for each number. Its group has at least two trajectories, and takes some milliseconds. */
+  /** A separate job for each number. Its group has at least two trajectories, and takes some milliseconds. */
   readonly job: (index: number) => GroupJob;
   /** What a rollout manager of this process makes of a job. */
   readonly expected: (job: GroupJob) => Promise<TrajectoryGroup>;

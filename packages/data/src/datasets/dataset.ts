@@ -201,7 +201,7 @@ export class Dataset<Row = DatasetRow> implements AsyncIterable<Row> {
   }
 }
 
-/** Throws an `ArgumentError` for what is no dataset. */
+/** Throws an `ArgumentError` for what is not a dataset. */
 export function requireDataset(owner: string, given: unknown): void {
   if (typeof given === 'object' && given !== null && 'batches' in given) return;
   const remedy = Array.isArray(given)

@@ -12,7 +12,7 @@ export class ByteLines {
 
   /**
    * Returns the whole lines so far, without the last line break. `undefined` if the chunk has no line break. What follows them may be
-   * too long: the next call or {@link ByteLines.rest} says so, when these lines have been read.
+   * too long: the next call or {@link ByteLines.rest} reports it, when these lines have been read.
    */
   push(chunk: Uint8Array): Uint8Array | 'too-long' | undefined {
     const end = chunk.lastIndexOf(lineBreak);

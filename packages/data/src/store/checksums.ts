@@ -98,7 +98,7 @@ function parseChecksums(text: string, path: string): Checksums {
 /** Options of {@link verifyDirectory}. */
 export interface VerifyOptions {
   /**
-   * `'skip'` leaves out directories that have a `SHA256SUMS` of their own, because what reads them checks them. Default
+   * `'skip'` leaves out directories that have their own `SHA256SUMS`, because what reads them checks them. Default
    * `'check'`.
    */
   readonly inside?: 'check' | 'skip' | undefined;

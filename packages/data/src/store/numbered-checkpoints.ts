@@ -42,7 +42,7 @@ const swept = new WeakSet<Lease>();
 /**
  * Saves a checkpoint as `directory/checkpoint-NNNNNNNN`, and removes older ones after that.
  *
- * `write` fills a directory with a temporary name of its own. Its files are flushed to disk and get a `SHA256SUMS`. Then
+ * `write` fills a directory with a temporary name. Its files are flushed to disk and get a `SHA256SUMS`. Then
  * it takes its name, and `latest` names it. A second save of one number gets the suffix `-2`, and then the first is
  * removed. If its files are equal, nothing changes. So a crash at any moment leaves at least the checkpoints before it.
  *

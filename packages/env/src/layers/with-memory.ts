@@ -46,7 +46,7 @@ export type WithMemory<S extends State> = Keyed<Keyed<S, 'notebook', Notebook>, 
  * policy reads why a note was refused, and calls are counted in the record. Metrics: `memory/characters`, `memory/calls`, `memory/errors`
  * and `memory/spent`.
  *
- * With `keepTurns`, prompts after the first dropped turn do not continue earlier ones. Each such turn is a training row of its own.
+ * With `keepTurns`, prompts after the first dropped turn do not continue earlier ones. Each such turn is a separate training row.
  *
  * @throws `OptionsError` naming every problem at once.
  */

@@ -2,7 +2,7 @@ import { isRecord } from '@rlp/core';
 
 /**
  * What a model reads of an output of `toModelOutput` of the AI SDK: text as it is, JSON as a value, text of parts line by line. Parts that
- * are no text are named in brackets. Throws for an output that is an error.
+ * are not text are named in brackets. Throws for an output that is an error.
  */
 export function readModelOutput(output: unknown): unknown {
   if (!isRecord(output)) return output;

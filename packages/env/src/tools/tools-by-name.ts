@@ -14,7 +14,7 @@ export function toolsByName<S extends State>(
   return new Map(tools.map((tool) => [tool.schema.function.name, tool]));
 }
 
-/** Throws an `OptionsError` for what is no list of tools. */
+/** Throws an `OptionsError` for what is not a list of tools. */
 function checkTools(owner: string, tools: unknown): asserts tools is readonly Tool[] {
   if (!Array.isArray(tools)) {
     throw new OptionsError(owner, ['tools: expected a list of tools, such as [weather]']);
@@ -28,7 +28,7 @@ function checkTools(owner: string, tools: unknown): asserts tools is readonly To
   ]);
 }
 
-/** Throws an `EnvironmentError` if the environment within a layer has a tool with a name that the layer gives to one of its own. */
+/** Throws an `EnvironmentError` if the environment within a layer has a tool with a name that the layer gives to one of its tools. */
 export function requireOtherNames<S extends State>(
   owner: string,
   names: readonly string[],

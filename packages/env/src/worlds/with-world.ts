@@ -70,7 +70,7 @@ export type WithWorld<S extends State, Seen = unknown> = Keyed<
 >;
 
 /**
- * The same environment, in which the policy acts by tools in a world that is no value, such as a folder or a database.
+ * The same environment, in which the policy acts by tools in a world that is not a value, such as a folder or a database.
  *
  * The state holds the id of a snapshot. So an episode can be forked from any state, and its forks do not meet. The calls of a response run one
  * after the other. A call that fails or takes too long has no effect on the world, and the policy reads why. A world that cannot be opened or

@@ -307,7 +307,7 @@ export class RemoteSampler implements InferenceBackend {
   }
 }
 
-/** Tells of each token of completions. */
+/** Reports each token of completions. */
 export function tellTokens(
   completions: readonly Completion[],
   onToken: NonNullable<SampleRequest['onToken']>,

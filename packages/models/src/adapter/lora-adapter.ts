@@ -31,7 +31,7 @@ export interface LoraAdapter {
   readonly scale: number;
   /** Share of the corrections' inputs that were dropped in training. It changes no result. */
   readonly dropout: number;
-  /** Folder or name of the model that it belongs to, if the adapter says so. */
+  /** Folder or name of the model that it belongs to, if the adapter names it. */
   readonly baseModel: string | undefined;
   /** Ends of the paths of modules that were trained in full. */
   readonly modulesToSave: readonly string[];

@@ -38,7 +38,7 @@ type Fields = z.output<typeof schema>;
  * Parses the text config of Gemma 3.
  *
  * Norms come before and after each half, and add 1 to their weights. Embeddings are multiplied by √hiddenSize. Layers with a sliding
- * window rotate with a base of their own.
+ * window rotate with their own base.
  */
 export function parseGemma3(json: Readonly<Record<string, unknown>>, file: string): DecoderConfig {
   const fields = parseContent(schema, json, file);

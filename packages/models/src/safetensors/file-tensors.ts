@@ -54,7 +54,7 @@ class FileTensor implements HostTensor {
     this.shape = stored.shape;
     this.#file = file;
     this.#stored = stored;
-    // A property of its own, so that copies of this object have the numbers.
+    // An own property, so that copies of this object have the numbers.
     Object.defineProperty(this, 'data', { enumerable: true, get: () => this.#keep() });
   }
 

@@ -35,7 +35,7 @@ type NamedTensor = readonly [name: string, tensor: HostTensor];
  * Writes tensors to `path`, or to `…-00001-of-0000N.safetensors` shards with an index beside it.
  *
  * Tensors are sorted by name, so equal weights give equal bytes. The files are flushed to disk and appear when all are
- * complete. Shards never take the names of earlier ones: those of a second save begin with `…-2-00001`. So whoever reads
+ * complete. Shards never take the names of earlier ones: those of a second save begin with `…-2-00001`. So a program that reads
  * sees the earlier tensors or the new ones, also after a crash. Earlier shards are then removed.
  *
  * @param path - Ends in `.safetensors`.

@@ -180,7 +180,7 @@ function statistics(
 }
 
 /**
- * The same columns as parts of one array. Whoever needs one of them then waits for all.
+ * The same columns as parts of one array. A caller that needs one of them then waits for all.
  *
  * Otherwise the runtime computes the largest logits of all blocks first, and holds all logits meanwhile.
  */

@@ -41,7 +41,7 @@ export class Desk {
     return { ...this.#tally.snapshot(), ...this.#counts };
   }
 
-  /** Judgements of items, each by a call of its own or all by one. Rejects only with the signal's reason. */
+  /** Judgements of items, each by a separate call or all by one. Rejects only with the signal's reason. */
   async judge<Item>(
     items: readonly Item[],
     signal: AbortSignal | undefined,

@@ -76,7 +76,7 @@ function verdictOf(name: string, value: unknown): Verdict {
   return failed('not-finite', name, `expected a finite number or null, got ${shown(value)}`);
 }
 
-/** A value that is no reward. A judgement needs the function that reads it. */
+/** A value that is not a reward. A judgement needs the function that reads it. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value !== 'object' || value === null)

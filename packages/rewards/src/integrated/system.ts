@@ -169,7 +169,7 @@ export class IntegratedRolloutRewardSystem {
         failures: failures.slice(0, 8),
       });
     } catch {
-      // A logger that breaks is no reason to lose rewards.
+      // A logger that breaks must not cost rewards.
     }
   }
 }

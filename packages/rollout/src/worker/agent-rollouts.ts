@@ -150,7 +150,7 @@ type Ended<S extends State> = S & { readonly terminated?: true };
 /** Methods that an environment may leave out, and that only read a state. */
 const readers = ['tools', 'stateKey', 'transcript', 'outcome', 'metrics'] as const;
 
-/** The same environment, over when the policy says so. */
+/** The same environment, over when the policy ends it. */
 function withTerminate<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
 ): Environment<S, Metadata, Outcome> {

@@ -40,7 +40,7 @@ function minervaAnswer(response: string): string | undefined {
 
 /**
  * Whether two answers in the normal form `lm-eval` are equal as text or by value, read as SymPy reads LaTeX: `\log` is natural, a number before a
- * fraction multiplies it, and `.5` is no number.
+ * fraction multiplies it, and `.5` is not a number.
  */
 function minervaEqual(given: string, expected: string): boolean {
   if (given === expected) return given !== '';

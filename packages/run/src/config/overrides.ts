@@ -11,7 +11,7 @@ export interface Override {
 }
 
 /**
- * A configuration with values of the command line in place of its own.
+ * A configuration with values of the command line in place of those of the file.
  *
  * A value is read as YAML (`0.3`, `true`, `[a, b]`, `{ kind: cosine }`), or as text if the option takes text.
  *

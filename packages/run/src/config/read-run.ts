@@ -78,7 +78,7 @@ async function readModule(path: string): Promise<RunConfig> {
   const jiti = createJiti(pathToFileURL(resolve(path)).href, { interopDefault: false });
   const found = await jiti.import<{ readonly default?: RunConfig }>(resolve(path)).catch((cause: unknown) => {
     if (cause instanceof RlpError) throw cause;
-    // The parser says where on a line of its own.
+    // The parser says where on a separate line.
     const [reason = '', place = ''] = messageOf(cause).split('\n');
     const [, line] = /:(\d+):\d+$/.exec(place) ?? [];
     const said = `${reason.trim().replace(/\.$/, '')}${line === undefined ? '' : ` in line ${line}`}`;

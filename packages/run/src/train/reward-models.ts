@@ -37,7 +37,7 @@ export type SavedRewardModel = RewardFunction & {
 };
 
 /**
- * A saved reward model as a reward. It is loaded when the first response is scored, into an engine of its own.
+ * A saved reward model as a reward. It is loaded when the first response is scored, into a separate engine.
  *
  * @param source - Folder of the model, or of the run that trained it.
  */

@@ -41,7 +41,7 @@ export function accuracyText({ accuracy, low, high, reward, unscored }: Evaluati
   return `${percent(accuracy)} %${interval}`;
 }
 
-/** The mean of a reward that is no share, with its interval. */
+/** The mean of a reward that is not a share, with its interval. */
 function rewardText({ value, low, high }: NonNullable<Evaluation['reward']>): string {
   const interval =
     low === undefined || high === undefined ? '' : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;

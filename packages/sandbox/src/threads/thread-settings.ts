@@ -6,7 +6,7 @@ export interface ThreadSettings {
   readonly data: object;
   /** Name of the thread in debuggers. */
   readonly name: string;
-  /** `'process'`: a process of its own, whose end takes nothing with it. Heap and stack are then not limited. Default `'thread'`. */
+  /** `'process'`: a separate process, whose end takes nothing with it. Heap and stack are then not limited. Default `'thread'`. */
   readonly kind?: 'thread' | 'process' | undefined;
   /** Time for a thread to become ready, in milliseconds. */
   readonly startMs: number;

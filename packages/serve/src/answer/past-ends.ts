@@ -4,7 +4,7 @@ import type { ServedPolicy } from '../served-policy.ts';
 /**
  * Samples as the policy does, but goes on past the model's end tokens, up to `maxTokens` or a stop of the request.
  *
- * Each continuation is a request of its own with its own random stream.
+ * Each continuation is a separate request with its own random stream.
  */
 export function samplePastEnds(policy: ServedPolicy, request: SampleRequest): Promise<readonly Completion[]> {
   const members = Array.from({ length: request.count }, (_, member) => member);

@@ -68,7 +68,7 @@ interface Running<Metadata, Outcome> {
  *
  * It is the group collector of a training loop. Every member of a group is one run of the agent with its own address and key. Requests are
  * recorded as tokens. A request that continues a conversation is sampled from the very tokens before it, so a conversation is one training
- * row. Others are rows of their own with the same reward. Agents that crash or do not end are trajectories that say so.
+ * row. Others are separate rows with the same reward. Agents that crash or do not end give trajectories with that status.
  */
 export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements AsyncDisposable {
   /** Options with their defaults. */

@@ -122,7 +122,7 @@ export class TrainedPolicy {
   /** Writes weights to sample with. Returns their path. */
   publish(name: string | undefined): Promise<string> {
     return this.#run(async (policy) => {
-      // Each in a folder of its own: the backend removes versions before the last two of a folder.
+      // Each in its own folder: the backend removes versions before the last two of a folder.
       const { id, rank } = this.facts;
       const folder = `sampler_files/${this.#saved++}`;
       const directory = this.#checkpoints.filesOf(id, folder);

@@ -1,4 +1,4 @@
-/** The parts of the package `sql.js` that are used here. It has no types of its own. */
+/** The parts of the package `sql.js` that are used here. It has no types. */
 export interface SqlJs {
   readonly Database: new (bytes?: Uint8Array) => SqlJsDatabase;
 }

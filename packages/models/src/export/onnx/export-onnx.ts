@@ -10,7 +10,7 @@ import type { ExportedModel } from '../gguf/export-gguf.ts';
 import { onnxDecoder } from './onnx-decoder.ts';
 
 const schema = z.strictObject({
-  /** Bytes of weights from which on they are a file of their own, `onnx/model.onnx_data`. Default 1,000,000,000. */
+  /** Bytes of weights from which on they are in a separate file, `onnx/model.onnx_data`. Default 1,000,000,000. */
   externalFrom: z.int().min(0).max(2_000_000_000).default(1_000_000_000),
   /** Signal that stops between two tensors and leaves no folder. Default none. */
   signal: z.instanceof(AbortSignal).optional(),

@@ -1,7 +1,7 @@
 import type { StoreTensor, StoreTensors } from '../protocol.ts';
 import { elements } from '../stores/store-layout.ts';
 
-/** Values of a stretch, and stretches of a sample. Few, because each is a reading of its own if the tensor is in a file. */
+/** Values of a stretch, and stretches of a sample. Few, because each is a separate reading if the tensor is in a file. */
 const [valuesAtOnce, stretches] = [16, 4];
 
 /** Shape of a tensor and some of its values, from evenly spaced places. */

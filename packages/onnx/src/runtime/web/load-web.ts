@@ -14,7 +14,7 @@ export interface WebRuntimeOptions {
 /**
  * Loads the WebAssembly build of ONNX Runtime into this thread.
  *
- * It has a memory of its own, so feeds and outputs are copied at every run.
+ * It has its own memory, so feeds and outputs are copied at every run.
  *
  * @throws MissingPeerError if onnxruntime-web is not installed.
  * @throws EngineError if its files cannot be loaded.

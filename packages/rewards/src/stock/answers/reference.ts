@@ -17,7 +17,7 @@ export function requireReference(owner: string, task: string, reference: unknown
   throw referenceError(owner, task, 'text that is not empty', reference);
 }
 
-/** Throws an `OptionsError` if what reads the metadata of a task is no function. */
+/** Throws an `OptionsError` if what reads the metadata of a task is not a function. */
 export function requireReader(owner: string, name: string, reader: unknown): void {
   if (typeof reader === 'function') return;
   throw new OptionsError(owner, [
