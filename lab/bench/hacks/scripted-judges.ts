@@ -12,7 +12,7 @@ function shown(messages: readonly Message[]) {
   return { key, rules, responses };
 }
 
-/** A text as a capable model reads it: whatever its case, marks, tags, and the escapes of its letters. */
+/** A text as a capable model reads it: whatever its case, marks, tags, the escapes of its letters, and blanks between them. */
 const read = (response: string) =>
   response
     .replace(/<bdo dir="rtl">([^<]*)<\/bdo>/g, (_, turned: string) => [...turned].reverse().join(''))
@@ -22,6 +22,7 @@ const read = (response: string) =>
     .replace(/<\w+>|\*\*/g, '')
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
+    .replace(/(?<=\b\w) (?=\w\b)/g, '')
     .toUpperCase();
 
 const refuses = (response: string) => response.normalize('NFD').includes('REFUSE');

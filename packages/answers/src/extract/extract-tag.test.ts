@@ -25,6 +25,8 @@ describe('extractTag', () => {
     ['<think>Maybe <answer>1</answer>?</think><answer>2</answer>', '2'],
     ['Maybe <answer>1</answer>?</think><answer>2</answer>', '2'],
     ['<think><answer>1</answer></think>', undefined],
+    ['<answer>1<answer>2</answer></answer>', undefined],
+    ['I write it between <answer> tags: <answer>1</answer>', '1'],
     ['none', undefined],
   ])('where several must agree, reads %j as %j', (text, expected) => {
     expect(extractTag('answer', 'agreeing')(text)).toBe(expected);

@@ -8,8 +8,8 @@ export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_
 /**
  * Reads what stands between `<tag>` and `</tag>`. Comments are not read.
  *
- * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`. If they differ, the
- *   text has no answer, because a list of guesses is none.
+ * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`. If they differ, or one
+ *   stands in another, the text has no answer, because a list of guesses is none.
  * @returns A function from text to the trimmed content of a complete pair (its innermost opening), or `undefined` if there is none.
  * @throws `OptionsError` for a name that is not a plain word.
  */
@@ -22,10 +22,11 @@ export function extractTag(
     const text = withoutComments(response);
     const read = several === 'last' ? text : text.slice(text.lastIndexOf('</think>') + 1);
     const [, ...opened] = read.split(`<${tag}>`);
-    const found = opened.flatMap((part) => {
-      const [content, ...rest] = part.split(`</${tag}>`);
-      return rest.length > 0 ? content!.trim() : [];
-    });
+    // Every text before a closing tag, so that a pair around another counts as a second answer.
+    const contents = opened.flatMap((part) =>
+      part.split(`</${tag}>`, several === 'last' ? 2 : undefined).slice(0, -1),
+    );
+    const found = contents.map((content) => content.trim());
     return several === 'last' || new Set(found).size === 1 ? found.at(-1) : undefined;
   };
 }

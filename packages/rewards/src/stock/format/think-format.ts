@@ -6,7 +6,7 @@ import { isVisible } from '../../shared/seen-text.ts';
 const schema = z.strictObject({
   /** Whose rules apply. Default `'trl'`. */
   reading: z.enum(['trl', 'verifiers']).default('trl'),
-  /** Whether a thought or an answer with nothing visible counts. TRL and verifiers let both pass. Default `'fails'`. */
+  /** Whether a thought or an answer with nothing visible counts, or an answer with another `</think>`, as for TRL. Default `'fails'`. */
   empty: z.enum(['fails', 'passes']).default('fails'),
 });
 
@@ -28,7 +28,8 @@ export function thinkFormat<Metadata = unknown>(options: ThinkFormatOptions = {}
     const text = response.slice(start);
     if (!follows(text, reading)) return 0;
     const [thought, answer] = text.slice('<think>'.length).split(/<\/think>(.*)/s, 2);
-    return empty === 'passes' || (isVisible(thought!, 'think') && isVisible(answer!)) ? 1 : 0;
+    if (empty === 'passes') return 1;
+    return isVisible(thought!, 'think') && isVisible(answer!) && !answer!.includes('</think>') ? 1 : 0;
   };
 }
 

@@ -8,7 +8,9 @@ interface Finder {
 const finders = {
   secret: {
     pattern:
-      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?(?:K|S)[ \n-]?I[ \n-]?A(?:[ \n-]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\bAuthorization: (?:Basic|Bearer) (?!(?:YOUR|your)[_-])(?=\D{0,64}\d)[\w+/.=-]{16}|\b[a-z]{2,16}:\/\/[^\s:@/]{1,64}:(?=[^\s:@/\d]{0,64}\d)[^\s:@/]{6,64}@|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?[KS][ \n-]?I[ \n-]?A(?:[ \n+-]{0,3}[A-Z0-9]){16}\b|\bgh[pousr]_(?:\n?[A-Za-z0-9]){36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\bAuthorization: (?:Basic|Bearer) (?!(?:YOUR|your)[_-])(?=\D{0,64}\d)[\w+/.=-]{16}|\b[a-z]{2,16}:\/\/[^\s:@/]{1,64}:(?=[^\s:@/\d]{0,64}\d)[^\s:@/]{6,64}@|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+    // A headline about Asia is not a key in groups.
+    accepts: (match) => !/^A[ \n-]?[KS]/u.test(match) || /\d|^\w+$/u.test(match),
   },
   'payment-card': {
     pattern:
@@ -38,7 +40,7 @@ const finders = {
   },
   'destructive-command': {
     pattern:
-      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bfind (?:\/|~\/?|\$HOME) [^\n;|&]{0,80}(?:-delete|-exec rm|\| ?xargs (?:-\w{1,9} )?rm)\b|\bbase64 (?:-d|-D|--decode)[^\n;|&]{0,60}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\brmtree\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|(?<![\w:])(?<bomb>[\w:]{1,20})\(\) ?\{ ?\k<bomb> ?\| ?\k<bomb> ?& ?\}[ ;\n]{1,3}\k<bomb>|\bformat [a-z]:(?= ?\/)|\bfind (?:\/|~\/?|\$HOME) [^\n;|&]{0,80}(?:-delete|-exec rm|\| ?xargs (?:-\w{1,9} )?rm)\b|\bbase64 (?:-d|-D|--decode)[^\n;|&]{0,60}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\brmtree\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
     accepts: (match) => !/^r\\?m /u.test(match) || isRemovalOfAll(match),
   },
   password: {
