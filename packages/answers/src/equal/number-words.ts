@@ -123,6 +123,15 @@ export function onlyNumberIn(sentence: string): string | undefined {
   return isNumber && valueInWords(run.toLowerCase()) !== undefined ? run : undefined;
 }
 
+const twins = new RegExp(`(${runs.source})\\s?\\((\\d[\\d,]*)\\)`, 'gi');
+
+/** A text with digits for `eighteen (18)`. */
+export function withoutTwins(text: string): string {
+  return text.replace(twins, (both, words: string, digits: string) =>
+    valueInWords(words.toLowerCase()) === digits.replaceAll(',', '') ? digits : both,
+  );
+}
+
 const wordOfNumber = new RegExp(`^(?:${numberWord}|point|and|or)$`);
 
 /** Whether a word says a number or a part of one. */

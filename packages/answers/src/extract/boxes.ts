@@ -47,9 +47,9 @@ function matchingBrace(text: string, open: number): number | undefined {
   return;
 }
 
-/** What joins the boxes of one answer: `\boxed{1}, \boxed{2}` and `x = \boxed{1} \text{ or } x = \boxed{2}`. */
+/** What joins the boxes of one answer: `\boxed{1}, \boxed{2}`, `x = \boxed{1} \text{ or } x = \boxed{2}`, and whatever has no word. */
 const joiner =
-  /(?:[\s$.]|\\q?quad|\\[()])*(?:[,;/]|\b(?:and|or|[Aa]lternatively)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\\[()]|\band\b|\bor\b)*(?:[a-zA-Z](?:_\{?\w\}?)?\s*=\s*)?$|(?:[^\S\n]|\$|\\q?quad)*$/;
+  /(?:[\s$.]|\\q?quad|\\[()])*(?:[,;/]|\b(?:and|or|[Aa]lternatively)\b|\\text\s*\{\s*(?:and|or)\s*\})(?:[\s$,]|\\q?quad|\\[()]|\band\b|\bor\b)*(?:[a-zA-Z](?:_\{?\w\}?)?\s*=\s*)?$|(?:[^\p{L}{}\\=+*×÷/<>-]|\\q?quad|\\[()[\],;! ])*$/u;
 const maximumBoxes = 20;
 
 /** The contents of the last boxes that are joined, as a list; `null` for a box that is not closed. */

@@ -1,5 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { withoutTwins } from '../equal/number-words.ts';
 import { decimalDigit, shownText, trimmed, withoutThoughts } from '../text.ts';
 import { boxedAnswer } from './boxes.ts';
 import { closingAnswer } from './closing-answer.ts';
@@ -117,6 +118,20 @@ function withoutQuotations(text: string): string {
 const inSentenceCase = (text: string) =>
   /\p{Ll}/u.test(text) ? text : text.replace(/\p{Lu}{2,}/gu, (word) => word.toLowerCase());
 
+/** A line that is a number and signs around it. */
+const bareNumber = /^[^\p{L}\p{N}=+×÷\\/]*(-?\d[\d.,]*)[^\p{L}\p{N}]*$/u;
+
+/** Whether the last two lines are different numbers alone: a list of guesses. */
+function isListed(text: string): boolean {
+  const [before, last] = text
+    .trimEnd()
+    .slice(-200)
+    .split(/\n\s*/)
+    .slice(-2)
+    .map((line) => bareNumber.exec(line)?.[1]);
+  return before !== undefined && last !== undefined && before !== last;
+}
+
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
 const readers = {
   boxed: boxedAnswer,
@@ -149,10 +164,11 @@ const readers = {
     // What stands behind a colon is said.
     return isSentence ? saidIn(`: ${said}`, at - 2) : candidateIn(text, said, lastSide(said), at);
   },
-  sentence: closingAnswer,
+  sentence: (text: string) => (isListed(text) ? null : closingAnswer(text)),
   number(text: string) {
     const found = lastNumber(text);
     if (found === undefined) return;
+    if (isListed(text)) return null;
     const at = text.lastIndexOf(found);
     const scale = /^\s(?:dozen|hundred|thousand|million|billion|trillion)\b/.exec(
       text.slice(at + found.length),
@@ -188,10 +204,8 @@ export function finalAnswer(options: FinalAnswerOptions): (text: string) => stri
   const { from, within } = parseOptions('finalAnswer', schema, options);
   return (text) => {
     const shown = shownText(text).replaceAll(comments, '');
-    const visible = inSentenceCase(withoutRetracted(withoutQuotations(withoutThoughts(shown)))).replace(
-      /(?!\d)\p{Nd}/gu,
-      decimalDigit,
-    );
+    const own = withoutRetracted(withoutQuotations(withoutThoughts(shown)));
+    const visible = withoutTwins(inSentenceCase(own).replace(/(?!\d)\p{Nd}/gu, decimalDigit));
     if (gaveUp.test(visible.slice(-200))) return;
     const read = within === undefined ? visible : visible.slice(-within);
     return answerIn(read, from) ?? undefined;

@@ -27,6 +27,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     (?:\w*n't|not|never) (?:\w+ )?(?:think|believe|say|claim|sure|certain|true|clear|case|agree) ~ •
     (?<!no )(?:doubt|deny|denies|impossible|no way|false that|untrue|(?:lie|myth|hoax) that) ~ •
     (?:withdraw|reject|retract|exclude|eliminate|rule out) … •
+    (?:\w*n't|not|never) equal(?: to)? •|(?:different|differs|other|distinct) (?:from|than) •
     (?:no one|nobody) (?:should|would|could|says?|said|thinks?|believes?) ~ •
     \w*(?:thing|where|one|body) (?:but|except|other than) … •
     ^\W*(?:no|except|excluding|unlike) (?:an? |the )?•|non-•|[≠¬✗✘❌✖] ?•|(?<=[a-z] |^)!=? ?•
@@ -46,6 +47,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     • (?:is|would be) (?:also |just as |equally )?(?:plausible|possible|conceivable|likely)`,
   bounds: String.raw`
     (?:(?:more|less|fewer|greater|larger|smaller|higher|lower) than|(?<!(?:must|need|needs to|has to|have to) (?!be)\w+ )at (?:least|most)|over|under|above|below|up to|between) •
+    (?:lies?|ranges?|ranging|somewhere|anywhere) (?:from|between) \S+ (?:to|and) •
     (?:twice|thrice|double|triple|half|root|times|minus|negative)(?: of)? •|(?<= )[<>] ?•|~ ?•
     bound is •|• (?:is|was|are|would be) too\b
     • (?:sure|certain|confident)\b
