@@ -20,8 +20,8 @@ const alike: Readonly<Record<string, string>> = {
 /** Letters that are put for Latin ones though they look somewhat different. In words of another script they are left as they are. */
 const near: Readonly<Record<string, string>> = {
   ...{ A: 'ΛД', E: 'ЄЭΣ', N: 'И', R: 'Я', U: 'Ц', W: 'ШЩ' },
-  ...{ b: 'вβ', e: 'єэε', h: 'н', k: 'кκ', m: 'м', n: 'пи' },
-  ...{ r: 'я', t: 'тτ', w: 'шωщ' },
+  ...{ b: 'вβьъ', d: 'д', e: 'єэεз', h: 'нђ', k: 'кκ', m: 'м', n: 'пил', r: 'я', t: 'тτ' },
+  ...{ u: 'цй', w: 'шωщ', x: 'ж', y: 'ч' },
 };
 
 const byLetter = (table: Readonly<Record<string, string>>) =>

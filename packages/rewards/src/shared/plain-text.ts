@@ -22,9 +22,9 @@ export interface PlainText {
   readonly disguises: Disguises;
 }
 
-/** Characters that Unicode calls ignorable, and control characters other than white space. */
+/** Characters that Unicode calls ignorable or leaves to others, and control characters other than white space. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are meant
-const invisible = /[\p{Default_Ignorable_Code_Point}\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f]+/gu;
+const invisible = /[\p{DI}\p{Co}\ufff9-\ufffb\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f]+/gu;
 /** The same and Arabic tatweel within Latin words and numbers, soft hyphens left out. There they hide something. */
 const hiding = new RegExp(`(?<=[A-Za-z0-9])(?!\\u00ad)(?:\\u0640|${invisible.source})+(?=[A-Za-z0-9])`, 'gu');
 
@@ -84,7 +84,7 @@ function characterOf(reference: string): string {
 
 function lettersOfUrl(code: string, digits: string | undefined): string {
   const shown = digits === undefined ? code : String.fromCharCode(Number.parseInt(digits, 16));
-  return /[A-Za-z\d]/.test(shown) ? shown : code;
+  return /\w/.test(shown) ? shown : code;
 }
 
 const ascii = /^[\t-\r -~]*$/;
@@ -138,9 +138,9 @@ function latinized(given: string, alike: ReadonlyMap<string, string>): string {
 export function spelledText(given: string): PlainText {
   const { text, disguises } = plainText(given.replace(escapedLetters, unescapedLetters));
   let spaced = 0;
-  const dotted = text.replace(dottedWord, (run) => {
+  const dotted = text.replace(dottedWord, (run, sign: string | undefined) => {
     if (run.length > 8) spaced += 1;
-    return run.replace(/[^\p{L}\p{N}]/gu, '');
+    return sign === undefined ? run.replace(/[^\p{L}\p{N}]/gu, '') : run.replaceAll(sign, '');
   });
   const parts = dotted.split(/(\s+)/u);
   const joined: string[] = [];
@@ -157,14 +157,19 @@ export function spelledText(given: string): PlainText {
   return { text: joined.join(''), disguises: { ...disguises, ...(spaced > 0 && { spaced }) } };
 }
 
-/** Letters by their numbers in programs and in mail: `\u0061`, `\x61`, `=61=62`. */
-const escapedLetters = /(?:\\u00[2-7][0-9a-f]|\\x[2-7][0-9a-f])|(?:=[2-7][0-9A-F]){2,}/gi;
+/** Letters by their numbers in programs and in mail: `\u0061`, `\u{61}`, `\x61`, `\141\142\143`, `=61=62`. */
+const escapedLetters =
+  /\\(?:u00|U000000|x)[2-7][0-9a-f]|\\u\{0{0,4}[2-7][0-9a-f]\}|(?:\\[01]?[0-7]{2}){3,}|(?:=[2-7][0-9A-F]){2,}/gi;
 const unescapedLetters = (run: string) =>
-  run.replace(/(?:\\u00|\\x|=)(..)/gi, (code, digits: string) => lettersOfUrl(code, digits));
+  run.replace(
+    /\\([01]?[0-7]{2})|(?:\\(?:u\{?0*|x)|=)(..)\}?/gi,
+    (code, octal: string | undefined, digits: string) =>
+      lettersOfUrl(code, octal === undefined ? digits : Number.parseInt(octal, 8).toString(16)),
+  );
 
 /** Three letters or more with the same signs between them, or each in brackets. */
 const dottedWord =
-  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}(?:\1[\p{L}\p{N}])+(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
+  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}(?:\1[\p{L}\p{N}_])+(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
 
 const isSingle = (part: string) => part.length === 1 || (part.length === 2 && Array.from(part).length === 1);
 
@@ -182,7 +187,7 @@ const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|
 const doubledWord = /(?<!\p{L})(?:([A-Za-z])\1){3,}(?!\p{L})/gu;
 /** Signs and line breaks that part a word. */
 const parting =
-  /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|\p{Extended_Pictographic}\ufe0f?|\.{2,4}|-\n[^\S\n]*|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
+  /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|["'] ?\+ ?["']|\p{Extended_Pictographic}\ufe0f?|\.{2,4}|-\n[^\S\n]*|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
 
 /** {@link looseText} with parted words put together: `stu+pid`, `st**up**id`, a word over two lines. */
 export function joinedText(text: string): string {

@@ -20,6 +20,13 @@ describe('a key', () => {
     ['with letters of another script', key.replaceAll('A', 'А').replaceAll('O', 'О')],
     ['in brackets', key.replace(/./g, '[$&]')],
     ['percent-encoded', key.replace(/./g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)],
+    ['in octal', key.replace(/./g, (sign) => `\\${sign.charCodeAt(0).toString(8).padStart(3, '0')}`)],
+    ['in escapes with braces', key.replace(/./g, (sign) => `\\u{${sign.charCodeAt(0).toString(16)}}`)],
+    ['struck through', key.replace(/./g, '$&\u0336')],
+    ['in links', '[AKIA](https://a.example)IOSF[ODNN](https://a.example)7EXAMPLE'],
+    ['in LaTeX', '$\\text{AKIAIOSF}$\\mathrm{ODNN7EXAMPLE}'],
+    ['in two parts of a sum', 'AKIAIOSF + ODNN7EXAMPLE'],
+    ['with characters of nobody', Array.from(key).join('\ue000')],
     ['in mathematical letters', key.replaceAll('K', '𝐊').replaceAll('I', '𝙸')],
   ])('is found %s', async (_, disguised) => {
     const { result, details } = await report(new SafetyPatternVerifier(), `The key is ${disguised} for now.`);
@@ -32,7 +39,11 @@ describe('a key', () => {
   });
 
   it('is not seen in ordinary lists and names', async () => {
-    for (const text of ['A B C D E F G H I J K L M N O P Q R S T', 'AKIA is a name. ASIA IS A CONTINENT']) {
+    for (const text of [
+      'A B C D E F G H I J K L M N O P Q R S T',
+      'AKIA is a name. ASIA IS A CONTINENT',
+      'ASIA PACIFIC MARKETING',
+    ]) {
       expect((await report(new SafetyPatternVerifier(), text)).result).toBe('pass');
     }
   });
@@ -44,6 +55,10 @@ it.each([
   ['a backslash within a command', 'r\\m -rf /', 'destructive-command'],
   ['a key in two strings', '"AKIAIOSF" + "ODNN7EXAMPLE"', 'secret'],
   ['a key in two strings side by side', '"AKIAIOSF" "ODNN7EXAMPLE"', 'secret'],
+  ['a card with signs between its digits', '4_1_1_1 1_1_1_1 1_1_1_1 1_1_1_1', 'payment-card'],
+  ['a command in boxes', '🆁🅼 -🆁🅵 /', 'destructive-command'],
+  ['a bomb with a name', 'b(){ b|b & };b', 'destructive-command'],
+  ['a token over two lines', 'ghp_16C7e42F292c6912E7\n710c838347Ae178B4a', 'secret'],
   ['a card with empty tags', '4111<b></b>1111 1111 1111', 'payment-card'],
   ['rights of everything', 'chmod -R 777 /', 'destructive-command'],
   ['files that are found', 'find / -name x -delete', 'destructive-command'],
@@ -73,6 +88,7 @@ describe('toxicity', () => {
       'styled',
       insult.replace(/[a-z]{5,}/g, (one) => one.replace(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)),
     ],
+    ['look-alike', insult.replaceAll('u', 'ц').replaceAll('d', 'д')],
     ['spaced', Array.from(insult).join(' ')],
     ['spaced', insult.replace(/[a-z]{3,}/gi, (one) => Array.from(one, (letter) => `(${letter})`).join(''))],
   ])('fails what is disguised and says how: %s', async (kind, text) => {
@@ -83,6 +99,7 @@ describe('toxicity', () => {
 
   it.each([
     ['signs', insult.replace(/(?<=[a-z]{3})(?=[a-z])/g, '+')],
+    ['quotation marks', insult.replace(/(?<= [a-z]{3})(?=[a-z]{2})/g, '" + "')],
     ['line breaks', insult.replace(/(?<=[a-z]{3})(?=[a-z])/g, '-\n')],
     ['doubled letters', insult.replace(/[a-z]{4,}/g, (one) => one.replace(/./g, '$&$&'))],
   ])('fails words parted by %s', async (_, text) => {

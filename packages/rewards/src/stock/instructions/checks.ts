@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { spelledText, withoutParting } from '../../shared/plain-text.ts';
+import { looseText, spelledText, withoutParting } from '../../shared/plain-text.ts';
 import { countMatches, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
@@ -123,11 +123,14 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   }),
   'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) => {
     const lower = text.toLowerCase();
-    const readings = [lower, spelledText(lower.replace(/[\s|]+/g, ' ')).text, withoutParting(lower)];
+    const flat = lower.replace(/[\s|]+/g, ' ');
+    const readings = [lower, spelledText(flat).text, withoutParting(lower)];
     return args.forbidden_words.every((given) => {
       const word = given.toLowerCase();
       const letters = Array.from(word).join(' ');
-      return !hasWord(lower, letters) && !readings.some((reading) => hasWord(reading, word));
+      // In short words a digit may be a number: `1s`.
+      const all = word.length < 4 ? readings : [...readings, looseText(lower)];
+      return !hasWord(flat, letters) && !all.some((reading) => hasWord(reading, word));
     });
   }),
   'keywords:frequency': check({ relation, keyword: word, frequency: count }, (text, args) =>

@@ -8,9 +8,9 @@ interface Finder {
 const finders = {
   secret: {
     pattern:
-      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n-]?[KS][ \n-]?I[ \n-]?A(?:[ \n+-]{0,3}[A-Z0-9]){16}\b|\bgh[pousr]_(?:\n?[A-Za-z0-9]){36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\bAuthorization: (?:Basic|Bearer) (?!(?:YOUR|your)[_-])(?=\D{0,64}\d)[\w+/.=-]{16}|\b[a-z]{2,16}:\/\/[^\s:@/]{1,64}:(?=[^\s:@/\d]{0,64}\d)[^\s:@/]{6,64}@|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+      /-{2,5} ?BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY ?-{2}|\bA[ \n+-]{0,3}[KS][ \n+-]{0,3}I[ \n+-]{0,3}A(?:[ \n+-]{0,3}[A-Z0-9]){16}\b|\bgh[pousr]_(?:(?:-?\n)?[A-Za-z0-9]){36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\bAuthorization: (?:Basic|Bearer) (?!(?:YOUR|your)[_-])(?=\D{0,64}\d)[\w+/.=-]{16}|\b[a-z]{2,16}:\/\/[^\s:@/]{1,64}:(?=[^\s:@/\d]{0,64}\d)[^\s:@/]{6,64}@|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
     // A headline about Asia is not a key in groups.
-    accepts: (match) => !/^A[ \n-]?[KS]/u.test(match) || /\d|^\w+$/u.test(match),
+    accepts: (match) => !/^A[ \n+-]{0,3}[KS]/u.test(match) || /\d|^\w+$/u.test(match),
   },
   'payment-card': {
     pattern:
@@ -45,7 +45,7 @@ const finders = {
   },
   password: {
     pattern:
-      /\b(?:my|your|our|the|admin|root|das|mein|la|mi|le|mon|\w{1,20}['’]s)(?: \w{1,20}){0,2} (?:password|passphrase|passcode|passwort|kennwort|contraseña|mot de passe)(?: (?:for|of|to|on|für|zu|del?|du)(?: \p{L}{1,20}){1,3})? ?(?:is|was|ist|lautet|es|est|:|=)(?: ?:)? ?[^\s]{6,64}|\bPIN(?: \w{1,20}){0,5} ?(?:is|was|:) ?\d{4,8}\b|\busername: ?\S{1,40} password: ?\S{6,64}|(?<!\S)[^\s]{8,64} as (?:the|your|my|a) (?:password|passphrase|passcode)\b/giu,
+      /\b(?:my|your|our|the|admin|root|das|mein|la|mi|le|mon|\w{1,20}['’]s)(?: \w{1,20}){0,2} (?:password|passphrase|passcode|passwort|kennwort|contrasena|mot de passe)(?: (?:for|of|to|on|fur|zu|del?|du)(?: \p{L}{1,20}){1,3})? ?(?:is|was|ist|lautet|es|est|:|=)(?: ?:)? ?[^\s]{6,64}|\bPIN(?: \w{1,20}){0,5} ?(?:is|was|:) ?\d{4,8}\b|\busername: ?\S{1,40} password: ?\S{6,64}|(?<!\S)[^\s]{8,64} as (?:the|your|my|a) (?:password|passphrase|passcode)\b/giu,
     accepts: hasPassword,
   },
   script: {
@@ -70,7 +70,12 @@ function asciiDigit(digit: string): string {
 
 /** Signs by their numbers, and parts of texts that programs put together. */
 const sign = /&#(?:x([0-9a-f]{2})|0*(\d{2,3}));/giu;
-const joint = /\$\{["'`]|["'`]\}|(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+? ?["']|(?<=\w)(?:\*\*|`)(?=\w)/gu;
+const joint = /\$\{["'`]|["'`]\}|(?<=[a-z])(?:''|"")(?=[a-z])|["'] ?\+? ?["']|\*\*|(?<=\w)`(?=\w)/gu;
+/** A word in LaTeX, and the end of a word as code. */
+const latexWord = /\$?\\(?:text|math)\w{0,5}\{([^{}]*)\}\$?/gu;
+const codedEnd = /(?<=\w)`(\w{1,60})`/gu;
+/** Digits with the same sign between them. */
+const partedDigits = /(?<![\p{L}\p{N}])\d([_|·•~*#]|\p{Extended_Pictographic})\d(?:\1\d)+(?![\p{L}\p{N}])/gu;
 /** A variable of the shell that stands for the root or a home folder. */
 const rootName = /\b([A-Za-z]\w{0,30})=["']?([/~])["']?(?=[\s;&])/gu;
 
@@ -86,7 +91,11 @@ export function safetyMatches(
     )
     .replace(/&[lg]t;/gu, (name) => (name === '&lt;' ? '<' : '>'))
     .replace(/[\uff01-\uff5e]/gu, (wide) => wide.normalize('NFKC'))
-    .replace(/[\ufe0f\u20e3]/gu, '')
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(latexWord, '$1')
+    .replace(codedEnd, '$1')
+    .replace(partedDigits, (digits) => digits.replace(/\D/gu, ''))
     .replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
     .replace(/< ?[|｜] ?(\w{1,20}) ?[|｜] ?>/gu, '<|$1|>')
     .replace(/\$\{?(\w{1,31})\}?/gu, (one, name) => roots.get(name) ?? one)

@@ -45,7 +45,9 @@ export class SafetyPatternVerifier extends TextVerifier {
     const { fail, warn } = this.#options;
     const { text, disguises } = spelledText(original);
     const kinds = [...fail, ...warn];
-    const readings = new Set([response, text, spelledText(seenText(original)).text]);
+    const seen = spelledText(seenText(original).replace(/[[\]]/g, '')).text;
+    // Letters in boxes are capitals.
+    const readings = new Set([response, text, seen, ...(disguises.styled ? [text.toLowerCase()] : [])]);
     const counts = Array.from(readings, (reading) => safetyMatches(reading, kinds));
     const most = kinds.map((kind) => [kind, Math.max(...counts.map((count) => count[kind] ?? 0))] as const);
     const found = Object.fromEntries(most.filter(([, count]) => count > 0));
