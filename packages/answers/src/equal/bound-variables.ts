@@ -1,40 +1,148 @@
-import { type Expression, renamed, variablesOf } from './expression.ts';
+import { Fraction } from 'fraction.js';
+import { evaluate, toComplex } from './evaluate.ts';
+import {
+  apply,
+  collection,
+  constant,
+  type Expression,
+  hasSymbol,
+  renamed,
+  symbol,
+  variablesOf,
+} from './expression.ts';
 
-/** The parts of a list or set with one name for each variable that a part such as `k \in \mathbb{Z}` introduces. */
-export function withBoundNames(parts: readonly Expression[]): readonly Expression[] {
-  const names = parts.flatMap((part) => {
-    const isMembership = part.type === 'relation' && part.operators.join() === 'in';
-    const side = isMembership ? part.sides[0] : undefined;
-    return side?.type === 'symbol' ? [side.name] : [];
-  });
-  return parts.map((part) => names.reduce((rest, name, index) => renamed(rest, name, `n:${index}`), part));
+interface Declaration {
+  readonly name: string;
+  readonly domain: string | undefined;
+}
+
+/** Answers in a parameter: `x = k\pi` and the declaration of `k`. */
+interface Family extends Declaration {
+  readonly parts: readonly Expression[];
 }
 
 /**
- * `k\pi, k \in \mathbb{Z}` as `n\pi`, if the other answer is in `n` and says nothing of it. A letter that is often a number of the other
- * domain stays.
+ * The parts of a list or set with one name for each variable that a part such as `k \in \mathbb{Z}` introduces: `n:0` for any whole number,
+ * `t:0` for others.
  */
-export function withDeclarationOf(expression: Expression, other: Expression): Expression {
-  const [value, declared] =
-    expression.type === 'collection' && expression.kind === 'list' ? expression.parts : [];
-  if (declared?.type !== 'relation' || declared.operators.join() !== 'in' || isDeclared(other))
-    return expression;
-  const [name, domain] = declared.sides;
-  if (expression.type !== 'collection' || expression.parts.length !== 2) return expression;
-  if (name?.type !== 'symbol' || domain?.type !== 'symbol' || !/^[ZR]$/.test(domain.name)) return expression;
-  const names = namesIn(value!);
-  const others = [...namesIn(other)].filter((letter) => !names.has(letter));
-  const isBound = value!.type === 'relation' && value!.operators.join() !== '=';
-  if (!names.has(name.name) || isBound) return expression;
-  if (others.length === 0) return namesIn(other).has(name.name) ? value! : expression;
-  const isUsual = (domain.name === 'Z' ? /^[kmn]$/ : /^[abckmnACK]$/).test(others[0]!);
-  return others.length === 1 && isUsual && !namesIn(other).has(name.name)
-    ? renamed(value!, name.name, others[0]!)
-    : expression;
+export function withBoundNames(parts: readonly Expression[]): readonly Expression[] {
+  const isBounded = (name: string) =>
+    parts.some(
+      (part) =>
+        part.type === 'relation' && !/^(?:=|in)$/.test(part.operators.join()) && namesIn(part).has(name),
+    );
+  const bind = (rest: Expression, { name, domain }: Declaration, index: number) =>
+    renamed(rest, name, `${domain === 'Z' && !isBounded(name) ? 'n' : 't'}:${index}`);
+  const declared = parts.flatMap((part) => declarationIn(part) ?? []);
+  return parts.map((part) => declared.reduce(bind, part));
 }
 
-const isDeclared = (expression: Expression) =>
-  expression.type === 'collection' && expression.parts.some((part) => part.type === 'relation');
+/** The variable and the domain of `k \in \mathbb{Z}`. */
+function declarationIn(part: Expression): Declaration | undefined {
+  const [name, domain] = part.type === 'relation' && part.operators.join() === 'in' ? part.sides : [];
+  if (name?.type !== 'symbol') return;
+  return { name: name.name, domain: domain?.type === 'symbol' ? domain.name : undefined };
+}
+
+/** Values of a list, or the only one. */
+const valuesOf = (expression: Expression): readonly Expression[] =>
+  expression.type === 'collection' && /^(?:list|all|either)$/.test(expression.kind)
+    ? expression.parts
+    : [expression];
+
+/** The family of `x = k\pi, k \in \mathbb{Z}`. */
+function familyOf(expression: Expression): Family | undefined {
+  const [parts, last] = [valuesOf(expression).slice(0, -1), valuesOf(expression).at(-1)!];
+  const declared = declarationIn(last);
+  if (declared === undefined || parts.length === 0 || !/^[ZR]$/.test(declared.domain ?? '')) return;
+  const isBound = (part: Expression) => part.type === 'relation' && part.operators.join() !== '=';
+  return parts.every((part) => !isBound(part) && namesIn(part).has(declared.name))
+    ? { ...declared, parts }
+    : undefined;
+}
+
+/** Families that do not name their domain: angles such as `x = \frac{\pi}{6} + 2k\pi`, and `7k + 3` for `3 \pmod 7`, and that. */
+function impliedFamily(expression: Expression, other: Expression): Family | undefined {
+  const [value, modulus] = [unlabelled(expression), modulusOf(expression)];
+  const [name, ...others] = namesIn(value);
+  const isOfOne = name !== undefined && others.length === 0 && /^[kmnqt]$/.test(name);
+  if (isOfOne && (isAngle(expression) || modulusOf(other) !== undefined))
+    return { parts: [expression], name, domain: 'Z' };
+  if (value.type !== 'quantity' || modulus === undefined) return;
+  const step = apply('multiply', constant(new Fraction(modulus)), symbol('k'));
+  return { parts: [apply('add', value.value, step)], name: 'k', domain: 'Z' };
+}
+
+/** The `7` of `3 \pmod 7`. */
+function modulusOf(expression: Expression): string | undefined {
+  const value = unlabelled(expression);
+  return value.type === 'quantity' ? /^mod (.*)/.exec(value.unit)?.[1] : undefined;
+}
+
+/** Whether an equation says what an angle is, in terms of `\pi`. */
+function isAngle(expression: Expression): boolean {
+  const [label, value] = expression.type === 'relation' ? expression.sides : [];
+  const isNamed = label?.type === 'symbol' && /^(?:[xyzt]|theta|phi|alpha|beta)$/.test(label.name);
+  return isNamed && hasSymbol(value!, 'pi');
+}
+
+/** What `x = k\pi` and `x \equiv 3` say, or the whole expression. */
+function unlabelled(expression: Expression): Expression {
+  const isNamed = expression.type === 'relation' && expression.sides[0]!.type === 'symbol';
+  return isNamed && /^(?:=|equiv)$/.test(expression.operators.join()) ? expression.sides[1]! : expression;
+}
+
+/**
+ * Two answers with the declarations of their parameters, if the right one has or implies one. A letter that is often a number of its domain
+ * may have none. Without a family on the right the answer loses its declaration, and takes the letter of the right one.
+ */
+export function declaredAlike(given: Expression, expected: Expression): readonly [Expression, Expression] {
+  const [own, wanted] = [familyOf(given), familyOf(expected) ?? impliedFamily(expected, given)];
+  if (wanted === undefined) {
+    const letter = own?.parts.length === 1 ? letterFor(own, expected) : undefined;
+    return [letter === undefined ? given : renamed(own!.parts[0]!, own!.name, letter), expected];
+  }
+  const name = letterFor(wanted, valuesOf(given)[0]!);
+  const undeclared = name === undefined ? undefined : { ...wanted, parts: valuesOf(given), name };
+  const family = own ?? impliedFamily(given, expected) ?? undeclared;
+  return family === undefined ? [given, expected] : [declared(family), declared(wanted)];
+}
+
+function declared({ parts, name, domain }: Family): Expression {
+  const sides = [symbol(name), symbol(domain!)];
+  return collection('list', [...parts, { type: 'relation', operators: ['in'], sides }]);
+}
+
+/** The letter that an expression has for that of a family: the same, or its only other one. */
+function letterFor({ name, domain, parts }: Family, other: Expression): string | undefined {
+  const [names, others] = [namesIn(unlabelled(parts[0]!)), namesIn(unlabelled(other))];
+  const [letter, ...further] = [...others].filter((one) => !names.has(one));
+  if (letter === undefined) return others.has(name) ? name : undefined;
+  const isUsual = (domain === 'Z' ? /^[kmn]$/ : /^[abckmnACK]$/).test(letter);
+  return isUsual && further.length === 0 && !others.has(name) ? letter : undefined;
+}
+
+/** Whether two expressions in one whole number have the same values: `7k + 3` and `7k - 4`. */
+export function areSameFamily(...sides: readonly [Expression, Expression]): boolean {
+  const [name, ...others] = variablesOf(...sides);
+  if (name === undefined || others.length > 0 || !name.startsWith('n:')) return false;
+  const [[start, step], [other, size]] = sides.map((side) => lineOf(side, name)) as [Line, Line];
+  const shift = (start - other) / size;
+  return Math.abs(shift - Math.round(shift)) < 1e-9 && Math.abs(Math.abs(step / size) - 1) < 1e-11;
+}
+
+type Line = readonly [start: number, step: number];
+
+/** Where a line begins and what each step adds; no numbers for anything else. */
+function lineOf(side: Expression, name: string): Line {
+  const at = (n: number) => {
+    const { re, im } = toComplex(evaluate(side, new Map([[name, new Fraction(n)]])));
+    return im === 0 ? re : Number.NaN;
+  };
+  const [start, step] = [at(0), at(1) - at(0)];
+  const isLine = [2, 7, 30].every((n) => Math.abs(at(n) - start - n * step) < 1e-9);
+  return isLine ? [start, step] : [Number.NaN, Number.NaN];
+}
 
 /** Names of the variables of expressions in relations, lists and quantities too. */
 function namesIn(expression: Expression): ReadonlySet<string> {

@@ -35,7 +35,7 @@ export function canonical(expression: Expression): Expression {
   const parts = (isJoint(expression) ? written.filter((part) => !isRealDomain(part)) : written).map(
     canonical,
   );
-  if (isJoint(expression) && parts.length === 1) return parts[0]!;
+  if (/^(?:list|all)$/.test(expression.kind) && parts.length === 1) return parts[0]!;
   const common = isJoint(expression) && isOfInequalities(expression) ? intersection(parts) : undefined;
   if (common !== undefined) return common;
   const kind =
@@ -91,19 +91,17 @@ function isCollection(part: Expression, kind: string): part is Collection {
 
 const isJoint = ({ kind, parts }: Collection) => /^(?:list|all)$/.test(kind) && parts.length > 1;
 
-/** `x \ne 1, x \ne 2` as `\mathbb{R} \setminus \{1, 2\}`. */
+/** `x \ne 1, x \ne 2` as `\mathbb{R} \setminus \{1, 2\}`, and `x > 0, x \ne 2` as `(0, \infty) \setminus \{2\}`. */
 function pointsLeftOut(parts: readonly Expression[]): Expression | undefined {
-  const points = parts.flatMap((part) =>
-    part.type === 'relation' &&
-    part.operators.join() === 'ne' &&
-    isVariable(part.sides[0]!) &&
-    variablesOf(part.sides[1]!).size === 0
-      ? [part.sides[1]!]
-      : [],
-  );
-  return points.length === parts.length
-    ? apply('without', symbol('R'), collection('set', points))
-    : undefined;
+  const names = variablesOf(...parts.flatMap((part) => (part.type === 'relation' ? part.sides : [])));
+  const isExcluded = (part: Expression): part is Relation =>
+    part.type === 'relation' && part.operators.join() === 'ne' && isVariable(part.sides[0]!);
+  const points = parts.filter(isExcluded).map(({ sides }) => sides[1]!);
+  const rest = parts.filter((part) => !isExcluded(part));
+  if (names.size !== 1 || points.length === 0) return;
+  const interval = rest.length === 0 ? reals : canonical(collection('list', rest));
+  const isInterval = interval.type === 'collection' && /^[([][)\]]$/.test(interval.kind);
+  return isInterval ? apply('without', interval, collection('set', points)) : undefined;
 }
 
 /** `x \in \mathbb{R}`, which says nothing of a variable. */

@@ -1,3 +1,5 @@
+import { valueInWords } from './number-words.ts';
+
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 /** The names of months, in a regular expression. */
 export const monthName =
@@ -32,6 +34,20 @@ function timeOf(text: string): string | undefined {
   return `${after}:${minute ?? '00'}${second}`;
 }
 
+const spoken =
+  /^(?:(half|(?:a )?quarter|(?:twenty-)?five|ten|twenty|\d+(?= m))(?: minutes)? (past|to) )?([a-z]+|\d{1,2})( o['’]clock)?$/;
+
+/** `half past three` and `ten to five` as `3:30` and `4:50`. */
+function onClock(text: string): string {
+  const [, part = 'zero', way, hour, sign] = spoken.exec(text.toLowerCase()) ?? [];
+  if (hour === undefined || (way ?? sign) === undefined) return text;
+  const valueOfWord = (word: string) => Number(valueInWords(word) ?? word);
+  const past = part === 'half' ? 30 : part.endsWith('quarter') ? 15 : valueOfWord(part);
+  const hours = way === 'to' ? ((valueOfWord(hour) + 10) % 12) + 1 : valueOfWord(hour);
+  if (!(hours >= 1 && hours <= 12 && past < 60)) return text;
+  return `${hours}:${String(way === 'to' ? 60 - past : past).padStart(2, '0')}`;
+}
+
 /** Whether two dates or two times of day are the same; `undefined` for anything else. */
 export function agreeAsDates(...answers: readonly [string, string]): boolean | undefined {
   const [given, expected] = answers.map((answer) => {
@@ -43,7 +59,7 @@ export function agreeAsDates(...answers: readonly [string, string]): boolean | u
       .replace(/^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? (?=.*\d)/i, '')
       .replace(/^(?:12(?::00)? )?noon$/i, '12 pm')
       .replace(/^(?:12(?::00)? )?midnight$/i, '12 am');
-    return { date: dateOf(text), time: timeOf(text) };
+    return { date: dateOf(text), time: timeOf(onClock(text)) };
   });
   if (given!.date !== undefined && expected!.date !== undefined) return given!.date === expected!.date;
   if (given!.time !== undefined && expected!.time !== undefined) return given!.time === expected!.time;

@@ -1,12 +1,14 @@
 import { Complex } from 'complex.js';
 import { Fraction } from 'fraction.js';
-import type { Expression } from './expression.ts';
+import type { Apply, Expression } from './expression.ts';
 
 /** The value of an expression: exact as far as rational arithmetic reaches, else a complex float. */
 export type Value = Fraction | Complex;
 
 /** Exact numbers of more bits become floats. Fractions are reduced after each step, which takes long. */
 const maximumBits = { integer: 30_000, fraction: 1500 };
+/** Most terms of a sum. */
+const maximumTerms = 200;
 const undefinedValue = new Complex(Number.NaN, 0);
 
 /** Functions of one complex number. */
@@ -28,11 +30,49 @@ const functions: Readonly<Record<string, (z: Complex) => Complex>> = {
   ln: (z) => z.log(),
   exp: (z) => z.exp(),
   cis: (z) => z.mul(new Complex(0, 1)).exp(),
+  conj: (z) => z.conjugate(),
   degrees: (z) => z.mul(Math.PI / 180),
 };
 
-/** Names of the functions of one argument that an answer may have. */
-export const functionNames: ReadonlySet<string> = new Set([...Object.keys(functions), 'abs', 'log']);
+/** Names of the functions that an answer may have. */
+export const functionNames: ReadonlySet<string> = new Set(
+  Object.keys(functions).concat('abs', 'log', 'gcd', 'lcm', 'max', 'min'),
+);
+
+/** Operations on complex numbers. `last` is the second one as it was before it became a float. */
+const operations: Readonly<Record<string, (a: Complex, b: Complex | undefined, last: Value) => Complex>> = {
+  ...functions,
+  negate: (a) => a.neg(),
+  add: (a, b) => a.add(b!),
+  multiply: (a, b) => a.mul(b!),
+  call: (a, b) => a.mul(b!),
+  divide: (a, b) => a.div(b!),
+  power: (a, b, last) => power(a, b!, last),
+  abs: (a) => new Complex(a.abs(), 0),
+  floor: (a) => (a.im === 0 ? a.floor(0) : undefinedValue),
+  ceil: (a) => (a.im === 0 ? a.ceil(0) : undefinedValue),
+  log: (a, base = new Complex(10, 0)) => a.log().div(base.log()),
+};
+
+/** Operations on exact numbers. `undefined` where the result is not exact. */
+const exactOperations: Readonly<Record<string, (...values: readonly Fraction[]) => Fraction | undefined>> = {
+  negate: (a) => a!.neg(),
+  add: (a, b) => a!.add(b!),
+  mixed: (a, b) => a!.add(b!),
+  multiply: (a, b) => a!.mul(b!),
+  call: (a, b) => a!.mul(b!),
+  divide: (a, b) => (b!.n === 0n ? undefined : a!.div(b!)),
+  power: (a, b) => exactPower(a!, b!),
+  abs: (a) => a!.abs(),
+  floor: (a) => a!.floor(),
+  ceil: (a) => a!.ceil(),
+  factorial: (a) => exactBinomial(a!, undefined),
+  binomial: (a, b) => exactBinomial(a!, b!),
+  gcd: (...values) => values.reduce((a, b) => a.gcd(b)),
+  lcm: (...values) => values.reduce((a, b) => a.lcm(b)),
+  max: (...values) => values.reduce((a, b) => (b.gt(a) ? b : a)),
+  min: (...values) => values.reduce((a, b) => (b.lt(a) ? b : a)),
+};
 
 const constants: ReadonlyMap<string, Complex> = new Map([
   ['e', new Complex(Math.E, 0)],
@@ -59,51 +99,38 @@ export function evaluate(expression: Expression, point: ReadonlyMap<string, Valu
     return constants.get(expression.name) ?? point.get(expression.name) ?? undefinedValue;
   }
   if (expression.type !== 'apply') return undefinedValue;
+  if (expression.name === 'sum' || expression.name === 'prod') return seriesOf(expression, point);
   return resultOf(
     expression.name,
     expression.args.map((arg) => evaluate(arg, point)),
   );
 }
 
+/** The sum or product of the terms between two bounds. Sums in sums would take long. */
+function seriesOf({ name, args }: Apply, point: ReadonlyMap<string, Value>): Value {
+  const [from, to] = args.slice(1).map((bound) => evaluate(bound, point));
+  if (!(from instanceof Fraction && to instanceof Fraction) || from.d * to.d !== 1n) return undefinedValue;
+  if (to.sub(from).gt(maximumTerms) || point.has('index')) return undefinedValue;
+  let value: Value = new Fraction(name === 'sum' ? 0 : 1);
+  for (let at = from; at.lte(to); at = at.add(1)) {
+    const term = evaluate(args[0]!, new Map([...point, ['index', at]]));
+    value = resultOf(name === 'sum' ? 'add' : 'multiply', [value, term]);
+  }
+  return value;
+}
+
 /** What an operation makes of values. */
 export function resultOf(name: string, values: readonly Value[]): Value {
   if (values.some((value) => value instanceof Complex && value.isNaN())) return undefinedValue;
-  const exact = values.every((value) => value instanceof Fraction) ? exactly(name, values) : undefined;
+  const exact = values.every((value) => value instanceof Fraction)
+    ? exactOperations[name]?.(...values)
+    : undefined;
   if (exact !== undefined && bitsOf(exact) <= maximumBits[exact.d === 1n ? 'integer' : 'fraction'])
     return exact;
-  const result = approximately(name, values.map(toComplex), values.at(-1)!);
+  const [a, b] = values.map(toComplex) as [Complex, Complex?];
+  const result = operations[name]?.(a, b, values.at(-1)!) ?? undefinedValue;
   // A negative zero would choose the other branch of a root.
   return Object.is(result.im, -0) ? new Complex(result.re, 0) : result;
-}
-
-/** An exact result, where there is one. */
-function exactly(name: string, [a, b]: readonly Fraction[]): Fraction | undefined {
-  switch (name) {
-    case 'negate':
-      return a!.neg();
-    case 'add':
-    case 'mixed':
-      return a!.add(b!);
-    case 'multiply':
-    case 'call':
-      return a!.mul(b!);
-    case 'divide':
-      return b!.n === 0n ? undefined : a!.div(b!);
-    case 'power':
-      return exactPower(a!, b!);
-    case 'abs':
-      return a!.abs();
-    case 'floor':
-      return a!.floor();
-    case 'ceil':
-      return a!.ceil();
-    case 'factorial':
-      return exactBinomial(a!, undefined);
-    case 'binomial':
-      return exactBinomial(a!, b!);
-    default:
-      return;
-  }
 }
 
 /** Bits of the larger of numerator and denominator, to within four. */
@@ -125,32 +152,6 @@ function exactBinomial(n: Fraction, k: Fraction | undefined): Fraction | undefin
   let product = 1n;
   for (let factor = k === undefined ? 2n : n.n - k.n + 1n; factor <= n.n; factor++) product *= factor;
   return k === undefined ? new Fraction(product, 1n) : new Fraction(product, exactBinomial(k, undefined)!.n);
-}
-
-function approximately(name: string, [a, b]: readonly Complex[], last: Value): Complex {
-  switch (name) {
-    case 'negate':
-      return a!.neg();
-    case 'add':
-      return a!.add(b!);
-    case 'multiply':
-    case 'call':
-      return a!.mul(b!);
-    case 'divide':
-      return a!.div(b!);
-    case 'power':
-      return power(a!, b!, last);
-    case 'abs':
-      return new Complex(a!.abs(), 0);
-    case 'floor':
-      return a!.im === 0 ? a!.floor(0) : undefinedValue;
-    case 'ceil':
-      return a!.im === 0 ? a!.ceil(0) : undefinedValue;
-    case 'log':
-      return a!.log().div((b ?? new Complex(10, 0)).log());
-    default:
-      return functions[name]?.(a!) ?? undefinedValue;
-  }
 }
 
 /** Whole powers of reals are real. An odd root of a negative number is negative, as schools have it: `(-8)^{1/3}` is −2. */

@@ -77,10 +77,12 @@ class Reader extends BracketReader {
     return operators.length === 0 ? sides[0]! : { type: 'relation', operators, sides };
   }
 
-  /** `3:4` is a quotient, except in a set, where a colon begins its condition. */
+  /** `3:4` is a quotient, and `3:4:5` has two, except in a set, where a colon begins its condition. */
   #ratio(): Expression {
-    const value = this.quantity();
-    return !this.isInSet && this.take(':') ? apply('divide', value, this.quantity()) : value;
+    const values = [this.quantity()];
+    while (!this.isInSet && this.take(':')) values.push(this.quantity());
+    const quotients = values.slice(1).map((value, index) => apply('divide', values[index]!, value));
+    return quotients.length < 2 ? (quotients[0] ?? values[0]!) : collection('ratio', quotients);
   }
 
   /** A value with its currency or unit, or a phrase. */

@@ -28,6 +28,7 @@ export type Expression =
   /** Words, lower-case. */
   | { readonly type: 'words'; readonly text: string };
 
+export type Apply = Extract<Expression, { type: 'apply' }>;
 export type Relation = Extract<Expression, { type: 'relation' }>;
 export type Collection = Extract<Expression, { type: 'collection' }>;
 export type Quantity = Extract<Expression, { type: 'quantity' }>;
@@ -62,6 +63,10 @@ export function partsOf(expression: Expression): readonly Expression[] {
   return parts;
 }
 
+/** Whether an expression has a variable or constant. */
+export const hasSymbol = (expression: Expression, name: string) =>
+  partsOf(expression).some((part) => part.type === 'symbol' && part.name === name);
+
 /** An expression with another name for one of its variables. */
 export function renamed(expression: Expression, from: string, to: string): Expression {
   const again = (part: Expression) => renamed(part, from, to);
@@ -81,7 +86,8 @@ export function renamed(expression: Expression, from: string, to: string): Expre
   }
 }
 
-const constants = new Set(['e', 'i', 'pi']);
+/** What is no variable, and the letter of a sum. */
+const constants = new Set(['e', 'i', 'pi', 'index']);
 
 /** Names of the variables of expressions. */
 export function variablesOf(...expressions: readonly Expression[]): ReadonlySet<string> {

@@ -42,7 +42,7 @@ const plainStyles = /^(?:mathbf|mathit|mathsf|boldsymbol|bm|vec|hat|boxed|fbox)$
 
 /** Names that mathematics reads without a backslash too. */
 const plainNames = new Set(
-  'cis asin acos atan sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega'.split(
+  'gcd lcm cis asin acos atan sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega'.split(
     ' ',
   ),
 );
@@ -58,7 +58,7 @@ const shortWords = new Set(
 const scaledUnit = /^(?:[nmkMG]?(?:Hz|Pa|eV|Wh)|[nmkMG][AVWJNCFTHL]|[kMG]B|dB)$/;
 
 const space = String.raw`(?:\s|~|\\[,;:! ]|\\q?quad(?![a-zA-Z]))+`;
-const number = String.raw`(?:\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|(?<![_^])\d{1,3}(?:(?:SEPARATOR)\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+\.?(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)`;
+const number = String.raw`(?:(?<![a-zA-Z\\])[\dA-F]{1,40}(?=_\{?1[1-6](?!\d))|\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|(?<![_^])\d{1,3}(?:(?:SEPARATOR)\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+\.?(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)`;
 const spacing = String.raw`'|\{,\}|\\[,;: ]|,?\\! ?,?|[ ~]`;
 const patterns = {
   list: pieces(spacing),

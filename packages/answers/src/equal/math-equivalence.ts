@@ -1,6 +1,6 @@
 import { callback } from '@rlp/core';
 import * as z from 'zod';
-import { withDeclarationOf } from './bound-variables.ts';
+import { areSameFamily, declaredAlike } from './bound-variables.ts';
 import { canonical } from './canonical.ts';
 import { agreeAsFormulas } from './chemistry.ts';
 import { choiceOf, chosenValue } from './choices.ts';
@@ -10,7 +10,7 @@ import { collection, type Expression, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { valueSaid, withoutLabel } from './labels.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
-import { roundsTo, withConstantOf, withoutBase } from './other-forms.ts';
+import { roundsTo, withConstantsOf, withoutBase, withoutThousands } from './other-forms.ts';
 import { samePieces } from './piecewise.ts';
 import { agreeQuantities } from './quantities.ts';
 import { agreeRelations, haveOneVariable } from './relations.ts';
@@ -51,6 +51,7 @@ const maximumDepth = 4;
  * - Lists and sets may be in any order. Tuples, intervals and matrices keep theirs. A bare list is a set, but not a tuple.
  * - An inequality for one variable is an interval. Equations are equal up to a factor. `x = 5`, `f(x) = 5` and `a + b = 5` are 5, but 5 is
  *   not an answer to `xy = 5`. `x = 1, y = 2` is `(1, 2)`.
+ * - Answers in a whole number have the same values: `7k - 4` is `7k + 3`, and `3 \pmod 7`.
  * - Functions by cases are equal if they have the same values, at the edges too.
  * - A unit may be missing on one side. Two units must have one dimension, and values are converted: 150 min is 2.5 h.
  * - A percent sign may be missing on one side, as the graders of MATH have it: 50 is right for 50 %, and 50 % for 50. So is the value: 0.5 for
@@ -71,18 +72,24 @@ export function mathAnswersAgree(
   if (given.trim() === '' || expected.trim() === '') return false;
   if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
   if (isOneOf(given) && isBoth(expected)) return false;
-  const said = restatement.exec(given.replace(/\\text\s*\{([^{}]*)\}/g, '$1'))?.slice(1);
+  const said = restatement
+    .exec(given.replace(/\\text\s*\{([^{}]*)\}/g, '$1'))
+    ?.slice(1)
+    .filter(Boolean);
   if (said !== undefined && isSaidTwice(said, expected, options)) return true;
   const [own, right] = [given, expected].map(connectives);
   if (own !== '' && right !== '' && own !== right) return false;
   const sameDate = agreeAsDates(given, expected);
   if (sameDate !== undefined) return sameDate;
+  const again = (one: string, other: string) => mathAnswersAgree(one, other, options);
   if (point.test(given) && /^\s*(?:\\left\s*)?\(/.test(expected))
-    return mathAnswersAgree(given.replace(point, ''), expected, options);
+    return again(given.replace(point, ''), expected);
   const sameFormula = agreeAsFormulas(given, expected);
   if (sameFormula !== undefined) return sameFormula;
   if (decimalComma.test(given) && /^[^\d([]*\d+\.\d+[^\d)\]]*$/.test(expected))
-    return mathAnswersAgree(given.replace(decimalComma, '$1.$2'), expected, options);
+    return again(given.replace(decimalComma, '$1.$2'), expected);
+  if (lakhs.test(given) && /^\D*\d[\d,]*\D*$/.test(expected))
+    return again(given.replaceAll(',', ''), expected);
   const comparison = { form: options.form ?? 'any', seed: options.seed ?? secretSeed() };
   if (agreeAs({ commas: 'thousands' }, given, expected, comparison)) return true;
   const both = `${given} ${expected}`;
@@ -95,8 +102,8 @@ export function mathAnswersAgree(
   }
 }
 
-/** A value that is said in two ways: `20 m/s, or 72 km/h`, `18 dollars, i.e. $18.00`. */
-const restatement = /^([^,;]+),?\s(?:or|i\.e\.|that is),?\s([^,;]+)$/;
+/** A value that is said in two ways: `20 m/s, or 72 km/h`, `18 dollars, i.e. $18.00`, `7 (seven)`. */
+const restatement = /^([^,;]+?),?\s(?:(?:or|i\.e\.|that is),?\s([^,;]+)|\(([^()]+)\))$/;
 
 /** Whether both are right, or one is and has the measure of the other. */
 function isSaidTwice(said: readonly string[], expected: string, options: MathAgreementOptions): boolean {
@@ -122,6 +129,9 @@ const point = /^\s*[A-Z]\s*(?=(?:\\left\s*)?\([^()]*[,;])/;
 
 /** `3,14` or `€3,14`, for a right answer of `3.14`. */
 const decimalComma = /^(?!.*\\\{)([^\d,([]*\d+)(?:,|\{,\})(\d{1,2}[^\d,)\]]*)$/;
+
+/** `12,34,567`, for a right answer of one number. */
+const lakhs = /^\D*\d{1,2}(?:,\d\d)+,\d{3}\D*$/;
 
 interface Comparison {
   readonly form: 'simplified' | 'any';
@@ -157,7 +167,7 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
 
 function agreeExpressions(given: Expression, expected: Expression, comparison: Comparison): boolean {
   if (!haveOneVariable(given, expected)) return false;
-  const [a, b] = [withDeclarationOf(given, expected), withDeclarationOf(expected, given)];
+  const [a, b] = declaredAlike(given, expected);
   return (
     roundsTo(a, b) ||
     agree(canonical(a), canonical(b), comparison, maximumDepth) ||
@@ -250,8 +260,10 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
     const other = inUnitVectors(vector, sum);
     return other !== undefined && again(other, sum);
   }
-  const value = withConstantOf(withoutBase(given, expected), expected);
-  return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(value, expected, comparison);
+  const written = withoutThousands(withoutBase(given, expected), expected);
+  const value = withConstantsOf(written, expected);
+  if (comparison.form !== 'any' && !hasForm(given, expected)) return false;
+  return sameValues(value, expected, comparison) || areSameFamily(value, expected);
 }
 
 const isTuple = (side: Expression) => side.type === 'collection' && side.kind === '()';

@@ -101,17 +101,8 @@ const words: readonly string[] = (
   'students childrentickets multiples'
 ).split(' ');
 const marks: readonly string[] = [
-  ...[
-    '\\ldots',
-    '\\text{s}',
-    '\\text{.}',
-    '\\text{\ns}',
-    '\\text{}^2',
-    '\\text{}^3',
-    '\\text{\n}',
-    '\\text{}',
-  ],
-  ...['\\mathrm{th}', '^\\circ', '^{\\circ}', '\\;', ',\\!', '{,}', '"', '\\dots'],
+  ...['\\ldots', '\\text{s}', '\\text{.}', '\\text{\ns}', '\\text{}^2', '\\text{}^3'],
+  ...['\\text{\n}', '\\text{}', '\\mathrm{th}', '^\\circ', '^{\\circ}', '\\;', ',\\!', '{,}', '"', '\\dots'],
 ];
 
 /** An answer with Minerva's replacements. */
@@ -166,16 +157,7 @@ function minervaOfLmEval(answer: string): string {
 }
 
 /** On each line, `…$x$…` → `$x$`, by the line's first two dollar signs. */
-function withDollarsOnly(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => {
-      const open = line.indexOf('$');
-      const close = open < 0 ? -1 : line.indexOf('$', open + 1);
-      return close < 0 ? line : line.slice(open, close + 1);
-    })
-    .join('\n');
-}
+const withDollarsOnly = (text: string) => text.replace(/(?<![^\n])[^$\n]*(\$[^$\n]*\$)[^\n]*/g, '$1');
 
 /** On each line, `\text{x}` → `x`: up to the first brace that closes, or (once) up to the last one. */
 function withoutCommand(text: string, command: string, close: 'first' | 'last'): string {
@@ -186,14 +168,10 @@ function withoutCommand(text: string, command: string, close: 'first' | 'last'):
       let at = 0;
       for (;;) {
         const open = line.indexOf(command, at);
-        const end =
-          open < 0
-            ? -1
-            : close === 'first'
-              ? line.indexOf('}', open + command.length)
-              : line.lastIndexOf('}');
-        if (open < 0 || end < open + command.length) break;
-        kept.push(line.slice(at, open), line.slice(open + command.length, end));
+        const start = open + command.length;
+        const end = close === 'first' ? line.indexOf('}', start) : line.lastIndexOf('}');
+        if (open < 0 || end < start) break;
+        kept.push(line.slice(at, open), line.slice(start, end));
         at = end + 1;
       }
       return kept.join('') + line.slice(at);

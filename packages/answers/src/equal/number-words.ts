@@ -89,13 +89,12 @@ function wholeOfDozens(text: string): number | undefined {
 
 /** `three point one four`. */
 function decimalInWords(text: string): string | undefined {
-  const [, before, digits] = /^(?:(.+?) )?point ([a-z ]+)$/.exec(text) ?? [];
-  if (digits === undefined) return;
-  const whole = before === undefined ? 0 : counted(before);
-  const read = digits.split(' ').map((word) => small.indexOf(word));
-  return whole === undefined || read.some((digit) => digit < 0 || digit > 9)
-    ? undefined
-    : `${whole}.${read.join('')}`;
+  const [before, digits] = text.split(/(?:^| )point /);
+  const read = digits?.split(' ').map((word) => small.indexOf(word)) ?? [-1];
+  const whole = before === '' ? 0 : counted(before!);
+  return read.every((digit) => digit >= 0 && digit < 10) && whole !== undefined
+    ? `${whole}.${read.join('')}`
+    : undefined;
 }
 
 /** `fifteen percent` and `three hours`: a number and the words behind it. */

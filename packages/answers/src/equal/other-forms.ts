@@ -1,31 +1,47 @@
 import { evaluate, toComplex } from './evaluate.ts';
-import { constant, type Expression, renamed, variablesOf, writtenNumber } from './expression.ts';
+import { apply, constant, type Expression, renamed, variablesOf, writtenNumber } from './expression.ts';
 
-const numeral = /^(\d{1,40})_(\d{1,2})$/;
+const numeral = /^([\dA-F]{1,40})_(\d{1,2})$/;
 
 /** A number in another base as its value, if the right answer is not in another base: `1011_2` for 11, but not 11 for `1011_2`. */
 export function withoutBase(given: Expression, expected: Expression): Expression {
   const isWanted = [...variablesOf(expected)].some((name) => numeral.test(name));
   const [, digits, written] = given.type === 'symbol' && !isWanted ? (numeral.exec(given.name) ?? []) : [];
   const base = Number(written);
-  if (digits === undefined || base < 2 || [...digits].some((digit) => Number(digit) >= base)) return given;
+  if (digits === undefined || base < 2 || [...digits].some((digit) => Number.parseInt(digit, 16) >= base))
+    return given;
   let value = 0n;
-  for (const digit of digits) value = value * BigInt(base) + BigInt(digit);
+  for (const digit of digits) value = value * BigInt(base) + BigInt(Number.parseInt(digit, 16));
   return constant(value);
 }
 
-/** The constant of an integral may have another name: `x^2 + c` for `x^2 + C`. */
-export function withConstantOf(given: Expression, expected: Expression): Expression {
-  const [named, wanted] = [constantTerm(given), constantTerm(expected)];
-  if (named === undefined || wanted === undefined || named === wanted) return given;
-  const isOther = (name: string, side: Expression) => !variablesOf(side).has(name);
-  return isOther(named, expected) && isOther(wanted, given) ? renamed(given, named, wanted) : given;
+/** `120k` as a number, if the right answer is one. */
+export function withoutThousands(given: Expression, expected: Expression): Expression {
+  const [number, letter] = given.type === 'apply' && given.name === 'multiply' ? given.args : [];
+  const isScaled = letter?.type === 'symbol' && /^[kK]$/.test(letter.name) && number!.type === 'number';
+  return isScaled && writtenNumber(expected) !== undefined
+    ? apply('multiply', number!, constant(1000))
+    : given;
 }
 
-/** The letter c, C, k or K that is the last term of a sum. */
-function constantTerm(sum: Expression): string | undefined {
+const constantName = /^[cCkKAB](?:_\d)?$/;
+
+/** The constants of integrals may have other names: `x^2 + c` for `x^2 + C`, and `Ae^x + Be^{-x}` for `C_1e^x + C_2e^{-x}`. */
+export function withConstantsOf(given: Expression, expected: Expression): Expression {
+  const [own, right] = [variablesOf(given), variablesOf(expected)];
+  const named = [...own].filter((name) => constantName.test(name) && !right.has(name)).sort();
+  const wanted = [...right].filter((name) => constantName.test(name) && !own.has(name)).sort();
+  const areOfIntegrals =
+    [given, expected].every(hasConstantTerm) ||
+    [own, right].every((names) => names.has('x') || names.has('t'));
+  if (named.length !== wanted.length || !areOfIntegrals) return given;
+  return named.reduce((rest, name, index) => renamed(rest, name, wanted[index]!), given);
+}
+
+/** Whether the last term of a sum is a constant. */
+function hasConstantTerm(sum: Expression): boolean {
   const last = sum.type === 'apply' && sum.name === 'add' ? sum.args[1]! : undefined;
-  return last?.type === 'symbol' && /^[cCkK]$/.test(last.name) ? last.name : undefined;
+  return last?.type === 'symbol' && constantName.test(last.name);
 }
 
 /** Whether an answer such as `\sqrt{50} \approx 7.07` says a decimal, and rounds to it. */

@@ -3,14 +3,6 @@ import { valueInWords, withUnitInWords } from './number-words.ts';
 /** A word, or one in the style of text. */
 const word = String.raw`(?:\\(?:text|mathrm|operatorname)\s*\{\s*([a-zA-Z]+)\s*\}|([a-zA-Z]{2,}))`;
 
-const bounds: Readonly<Record<string, string>> = {
-  'at least': '\\ge',
-  'at most': '\\le',
-  'greater than': '>',
-  'more than': '>',
-  'less than': '<',
-};
-
 const scales: Readonly<Record<string, string>> = { K: 'thousand', M: 'million', B: 'billion', bn: 'billion' };
 
 const domainOf = (word: string) => (word === 'integer' ? '\\mathbb{Z}' : '\\mathbb{R}');
@@ -28,6 +20,9 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
     /(?<![\w)\]}])(?:\{\})?[_^]\{?(\d+)\}?\s*(?:\\(?:mathrm|text)\s*\{P\}|P)\s*_\{?(\d+)\}?/g,
     '\\frac{$1!}{($1-$2)!}',
   ],
+  [/(?<![\w}\\])C\s?\((\d+),\s?(\d+)\)/g, '\\binom{$1}{$2}'],
+  [/(?<![\w}\\])P\s?\((\d+),\s?(\d+)\)/g, '\\frac{$1!}{($1-$2)!}'],
+  [/\\(?:overline|bar)\s*\{(?=[^{}]*(?<![a-zA-Z])i(?![a-zA-Z]))/g, '\\conj{'],
   // 3rd, 3^{rd}, 3^{\text{rd}}
   [
     /(?<=\d)\s*(?:\^\s*)?(?:\{\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?(?:st|nd|rd|th)(?![a-z])(?:\s*\}){0,2}/gi,
@@ -57,6 +52,8 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
         : given!,
   ],
   [/^\s*\*\*([^*]+)\*\*\s*$/, '$1'],
+  // B, not A
+  [/^(\s*[^\s,;]{1,20}),\s(?:and\s)?not\s[^\s,;]{1,20}$/i, '$1'],
   // 12.35 (to 2 d.p.)
   [
     /\s*\(?(?:(?:rounded|correct)\s+)?to\s+\w+\s+(?:d\.?\s?p\.?|decimal\s+places?|s\.?\s?f\.?|significant\s+(?:figures?|digits?))\)?\s*$/i,
@@ -75,8 +72,7 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   [/(?<=[\w)\]}])\s?\*\*\s?(?=[\w({\\-])/g, '^'],
   // 0.1666... and 0.1(6)
   [/(?<![\d.])(\d{0,20}\.\d{0,20}?)(\d{1,12}?)\2{1,40}\s*\.{2,3}/g, '$1\\overline{$2}'],
-  [/^\s*(-?\d*\.\d*)\((\d+)\)\s*$/, '$1\\overline{$2}'],
-  [/^\s*(-?\d*\.)(\d)\s+(?:repeating|recurring)\s*$/, '$1\\overline{$2}'],
+  [/^\s*(-?\d*\.\d*?)(?:\((\d+)\)|(\d)\s+(?:repeating|recurring))\s*$/, '$1\\overline{$2$3}'],
   [/^\s*(\\text\s*\{)?\s*(?:the|an?)\s+(?=[a-z]{4})/i, '$1'],
   [/(\d*\.\d*)\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)?/g, '$1\\overline{$2$3$4}'],
   [/^\s*(\d+)\s+(?:out\s+of|in)\s+(\d+)\s*$/, '\\frac{$1}{$2}'],
@@ -92,10 +88,6 @@ const phrases: readonly (readonly [RegExp, string | ((...match: string[]) => str
   [/(\\(?:vec|mathbf|boldsymbol|hat)\s*(?:\{[^{}]*\}|[a-z])\s*)\\times(?![a-zA-Z])/g, '$1\\cross '],
   [/(?<=[a-z\s])!=/g, '\\ne '],
   [/^\s*(?:from\s+)?(\d+)\s*(?:\\text\s*\{\s*)?\bto\b\s*\}?\s*(\d+)\s*$/, '$1:$2'],
-  [
-    /^\s*\$?([a-z])\$?\s+(?:is|must be)\s+(at least|at most|greater than|more than|less than)\s+(?=\S+$)/i,
-    (_, name, bound) => `${name} ${bounds[bound!.toLowerCase()]} `,
-  ],
   // for any integer n, where c is a constant
   [
     /(?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\bfor\s+(?:any|all|some|every|each)\s+(real|integer)s?(?:\s+(?:numbers?|constants?|values?))?[\s{}$]+([a-zA-Z])[\s{}$]*$/,

@@ -3,7 +3,7 @@ import {
   apply,
   constant,
   type Expression,
-  partsOf,
+  hasSymbol,
   type Quantity,
   symbol,
   variablesOf,
@@ -19,16 +19,27 @@ export function agreeQuantities(given: Expression, expected: Expression, again: 
   if (a.unit === '' && b.unit === '%') return again(a.value, b.value) || again(a.value, percent(b.value));
   if (a.unit === '%' && b.unit === '')
     return (!isShare(a.value, b.value) && again(a.value, b.value)) || again(percent(a.value), b.value);
-  if (a.unit === '°' && b.unit === '' && hasPi(b.value)) return false;
+  if (a.unit === '°' && b.unit === '' && hasSymbol(b.value, 'pi')) return false;
   if (a.unit === 'rad' && b.unit === '°') return again(inDegrees(a.value), b.value);
   if (a.unit === '°' && b.unit === 'rad') return again(a.value, inDegrees(b.value));
   if (a.unit === '?' || b.unit === '?') return false;
-  if (a.unit === b.unit && a.unit.startsWith('mod ')) return areCongruent(a, b) || again(a.value, b.value);
   if (given.type !== 'quantity' || expected.type !== 'quantity')
     return mayBeLeftOut(a.unit === '' ? b : a) && again(a.value, b.value);
+  const [one, other] = [inKelvin(given), inKelvin(expected)];
+  if (a.unit !== b.unit && one !== undefined && other !== undefined) return again(one, other);
   if (a.unit !== b.unit && !saysMore(a.unit, b.unit)) return false;
   const ratio = given.scale.div(expected.scale);
   return again(ratio.equals(1) ? a.value : apply('multiply', a.value, constant(ratio)), b.value);
+}
+
+/** What to add to degrees of a scale. */
+const zeros: Readonly<Record<string, number>> = { K: 0, '°C': 273.15, '°F': 459.67 };
+
+function inKelvin({ value, unit, scale }: Quantity): Expression | undefined {
+  const zero = scale.equals(1) ? zeros[unit] : undefined;
+  if (zero === undefined) return;
+  const degrees = apply('add', value, constant(zero));
+  return unit === '°F' ? apply('divide', apply('multiply', degrees, constant(5)), constant(9)) : degrees;
 }
 
 /** Whether a unit has further words: `2 moles of NaOH` for `2 mol`. A percentage point is not a percent. */
@@ -37,13 +48,6 @@ function saysMore(given: string, expected: string): boolean {
   const further = own.filter((name) => !right.includes(name));
   const isWord = (name: string) => /^~(?!point)[a-z]{3,}$/.test(name) && !difference.test(name);
   return further.length === own.length - right.length && further.every(isWord);
-}
-
-function areCongruent(...sides: readonly Pick<Quantity, 'value' | 'unit'>[]): boolean {
-  const [first, second] = sides.map(({ value }) => writtenNumber(value)?.value);
-  return (
-    first !== undefined && second !== undefined && first.sub(second).div(sides[0]!.unit.slice(4)).d === 1n
-  );
 }
 
 /** Words of a difference, which is not the value: `12 years younger` is not 12. */
@@ -68,7 +72,3 @@ function isShare(...values: readonly Expression[]): boolean {
 /** The degrees of an angle in radians. */
 const inDegrees = (value: Expression) =>
   apply('divide', apply('multiply', value, constant(180)), symbol('pi'));
-
-/** Whether an angle without a unit is in radians. */
-const hasPi = (value: Expression) =>
-  partsOf(value).some((part) => part.type === 'symbol' && part.name === 'pi');

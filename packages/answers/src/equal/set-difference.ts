@@ -1,12 +1,12 @@
 import { evaluate, toComplex } from './evaluate.ts';
-import { apply, type Collection, collection, type Expression, symbol } from './expression.ts';
+import { type Apply, apply, type Collection, collection, type Expression, symbol } from './expression.ts';
 
 export const infinity = symbol('infty');
 export const minusInfinity = apply('negate', infinity);
 export const reals = collection('()', [minusInfinity, infinity]);
 
 /** `\mathbb{R} \setminus \{a, b\}`, `\mathbb{R} - \{a, b\}` and `(0, 3] \setminus \{1\}`, for numbers, as a union of intervals. */
-export function withoutPoints(difference: Extract<Expression, { type: 'apply' }>): Collection | undefined {
+export function withoutPoints(difference: Apply): Collection | undefined {
   const [all, rest] = difference.args;
   const interval = all?.type === 'symbol' && all.name === 'R' ? reals : all;
   if (interval?.type !== 'collection' || !/^[([][)\]]$/.test(interval.kind) || rest === undefined) return;

@@ -3,7 +3,16 @@ import { Complex } from 'complex.js';
 import { Fraction } from 'fraction.js';
 import * as z from 'zod';
 import { bitsOf, evaluate, resultOf, toComplex, type Value } from './evaluate.ts';
-import { apply, constant, type Expression, partsOf, variablesOf, writtenNumber } from './expression.ts';
+import {
+  type Apply,
+  apply,
+  constant,
+  type Expression,
+  hasSymbol,
+  partsOf,
+  variablesOf,
+  writtenNumber,
+} from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { latexTokens } from './latex-tokens.ts';
 
@@ -74,7 +83,9 @@ export function sameValues(
     ? [withFunctions(ownForm), withFunctions(rightForm)]
     : [ownForm, rightForm];
   const variables = [...variablesOf(given, expected)].sort();
-  if (variables.length > maximumVariables || isInfinite(given) !== isInfinite(expected)) return false;
+  // Infinity is a variable that does not cancel.
+  if (variables.length > maximumVariables || hasSymbol(given, 'infty') !== hasSymbol(expected, 'infty'))
+    return false;
   const streams = variables.map((name) => RandomStream.named(seed, 'answer', name));
   const isRounded = [given, expected].some(rounds);
   const at = (domain: Domain) => (index: number) =>
@@ -87,27 +98,17 @@ export function sameValues(
         }),
       ]),
     );
-  const isReal = variables.length > 0 && !hasImaginaryUnit(given) && !hasImaginaryUnit(expected);
-  const isWhole = hasWholeVariables(given) || hasWholeVariables(expected);
+  const isReal = variables.length > 0 && !hasSymbol(given, 'i') && !hasSymbol(expected, 'i');
+  const whole = wholeDomain(given, expected);
   // Half of the whole numbers hide that one expression rounds their half.
   const count = variables.length === 0 ? 1 : isRounded ? 4 * pointCount : pointCount;
-  const exactly = compareAt(given, expected, {
-    pointAt: at(isWhole ? 'whole' : 'integer'),
-    count,
-    compare: comparison(sameness),
-    values: 'exact',
-  });
+  const compared = (domain: Domain, compare: Comparison, values: Trial['values']) =>
+    compareAt(given, expected, { pointAt: at(whole ?? domain), count, compare, values });
+  const exactly = compared('integer', comparison(sameness), 'exact');
   if (exactly !== undefined) return exactly;
   if (!areComparable(given, expected)) return false;
-  const approximately = (compare: Comparison) =>
-    compareAt(given, expected, {
-      pointAt: at(isWhole ? 'whole' : 'real'),
-      count,
-      compare,
-      values: 'any',
-    });
-  const ofReals = isReal ? approximately(whereReal(comparison(sameness))) : undefined;
-  return (ofReals ?? approximately(comparison(sameness))) === true;
+  const ofReals = isReal ? compared('real', whereReal(comparison(sameness)), 'any') : undefined;
+  return (ofReals ?? compared('real', comparison(sameness), 'any')) === true;
 }
 
 const isFunction = (part: Expression) =>
@@ -127,21 +128,18 @@ function withFunctions(expression: Expression): Expression {
   return apply('multiply', args[0]!, apply('power', apply('add', args[1]!, constant(1)), constant(3)));
 }
 
+interface Trial {
+  readonly pointAt: (index: number) => ReadonlyMap<string, Value>;
+  readonly count: number;
+  readonly compare: Comparison;
+  readonly values: 'exact' | 'any';
+}
+
 /** Compares at points; `undefined` if nowhere both have a value, or if a value is not exact though it must be. */
 function compareAt(
   given: Expression,
   expected: Expression,
-  {
-    pointAt,
-    count,
-    compare,
-    values,
-  }: {
-    readonly pointAt: (index: number) => ReadonlyMap<string, Value>;
-    readonly count: number;
-    readonly compare: Comparison;
-    readonly values: 'exact' | 'any';
-  },
+  { pointAt, count, compare, values }: Trial,
 ): boolean | undefined {
   let agreed = 0;
   for (let index = 0; index < 2 * count && agreed < count; index++) {
@@ -202,8 +200,8 @@ function proportion(sameness: Sameness): Comparison {
   };
 }
 
-/** Integers of up to 40 bits; the same over a prime; whole numbers from 5 to 404; or reals between 0.5 and 2.5 in size. Half of them are negative. */
-type Domain = 'integer' | 'rational' | 'whole' | 'real';
+/** Integers of up to 40 bits; the same over a prime; whole numbers from 5 to 404, or to 44 for bounds; or reals between 0.5 and 2.5 in size. Half of them are negative. */
+type Domain = 'integer' | 'rational' | 'whole' | 'bound' | 'real';
 
 function coordinate(
   stream: RandomStream,
@@ -211,15 +209,11 @@ function coordinate(
   { domain, bits }: { readonly domain: Domain; readonly bits: number },
 ): Value {
   const share = stream.at(index);
-  if (domain === 'whole') return new Fraction(5 + Math.floor(400 * share));
+  if (domain === 'whole' || domain === 'bound')
+    return new Fraction(5 + Math.floor((domain === 'whole' ? 400 : 40) * share));
   const sign = [1, 2, 4].filter((bit) => index & bits & bit).length % 2 === 0 ? 1 : -1;
   if (domain === 'real') return new Complex(sign * (0.5 + 2 * share), 0);
   return new Fraction(sign * Math.floor(share * 2 ** 40), domain === 'rational' ? 999_983 : 1);
-}
-
-/** Infinity is a variable that does not cancel. */
-function isInfinite(expression: Expression): boolean {
-  return variablesOf(expression).has('infty');
 }
 
 /** Whether a whole number would hide that an expression rounds. */
@@ -227,18 +221,17 @@ function rounds(expression: Expression): boolean {
   return partsOf(expression).some((part) => part.type === 'apply' && /^(?:floor|ceil)$/.test(part.name));
 }
 
-function hasImaginaryUnit(expression: Expression): boolean {
-  return partsOf(expression).some((part) => part.type === 'symbol' && part.name === 'i');
+/** The domain of variables in bounds of sums, in factorials, binomials and exponents of −1. */
+function wholeDomain(...sides: readonly Expression[]): 'whole' | 'bound' | undefined {
+  const counting = sides.flatMap((side) =>
+    partsOf(side).filter((part): part is Apply => part.type === 'apply' && variablesOf(part).size > 0),
+  );
+  if (counting.some(({ name }) => /^(?:sum|prod)$/.test(name))) return 'bound';
+  const isWhole = (part: Apply) => /^(?:factorial|binomial)$/.test(part.name) || isNegativePower(part);
+  return counting.some(isWhole) ? 'whole' : undefined;
 }
 
-/** Whether a factorial, a binomial or an exponent of −1 has a variable. */
-function hasWholeVariables(expression: Expression): boolean {
-  const isCounting = (part: Expression) =>
-    part.type === 'apply' && (/^(?:factorial|binomial)$/.test(part.name) || isNegativePower(part));
-  return partsOf(expression).some((part) => isCounting(part) && variablesOf(part).size > 0);
-}
-
-function isNegativePower({ name, args: [base] }: Extract<Expression, { type: 'apply' }>): boolean {
+function isNegativePower({ name, args: [base] }: Apply): boolean {
   return name === 'power' && base !== undefined && (writtenNumber(base)?.value.s ?? 0n) < 0n;
 }
 

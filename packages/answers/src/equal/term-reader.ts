@@ -1,6 +1,7 @@
 import { Fraction } from 'fraction.js';
 import { functionNames } from './evaluate.ts';
-import { apply, type Expression, symbol, writtenNumber } from './expression.ts';
+import { apply, type Expression, renamed, symbol, writtenNumber } from './expression.ts';
+import { valueInWords } from './number-words.ts';
 import { TokenCursor, Unreadable } from './token-cursor.ts';
 
 const maximumDigits = 200;
@@ -79,7 +80,7 @@ export abstract class TermReader extends TokenCursor {
       return (
         functionNames.has(next.text) ||
         letters.has(next.text) ||
-        /^(?:frac|binom|lfloor|lceil|langle|sqrt|begin\w*|[A-Z])$/.test(next.text)
+        /^(?:frac|binom|sum|prod|lfloor|lceil|langle|sqrt|begin\w*|[A-Z])$/.test(next.text)
       );
     }
     return (
@@ -141,11 +142,12 @@ export abstract class TermReader extends TokenCursor {
 
   /** A number, a mixed number, or a number in a base. */
   #number(text: string): Expression {
-    const number = integer(text);
     if (this.take('_')) {
-      const base = this.#subscript();
-      return base === '10' ? number : symbol(`${text}_${base}`);
+      const written = this.#subscript();
+      const base = valueInWords(written.toLowerCase()) ?? written;
+      return base === '10' ? integer(text) : symbol(`${text}_${base}`);
     }
+    const number = integer(text);
     if (!/^\d+$/.test(text)) return number;
     const begin = this.at;
     const next = this.tokens[begin];
@@ -190,8 +192,22 @@ export abstract class TermReader extends TokenCursor {
     }
     if (name === 'sqrt') return apply('sqrt', this.argument('one'));
     if (functionNames.has(name)) return this.#call(name);
+    if (name === 'sum' || name === 'prod') return this.#series(name);
     if (letters.has(name) || /^[A-Z]$/.test(name)) return this.#symbol(name);
     return this.group(name);
+  }
+
+  /** `\sum_{k=1}^{n} k^2`: what it adds, its letter, and the bounds of that. */
+  #series(name: string): Expression {
+    for (const sign of ['_', '{']) this.expect(sign);
+    const index = this.#atom();
+    this.expect('=');
+    const from = this.sum();
+    for (const sign of ['}', '^']) this.expect(sign);
+    const to = this.argument('one');
+    const term = this.#product();
+    if (index.type !== 'symbol') throw new Unreadable();
+    return apply(name, renamed(term, index.name, 'index'), from, to);
   }
 
   /** `\sin x`, `\sin 2x`, `\sin(x)`, `\sin^2 x`, `\sin^{-1} x`, `\log_2 x`. */
@@ -205,6 +221,8 @@ export abstract class TermReader extends TokenCursor {
     this.#calls += 1;
     const argument = this.#callArgument();
     this.#calls -= 1;
+    if (/^(?:gcd|lcm|max|min)$/.test(name) && argument.type === 'collection')
+      return apply(name, ...argument.parts);
     const isInverse =
       exponent !== undefined && writtenNumber(exponent)?.value.equals(-1) && /^(?:sin|cos|tan)$/.test(name);
     const call = isInverse

@@ -9,7 +9,7 @@ const definitions =
   'yd yard = 3 ft|mi mile = 5280 ft|lb pound = 453.59237 g|oz ounce = 0.0625 lb|tonne = 1000 kg|L l liter litre* = 1000 cm^3|cc = cm^3|gal gallon = 231 in^3|' +
   'qt quart = 0.25 gal|pt pint = 0.5 qt|cup = 0.5 pint|N newton* = kg m/s^2|J joule* = N m|W watt* = J/s|V volt* = W/A|S siemens* = A/V|Pa pascal* = N/m^2|' +
   'Hz hertz* = 1/s|C coulomb* = A s|F farad* = C/V|Ω ohm* = V/A|T tesla* = N/A/m|H henry* = V s/A|M molar* = mol/L|bar = 100 kPa|' +
-  'mph = mi/h|Wh* = W h|Ah* = A h|kph kmh kmph = km/h|¢ cent = 0.01 dollar|pence = 0.01 £';
+  'mph = mi/h|ha hectare = 10000 m^2|decade = 10 yr|century centurie = 100 yr|Wh* = W h|Ah* = A h|kph kmh kmph = km/h|¢ cent = 0.01 dollar|pence = 0.01 £';
 
 const prefixes: Readonly<Record<string, number>> = {
   ...{ n: -9, nano: -9, u: -6, µ: -6, μ: -6, micro: -6, m: -3, milli: -3, c: -2, centi: -2, d: -1, deci: -1 },
@@ -162,8 +162,13 @@ export function isUnit(word: string): boolean {
   return knownUnit(word) !== undefined;
 }
 
-/** Whether letters are a unit made of base units that another unit's name has. */
+/** Whether letters are a unit made of base units that another unit's name has, or of the same kind. */
 export function isUnitOf(letters: string, name: string): boolean {
   const unit = knownUnit(letters);
-  return unit !== undefined && [...unit.powers.keys()].every((base) => name.split(/[ ^]/).includes(base));
+  return (
+    unit !== undefined &&
+    [...unit.powers.keys()].every(
+      (base) => name.split(/[ ^]/).includes(base) || (base === 'K' && /^°[CF]$/.test(name)),
+    )
+  );
 }

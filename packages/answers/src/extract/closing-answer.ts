@@ -8,10 +8,13 @@ import { type Value, valuesIn } from './values.ts';
 /** A text that is a tag with the answer. */
 const tagged = /<(answer|final|solution|result)>([^<>]*)<\/\1>$/i;
 
+/** A sentence that breaks off. */
+const unfinished = /\s(?:and|or|the|of|by|to|with|plus|minus|times|is|are|we|that)$/;
+
 /** A letter that a sentence chooses. */
 const chosen = [
   /\bonly\s+(?:option|choice|answer)\s+(\([A-J]\)|[A-HJ])\b(?!['’])/i,
-  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
+  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|be|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
   /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
 ];
 
@@ -24,7 +27,7 @@ export function closingAnswer(text: string): Candidate | undefined {
   const last = end.slice(-2000);
   const tag = tagged.exec(last)?.[2];
   if (tag !== undefined) return { answer: tag, at: 0, end: 0 };
-  if (refusal.test(last)) return;
+  if (refusal.test(last) || unfinished.test(last)) return;
   const base = end.length - last.length;
   const statements = statementsOf(last.replace(/\s\([A-Z][^()]*[.!]\)$/, '')).map(({ text: one, at }) => ({
     ...{ text: one, at: base + at },

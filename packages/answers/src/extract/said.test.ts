@@ -38,6 +38,10 @@ describe('a sentence with several values', () => {
     ['$$\\lim_{x\\to 0} \\frac{\\sin 3x}{x} = 3$$', '3'],
     ['The statement is false: take n = 4.', 'false'],
     ['The temperature is minus 18 degrees.', '-18'],
+    ['The ratio of boys to girls is 3 : 5.', '3 : 5'],
+    ['So the number is 6. Indeed, 6 · 7 = 42, as the problem says.', '6'],
+    ['The only solutions are $f(x)=0$ and $f(x)=x$.', '$f(x)=0$ and $f(x)=x$'],
+    ['(A) is too small and (B) is too large, so it must be (C).', '(C)'],
     ['The ball hits the ground at 20 m/s, or 72 km/h.', '20'],
     ['The probability is $\\frac12$, or 50%.', '0.5'],
     ['She arrives at 5:30 and leaves two hours later, at 7:30.', '7:30'],
@@ -53,6 +57,7 @@ describe('a sentence with several values', () => {
 
 describe('a value that is not the last word', () => {
   it.each([
+    'Next we add 24 and',
     'Peut-être 12.',
     'Quizás la respuesta sea 12.',
     '可能是 12。',

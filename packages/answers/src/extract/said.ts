@@ -32,7 +32,7 @@ const joint =
 
 /** The last values of a sentence that are joined: numbers, or equations for a letter each. A calculation is none of a list. */
 function listAtEnd(values: readonly Value[], sentence: string): readonly Value[] {
-  const isNamed = ({ text }: Value) => /^[\\$([\s]*[a-zA-Z]\s*=/.test(text);
+  const isNamed = ({ text }: Value) => /^[\\$([\s]*[a-zA-Z](?:\([a-z]\))?\s*=/.test(text);
   const isPlain = ({ text }: Value) => !/[=≈]/.test(text);
   const last = values.at(-1)!;
   const before = values.findLastIndex((value, index) => {

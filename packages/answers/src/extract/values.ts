@@ -26,7 +26,7 @@ const power = String.raw`(?:[²³⁰-⁹⁻½¼¾⅓⅔₀-₉!°′]|\s?\\?%|\^
 const inner = String.raw`(?:[^()[\]{}\p{L}\n]|${letter}|${name})`;
 const group = String.raw`[([{](?:${inner}|\(${inner}{1,40}\)){1,80}[)\]}]`;
 const product = String.raw`(?:(?<![\p{L}\d)])[-−+±])?√?(?:\s?(?:${name})|√?(?:${number}|${group}|${letter})${power})+`;
-const operator = String.raw`(?:\s?(?:[-–−+*/⁄^×·÷<>≤≥≈≡=±∪∩]|[<>]=|\*\*)+\s?|\s[xX]\s(?=[$.\d(]))`;
+const operator = String.raw`(?:\s?(?:[-–−+*/⁄^×·÷<>≤≥≈≡=±∪∩]|[<>]=|\*\*)+\s?|\s[xX]\s(?=[$.\d(])|(?<=\d)(?::|\s:\s)(?=\d))`;
 /** A number or a formula that stands in a sentence without signs around it. */
 const run = new RegExp(
   String.raw`${monthName}\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?${monthName}\b(?:,? \d{4})?|${product}(?:${operator}${product})*(?!\d|\p{L}{5}|(?:st|nd|rd|th)\b|\s?=\s*$)`,

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { mathAnswersAgree } from './math-equivalence.ts';
+
+/** Two answers, and whether they are the same. */
+type Case = readonly [given: string, expected: string, same: boolean];
+
+const families: readonly Case[] = [
+  ['n=7k+3, k\\in\\mathbb{Z}', 'n\\equiv 3\\pmod 7', true],
+  ['n=7k-4', 'n \\equiv 3 \\pmod 7', true],
+  ['7k+2', '3 \\pmod 7', false],
+  ['3', '3 \\pmod 7', true],
+  ['3 \\pmod{14}', '3 \\pmod 7', false],
+  ['7k-4, k \\in \\mathbb{Z}', '7k+3, k \\in \\mathbb{Z}', true],
+  ['14k+3, k \\in \\mathbb{Z}', '7k+3, k \\in \\mathbb{Z}', false],
+  ['7k-4, k \\in \\mathbb{Z}, k \\ge 0', '7k+3, k \\in \\mathbb{Z}, k \\ge 0', false],
+  ['x=\\frac{\\pi}{6}+2n\\pi', 'x=\\frac{\\pi}{6}+2k\\pi', true],
+  ['x=-\\frac{3\\pi}{4}+k\\pi', 'x=\\frac{\\pi}{4}+k\\pi', true],
+  ['x=-\\frac{\\pi}{4}+n\\pi', 'x=\\frac{\\pi}{4}+k\\pi', false],
+  [
+    'x=k\\pi \\text{ or } x=\\frac{\\pi}{4}+k\\pi, k\\in\\mathbb{Z}',
+    'x=\\frac{\\pi}{4}+n\\pi, x=n\\pi, n\\in\\mathbb{Z}',
+    true,
+  ],
+  ['x=k\\pi', 'x=\\frac{\\pi}{4}+n\\pi, x=n\\pi, n\\in\\mathbb{Z}', false],
+  // A function of n, not a family.
+  ['A=(n+1)\\pi', 'A=n\\pi', false],
+  ['m = 3k+4, k \\in \\mathbb{Z}', 'm = 3n+1', false],
+];
+
+const measures: readonly Case[] = [
+  ['100 °C', '373.15 K', true],
+  ['212^\\circ\\text{F}', '100^\\circ\\text{C}', true],
+  ['100 °C', '100 K', false],
+  ['0.75 hectares', '7500 m^2', true],
+  ['half past three', '3:30', true],
+  ['quarter to one', '12:45', true],
+  ["six o'clock", '6:00', true],
+  ['quarter to four', '4:15', false],
+  ['one to five', '1:5', false],
+  ['120k', '120000', true],
+  ['$1.5k', '1500', true],
+  ['120k', '120', false],
+  ['4000', '4k', false],
+  ['12,34,567', '1234567', true],
+  ['12,34,567', '12, 34, 567', true],
+  ['7 (seven)', '7', true],
+  ['7 (eight)', '7', false],
+  ['B, not A', 'B', true],
+  ['B, not A', 'A', false],
+];
+
+const values: readonly Case[] = [
+  ['\\sum_{k=1}^{10} k', '55', true],
+  ['\\sum_{k=1}^{n}k^2', '\\sum_{i=0}^{n}i^2', true],
+  ['\\sum_{k=1}^{n-1}k', '\\frac{n(n+1)}{2}', false],
+  ['2^n', '\\sum_{k=0}^n \\binom{n}{k}', true],
+  ['\\prod_{k=1}^n k', 'n!', true],
+  ['\\sum_{i=1}^{3}\\sum_{j=1}^{3} j', '18', false],
+  ['\\gcd(12,18)', '6', true],
+  ['\\operatorname{lcm}(4,6)', '24', false],
+  ['\\max\\{3,5\\}', '5', true],
+  ['C(8,3)', '56', true],
+  ['P(10,3)', '120', false],
+  ['\\overline{3+4i}', '3-4i', true],
+  ['\\overline{x}', 'x', false],
+  ['1011_{\\text{two}}', '1011_2', true],
+  ['1F_{16}', '31', true],
+  ['31', '1F_{16}', false],
+  ['y=C_1e^x+C_2e^{-x}', 'y=Ae^x+Be^{-x}', true],
+  ['Ce^{-2x}', 'Ae^{2x}', false],
+  ['2:3:4', '4:6:8', true],
+  ['2:4:3', '4:6:8', false],
+  ['x \\ge -1, x \\ne 0', '[-1,0)\\cup(0,\\infty)', true],
+  ['x \\ge -1, y \\ne 0', '[-1,0)\\cup(0,\\infty)', false],
+];
+
+describe('mathAnswersAgree', () => {
+  it.each([...families, ...measures, ...values])('%j for %j: %j', (given, expected, same) => {
+    expect(mathAnswersAgree(given, expected)).toBe(same);
+  });
+
+  it('takes little time for sums of sums', () => {
+    const begin = performance.now();
+    const sums = (term: string) => Array(20).fill(`\\prod_{k=1}^{n}(${term}+1/n)`).join('+');
+    expect(mathAnswersAgree(sums('k'), sums('k+0'))).toBe(true);
+    expect(performance.now() - begin).toBeLessThan(5000);
+  });
+});
