@@ -1,5 +1,5 @@
 import { EngineError, nextTurn, parseOptions } from '@rlp/core';
-import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
+import type { NativeRuntime, NativeSession, NativeSessionOptions } from '../native/native.ts';
 import type { ResolvedEngineOptions } from '../options.ts';
 import type { Platform, SessionProfiler } from '../platform.ts';
 import type {
@@ -19,6 +19,7 @@ import { HostStore } from '../stores/host-store.ts';
 import type { OwnedStore } from '../stores/store.ts';
 import { storeSpecSchema } from '../stores/store-layout.ts';
 import { probeProvider } from './probe.ts';
+import { RunLock } from './run-lock.ts';
 import { OwnedSession, type SessionOwner } from './session.ts';
 import { SessionLease } from './session-lease.ts';
 
@@ -38,6 +39,9 @@ export class Host implements EngineHost {
   readonly #profiling: ResolvedEngineOptions['profiling'];
   readonly #advice: string | undefined;
   readonly #runs = { count: 0, milliseconds: 0 };
+  /** Runs under way, and when the first of them began. */
+  readonly #underWay = { count: 0, since: 0 };
+  readonly #lock = new RunLock();
   readonly #stores = new Map<string, OwnedStore>();
   readonly #sessions = new Set<OwnedSession>();
   readonly #leases = new Set<SessionLease>();
@@ -73,6 +77,14 @@ export class Host implements EngineHost {
     } catch (cause) {
       throw this.#unavailable(backends, cause);
     }
+  }
+
+  get lanes(): 1 | 2 {
+    return this.executionProvider === 'cpu' && this.threads > 1 ? (this.#native.lanes ?? 1) : 1;
+  }
+
+  exclusively<Result>(change: () => Promise<Result>): Promise<Result> {
+    return this.#lock.change(change);
   }
 
   set onStore(listener: StoreListener) {
@@ -141,10 +153,28 @@ export class Host implements EngineHost {
         this.#sessions.delete(released);
         source?.options.onCompiled?.();
       },
-      ran: (milliseconds) => {
-        this.#runs.count += 1;
-        this.#runs.milliseconds += milliseconds;
-      },
+      running: () => this.#measureRun(),
+    };
+  }
+
+  /** A session whose runs leave the thread, and wait for changes of what they read. */
+  #locked(session: NativeSession): NativeSession {
+    return {
+      inputNames: session.inputNames,
+      outputNames: session.outputNames,
+      run: (...call) => this.#lock.run(() => session.run(...call)),
+      endProfiling: () => session.endProfiling(),
+      release: () => session.release(),
+    };
+  }
+
+  /** Time during which any run is under way. */
+  #measureRun(): () => void {
+    const [runs, underWay] = [this.#runs, this.#underWay];
+    if (underWay.count++ === 0) underWay.since = performance.now();
+    return () => {
+      runs.count += 1;
+      if (--underWay.count === 0) runs.milliseconds += performance.now() - underWay.since;
     };
   }
 
@@ -176,15 +206,17 @@ export class Host implements EngineHost {
     this.#profiler?.dispose();
   }
 
-  async #open(model: Uint8Array, { onCompiled, ...options }: SessionOptions): Promise<SessionLease> {
+  async #open(model: Uint8Array, { onCompiled, ...given }: SessionOptions): Promise<SessionLease> {
+    const options = { ...given, runs: this.lanes > 1 ? (given.runs ?? 'alone') : 'alone' } as const;
     const profiling = this.#profiler ? { profileFilePrefix: this.#profiler.prefix() } : {};
     try {
       const native = await this.#native.createSession(model, {
         ...options,
-        ...this.#sessionBase(),
+        ...this.#sessionBase(options.runs),
         ...profiling,
       });
-      const lease = new SessionLease(native, (freed) => this.#leases.delete(freed));
+      const session = options.runs === 'alone' ? native : this.#locked(native);
+      const lease = new SessionLease(session, (freed) => this.#leases.delete(freed));
       this.#leases.add(lease);
       return lease;
     } catch (cause) {
@@ -197,8 +229,12 @@ export class Host implements EngineHost {
     }
   }
 
-  #sessionBase(): Pick<NativeSessionOptions, 'executionProvider' | 'threads'> {
-    return { executionProvider: this.executionProvider, threads: this.threads };
+  /** A run computes in the thread that waits for it, too. So two side by side have one thread more than their session. */
+  #sessionBase(
+    runs: SessionOptions['runs'] = 'alone',
+  ): Pick<NativeSessionOptions, 'executionProvider' | 'threads'> {
+    const threads = runs === 'alone' ? this.threads : this.threads - 1;
+    return { executionProvider: this.executionProvider, threads };
   }
 
   #unavailable(backends: ReturnType<NativeRuntime['backends']>, cause?: unknown): EngineError {

@@ -9,8 +9,8 @@ export interface SessionOwner {
   open(): Promise<SessionLease>;
   /** Called when the program releases the session, before its compiled graph is freed. */
   releasing(session: OwnedSession, lease: SessionLease): void;
-  /** Called with the duration of a run, in milliseconds. */
-  ran(milliseconds: number): void;
+  /** Called when a run begins. The function that it returns is called when the run ends. */
+  running(): () => void;
 }
 
 /** A session held by a program. Its compiled graph can be replaced, which is how profiles are collected. */
@@ -45,15 +45,16 @@ export class OwnedSession implements EngineSession {
         `session: no output named ${unknown.join(', ')}, expected some of: ${this.outputNames.join(', ')}`,
       );
     }
+    const ended = this.#owner.running();
     try {
-      const start = performance.now();
       const outputs = await lease.native.run(feeds, names, into);
-      this.#owner.ran(performance.now() - start);
       lease.track(fetch.filter((name) => into[name] === undefined).map((name) => outputs[name]!));
       return outputs;
     } catch (cause) {
       if (cause instanceof RlpError) throw cause;
       throw new EngineError(`session: ${whyFailed(feeds, cause)}`, { cause });
+    } finally {
+      ended();
     }
   }
 

@@ -18,14 +18,17 @@ const TABLE_VERSION = 23;
 
 type Call = (...argument: readonly unknown[]) => unknown;
 
+/** A function as koffi makes it, which another thread can call too. */
+type BesideCall = Call & { readonly async: Call };
+
 /**
  * ONNX Runtime's C interface.
  *
- * For what its JavaScript packages cannot do: keep tensors in the memory of a CUDA device, and write outputs in place.
+ * For what its JavaScript packages cannot do: keep tensors in the memory of a CUDA device, write outputs in place, and run side by side.
  */
 export class OrtInterface {
   readonly #koffi: Koffi;
-  readonly #calls: Readonly<Record<FunctionName, Call>>;
+  readonly #calls: Readonly<Record<FunctionName, BesideCall>>;
 
   /**
    * @param library - Path of `libonnxruntime.so.1`.
@@ -42,15 +45,31 @@ export class OrtInterface {
     const pointers = koffi.decode(table, 'void *', Math.max(...places) + 1) as readonly Pointer[];
     const calls = Object.entries(functions).map(([name, [place, result, argument]]) => {
       const type = result === 'status' ? 'void *' : result;
-      const call = koffi.decode(pointers[place]!, koffi.proto(type, argument)) as Call;
-      return [name, result === 'status' ? this.#checked(call) : call];
+      return [name, koffi.decode(pointers[place]!, koffi.proto(type, argument))];
     });
-    this.#calls = Object.fromEntries(calls) as Record<FunctionName, Call>;
+    this.#calls = Object.fromEntries(calls) as Record<FunctionName, BesideCall>;
   }
 
   /** Calls a function. @throws Error with ONNX Runtime's message if its status says that it failed. */
   call(name: FunctionName, ...argument: readonly unknown[]): unknown {
-    return this.#calls[name](...argument);
+    const result = this.#calls[name](...argument);
+    if (functions[name][1] === 'status') this.#check(result as Pointer | null);
+    return result;
+  }
+
+  /** {@link OrtInterface.call} of a function with a status, in another thread. What it is given must live until then. */
+  callBeside(name: FunctionName, ...argument: readonly unknown[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#calls[name].async(...argument, (error: unknown, status: Pointer | null) => {
+        try {
+          if (error) throw error;
+          this.#check(status);
+          resolve();
+        } catch (cause) {
+          reject(cause);
+        }
+      });
+    });
   }
 
   /** Calls a function whose last argument is where it writes a pointer. */
@@ -82,13 +101,10 @@ export class OrtInterface {
     return this.#koffi.view(pointer, bytes);
   }
 
-  #checked(call: Call): Call {
-    return (...argument) => {
-      const status = call(...argument) as Pointer | null;
-      if (status === null || status === 0n) return;
-      const message = this.call('GetErrorMessage', status) as string;
-      this.call('ReleaseStatus', status);
-      throw new Error(message);
-    };
+  #check(status: Pointer | null): void {
+    if (status === null || status === 0n) return;
+    const message = this.call('GetErrorMessage', status) as string;
+    this.call('ReleaseStatus', status);
+    throw new Error(message);
   }
 }

@@ -1,0 +1,60 @@
+import { RandomStream } from '@rlp/core';
+import { createModel, parseModelConfig } from '@rlp/models';
+import { createEngine, type Engine, type EngineHost } from '@rlp/onnx/runtime';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tinyConfigs, tinyTokenizer } from '../testing/tiny-models.ts';
+import { FusedDecoder } from './fused-decoder.ts';
+
+let engine: Engine;
+let host: EngineHost;
+beforeAll(async () => {
+  engine = await createEngine({ thread: 'inline', threads: 2 });
+  const capture = (given: EngineHost) => {
+    host = given;
+    return {};
+  };
+  await engine.start({ url: new URL('capture:'), load: async () => ({ default: capture }) }, {});
+});
+afterAll(() => engine.close());
+
+describe.each(['llama', 'llama, kernel rotation', 'mistral', 'qwen3, experts'] as const)('%s', (name) => {
+  it.each([8, 9, 33, 40])('gets the same numbers in halves: %i rows', async (rows) => {
+    const config = parseModelConfig(tinyConfigs[name], name);
+    const store = `${name} ${rows}`;
+    const model = createModel({ config, tokenizer: tinyTokenizer, seed: name });
+    const parameters = [...model.weights].map(([parameter, { shape }]) => ({ name: parameter, shape }));
+    await engine.createStore({ name: store, parameters }, model.weights);
+    const sizes = { config, store, contextLength: 24, maxSequences: rows } as const;
+    const start = (lanes: 1 | 2) => {
+      const { executionProvider, residency, threads } = host;
+      const sessions: unknown[] = [];
+      const own: Partial<EngineHost> = {
+        ...{ executionProvider, residency, threads, lanes },
+        store: (given) => host.store(given),
+        createSession: (graph, options) => {
+          sessions.push(options?.runs);
+          return host.createSession(graph, options);
+        },
+      };
+      const decoder = new FusedDecoder(own as EngineHost, { ...sizes, weights: 'shared', operators: 'fused' });
+      return { decoder, sessions };
+    };
+    const [whole, halves] = [start(1), start(2)];
+    const random = RandomStream.named(name, rows);
+    const token = () => random.integer(config.vocabularySize);
+    const prompts = Array.from({ length: rows }, () => Array.from({ length: 1 + random.integer(9) }, token));
+    const temperatures = prompts.map((_, index) => 0.5 + index / rows);
+    for (const { decoder } of [whole, halves]) await decoder.prefill(0, prompts, temperatures, 'unneeded');
+    for (let step = 0; step < 6; step++) {
+      const tokens = prompts.map(token);
+      const positions = prompts.map(({ length }) => length + step);
+      const need = step % 2 === 0 ? 'needed' : 'unneeded';
+      const expected = await whole.decoder.decode(tokens, positions, temperatures, need);
+      const found = await halves.decoder.decode(tokens, positions, temperatures, need);
+      expect(found).toEqual(expected);
+    }
+    expect(whole.sessions).not.toContain('side by side');
+    expect(halves.sessions).toContain('side by side');
+    for (const { decoder } of [whole, halves]) await decoder.close();
+  });
+});
