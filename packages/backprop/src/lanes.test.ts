@@ -12,7 +12,9 @@ afterAll(() => Promise.all(engines.map((engine) => engine.close())));
 
 const random = RandomStream.named('lanes');
 const batch = Array.from({ length: 24 }, (): TrainingSequence => {
-  const tokens = Array.from({ length: 3 + random.integer(28) }, () => random.integer(tokenizer.vocabularySize));
+  const tokens = Array.from({ length: 3 + random.integer(28) }, () =>
+    random.integer(tokenizer.vocabularySize),
+  );
   const mask = tokens.map((_, t) => Math.min(t, 1));
   return { tokens, mask, weights: tokens.map(() => 0.01), columns: {} };
 });

@@ -108,7 +108,8 @@ export interface GraphForm {
 }
 
 /** Description of a graph that the engine's thread builds. */
-export type GraphSource = GraphForm & ({ readonly kind: 'training'; readonly loss: TracedLoss } | { readonly kind: 'scoring' | 'values' });
+export type GraphSource = GraphForm &
+  ({ readonly kind: 'training'; readonly loss: TracedLoss } | { readonly kind: 'scoring' | 'values' });
 
 /** Graph that a request runs. */
 export interface GraphRequest {

@@ -263,7 +263,8 @@ describe('two lanes', () => {
         const [first = 0, second = 0] = packed.microBatches.map(positions).sort((a, b) => b - a);
         if (packed.runs === 'side by side') expect(first + second).toBeLessThanOrEqual(tokensPerMicroBatch);
         expect(apart.runs).toBe('alone');
-        const scored = ({ microBatches }: typeof packed) => microBatches.flatMap(({ targets }) => [...targets]);
+        const scored = ({ microBatches }: typeof packed) =>
+          microBatches.flatMap(({ targets }) => [...targets]);
         expect(scored(packed).toSorted()).toEqual(scored(apart).toSorted());
         const tokens = ({ microBatches }: typeof packed) =>
           microBatches.reduce((sum, batch) => sum + batch.tokens.length, 0);
@@ -273,7 +274,8 @@ describe('two lanes', () => {
   });
 
   it('get as much work each, unless the batch is too small to be cut', () => {
-    const rows = (count: number) => Array.from({ length: count }, (_, row) => [row, ...new Array(32).fill(5)]);
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, row) => [row, ...new Array(32).fill(5)]);
     const options = { ...lanes, contextLength: 64, tokensPerMicroBatch: 1024, vocabularySize: 64 };
     const cut = (count: number) => {
       const { runs, microBatches } = packSequences(rows(count), 1, options);

@@ -68,11 +68,7 @@ function rectangleCost({ rows, length }: Rectangle, costs: LayoutCosts): number 
  *
  * Trees of one unit stay together. Only attention computes empty positions, so the cost is that of the pairs in all rectangles, and of each micro-batch.
  */
-function cutRectangles(
-  units: readonly (readonly Tree[])[],
-  limit: number,
-  costs: LayoutCosts,
-): Rectangle[] {
+function cutRectangles(units: readonly (readonly Tree[])[], limit: number, costs: LayoutCosts): Rectangle[] {
   const order = units
     .map((trees) => ({ trees, size: Math.max(...trees.map(({ size }) => size)) }))
     .sort((a, b) => b.size - a.size);

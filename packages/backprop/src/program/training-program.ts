@@ -298,7 +298,11 @@ export class TrainingProgram {
   }
 }
 
-async function runBackward({ plan, session }: CompiledGraph, feeds: Tensors, into: Tensors): Promise<Tensors> {
+async function runBackward(
+  { plan, session }: CompiledGraph,
+  feeds: Tensors,
+  into: Tensors,
+): Promise<Tensors> {
   const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
   return { ...(await session.run(feeds, { into, fetch })), ...into };
 }

@@ -233,9 +233,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
 
   /** Whether a step of so many tokens is computed in halves. Weights of large models would be read twice. */
   #halves(count: number): boolean {
-    return (
-      count >= HALVES_LIMIT && this.host.lanes > 1 && this.options.weights === 'shared' && this.isSmall
-    );
+    return count >= HALVES_LIMIT && this.host.lanes > 1 && this.options.weights === 'shared' && this.isSmall;
   }
 
   async #openStep(

@@ -36,7 +36,11 @@ describe.each(['llama', 'llama, kernel rotation', 'mistral', 'qwen3, experts'] a
           return host.createSession(graph, options);
         },
       };
-      const decoder = new FusedDecoder(own as EngineHost, { ...sizes, weights: 'shared', operators: 'fused' });
+      const decoder = new FusedDecoder(own as EngineHost, {
+        ...sizes,
+        weights: 'shared',
+        operators: 'fused',
+      });
       return { decoder, sessions };
     };
     const [whole, halves] = [start(1), start(2)];

@@ -126,7 +126,8 @@ describe.each(
 });
 
 describe.skipIf(!bound)('sessions side by side', () => {
-  const tensor = (...data: number[]) => publicRuntime.tensor('float32', Float32Array.from(data), [data.length]);
+  const tensor = (...data: number[]) =>
+    publicRuntime.tensor('float32', Float32Array.from(data), [data.length]);
 
   it('compute several runs at once, each with its own inputs and outputs', async () => {
     const session = await sideBySide(bound!).createSession(scaleModel(['n'], 2), options);

@@ -29,7 +29,9 @@ it('lets runs in together and changes alone, in order, whatever ends first and w
       }
       const results = await settled;
       expect(begun).toEqual(tasks.map((_, index) => index));
-      expect(results.map(({ status }) => status === 'rejected')).toEqual(tasks.map((_, index) => index % 3 === 2));
+      expect(results.map(({ status }) => status === 'rejected')).toEqual(
+        tasks.map((_, index) => index % 3 === 2),
+      );
     }),
     { numRuns: 50 },
   );
