@@ -29,8 +29,9 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     const prototype = Object.getPrototypeOf(value);
     if (isArray(value)) return prototype === Array.prototype ? 'array' : 'handle';
     if (prototype === Object.prototype || prototype === null) {
-      // Methods need their object, and a method such as valueOf must not decide anything in the other world.
-      return !isTests && Object.keys(value).some((key) => typeof value[key] === 'function') ? 'handle' : 'object';
+      // Methods and accessors need their object, and a method such as valueOf must not decide anything in the other world.
+      const isBound = ({ get, set, value: own } = {}) => get || set || typeof own === 'function';
+      return !isTests && Object.keys(value).some((key) => isBound(Object.getOwnPropertyDescriptor(value, key))) ? 'handle' : 'object';
     }
     if (prototype === Map.prototype) return 'map';
     if (prototype === Set.prototype) return 'set';
@@ -40,6 +41,9 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     return 'handle';
   };
 
+  /** What an error, or the match of a regular expression, has of its own. Methods stay in their world. */
+  const extras = (value, keys) =>
+    keys.filter((key) => Object.hasOwn(value, key) && !/^(?:name|message|stack)$/.test(key) && typeof value[key] !== 'function');
   const encode = (roots, made = [], sent = []) => {
     const known = new Map(made.map((value, k) => [value, k]));
     const rows = [];
@@ -58,19 +62,20 @@ export const peerPrelude = `(function (ask, notify, isTests) {
       }
       return ['r', k];
     };
+    const named = (value, keys) => extras(value, keys).flatMap((key) => [key, slot(value[key])]);
     const row = (value) => {
       if (remoteOf.has(value)) return ['p', remoteOf.get(value)];
       if (typeof value === 'symbol') return ['y', String(value.description), Symbol.keyFor(value) !== undefined];
-      if (typeof value === 'function') return ['h', numberOf(value), 'function', value.name, Object.hasOwn(value, 'prototype')];
+      if (typeof value === 'function') return ['h', numberOf(value), 'function', value.name, Object.hasOwn(value, 'prototype'), value.length];
       const kind = kindOf(value);
-      if (kind === 'array') return ['a', Array.from(value, slot)];
+      if (kind === 'array') return ['a', Array.from(value, slot), typeof value.input === 'string' ? named(value, ['index', 'input', 'groups']) : []];
       if (kind === 'object') return ['o', Object.keys(value).flatMap((key) => [key, slot(value[key])])];
       if (kind === 'map') return ['m', [...Map.prototype.entries.call(value)].flatMap(([key, one]) => [slot(key), slot(one)])];
       if (kind === 'set') return ['s', [...Set.prototype.values.call(value)].map(slot)];
       if (kind === 'date') return ['d', slot(Date.prototype.getTime.call(value))];
       if (kind === 'regexp') return ['x', value.source, value.flags];
       if (kind !== 'handle') return ['t', kind, Array.from(value, slot)];
-      if (value instanceof Error) return ['e', numberOf(value), String(value.name), String(value.message)];
+      if (value instanceof Error) return ['e', numberOf(value), String(value.name), String(value.message), named(value, [...Object.keys(value), 'cause', 'errors'])];
       if (value instanceof Promise) {
         const id = numberOf(value);
         const tell = (state) => (result) => {
@@ -80,7 +85,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
         Promise.prototype.then.call(value, tell('value'), tell('error'));
         return ['w', id];
       }
-      return ['h', numberOf(value), 'object', value.constructor?.name ?? '', Symbol.iterator in value];
+      return ['h', numberOf(value), 'object', value.constructor?.name ?? '', Symbol.iterator in value, Symbol.asyncIterator in value];
     };
     const top = roots.map(slot);
     const changes = [];
@@ -95,7 +100,10 @@ export const peerPrelude = `(function (ask, notify, isTests) {
 
   const put = (object, key, value) =>
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  const fill = (made, [kind, items, typed], value) => {
+  const fill = (made, row, value) => {
+    const [kind, items, typed] = row;
+    const own = kind === 'a' ? typed : kind === 'e' ? row[4] : [];
+    for (let k = 0; k < own.length; k += 2) put(made, own[k], value(own[k + 1]));
     if (kind === 'a') {
       made.length = 0;
       for (const item of items) made.push(value(item));
@@ -164,9 +172,10 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     return result;
   };
   // A value of the other world. Its coercions do not decide anything here: as a number it throws.
-  const remote = ([, id, type, name, has]) => {
+  const remote = ([, id, type, name, has, more]) => {
     if (remotes.has(id)) return remotes.get(id);
     const target = type === 'function' ? (has ? function () {} : () => {}) : {};
+    if (type === 'function') for (const [key, value] of [['name', name], ['length', more]]) Object.defineProperty(target, key, { value, configurable: true });
     const proxy = new Proxy(target, {
       get: (_, key) => {
         if (key === Symbol.toPrimitive)
@@ -176,8 +185,11 @@ export const peerPrelude = `(function (ask, notify, isTests) {
           };
         if (key === Symbol.iterator) return type === 'object' && has ? () => request('iterate', proxy) : undefined;
         if (key === Symbol.hasInstance) return (value) => remoteOf.has(value) && request('instance', value, proxy) === true;
+        if (key === Symbol.asyncIterator) return type === 'object' && more ? () => request('asyncIterate', proxy) : undefined;
         if (typeof key === 'symbol') return undefined;
         if (key === 'then') return undefined;
+        // The tests only let their functions be called.
+        if (!isTests && type === 'function' && /^(?:name|length|bind|call|apply)$/.test(key)) return target[key];
         return request('get', proxy, key);
       },
       set: (_, key, value) => (request('set', proxy, key, value), true),
@@ -206,6 +218,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     delete: (of, key) => delete of[key],
     text: (of) => String(of),
     iterate: (of) => of[Symbol.iterator](),
+    asyncIterate: (of) => of[Symbol.asyncIterator](),
     instance: (value, kind) => value instanceof kind,
     state: (of) => Object.fromEntries(Object.entries(of).filter(([, value]) => typeof value !== 'function')),
     global: (name) => evaluate('typeof ' + name + ' === "undefined" ? undefined : ' + name),

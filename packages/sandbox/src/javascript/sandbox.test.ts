@@ -160,6 +160,22 @@ describe('tests apart from a JavaScript program', () => {
       'const c = make(); c.add().add(); assert.equal(c.n, 2); assert.equal(JSON.stringify(c), \'{"n":2}\')',
     ],
     [
+      'class Low extends Error { constructor(n) { super("low"); this.at = n } } const f = (n) => { try { throw new Low(n) } catch (cause) { throw new Error("failed", { cause }) } }',
+      'try { f(3); assert.fail() } catch (e) { assert.equal(e.cause.at, 3); assert(e.cause instanceof Low) } assert.throws(() => f(1), { message: "failed" })',
+    ],
+    [
+      'const curry = (g) => (...a) => (a.length >= g.length ? g(...a) : curry(g.bind(null, ...a)))',
+      'const add = (a, b, c) => a + b + c; assert.equal(curry(add)(1)(2, 3), 6)',
+    ],
+    [
+      'const find = (t) => /(?<y>\\d+)-/.exec(t); async function* f(n) { yield* [n, n + 1] }',
+      'assert.equal(find("a 24-").index, 2); assert.equal(find("24-").groups.y, "24"); const got = []; for await (const x of f(1)) got.push(x); assert.deepEqual(got, [1, 2])',
+    ],
+    [
+      'const box = () => ({ n: 1, get twice() { return 2 * this.n }, set m(x) { if (x < 0) throw new RangeError("low"); this.n = x } })',
+      'const b = box(); b.m = 4; assert.equal(b.twice, 8); assert.throws(() => { b.m = -1 }, RangeError); assert.equal(b.n, 4)',
+    ],
+    [
       'let o = 0; const deep = (n) => { let o = []; for (let k = 0; k < n; k++) o = [o]; return o }',
       'let d = deep(5000), n = 0; while (d.length) { d = d[0]; n++ } assert.equal(n, 5000)',
     ],

@@ -215,6 +215,10 @@ describe('tests apart from a Python program', seconds, () => {
       'try:\n  f(0)\n  assert False\nexcept Bad as error:\n  assert error.args == ("zero", 7) and isinstance(error, ValueError)\ntry:\n  f(1)\n  assert False\nexcept KeyError as error:\n  assert error.args == ("one",)',
     ],
     [
+      'class Bad(Exception): "Is bad."\ndef f(t):\n  "Reads."\n  try: return int(t)\n  except ValueError as e: raise Bad(t) from e\nclass A:\n  "An A."',
+      'assert f.__doc__ == "Reads." and A.__doc__ == A().__doc__ == "An A."\ntry: f("x")\nexcept Bad as e: assert isinstance(e.__cause__, ValueError) and e.args == ("x",)\nelse: assert False',
+    ],
+    [
       'from enum import Enum, IntEnum\nfrom collections import namedtuple, Counter\nclass Color(Enum):\n  RED = 1\nclass N(IntEnum):\n  TWO = 2\nP = namedtuple("P", "x y")\ndef f(): return Color.RED\ndef g(s): return Counter(s)',
       'assert f() is Color.RED and f() == Color.RED and Color.RED.value == 1 and N.TWO == 2 and P(1, 2) == (1, 2) and P(1, 2).y == 2 and g("aab") == {"a": 2, "b": 1}',
     ],

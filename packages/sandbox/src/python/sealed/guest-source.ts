@@ -18,7 +18,7 @@ class _Guest:
         if kind is _Foreign: return ['p', value._number]
         if isinstance(value, types.ModuleType): return ['o', value.__name__]
         if isinstance(value, BaseException) and id(kind) in self.named:
-            return ['x', kind.__name__, [slot(one) for one in value.args]]
+            return ['x', kind.__name__, [slot(one) for one in (*value.args, value.__cause__)]]
         if isinstance(value, type): return ['k', self.class_of(value), self.number(value)]
         plain = next((t for t in self.PLAIN if issubclass(kind, t)), None)
         base = []
@@ -30,7 +30,7 @@ class _Guest:
             elif plain is float: copy = float.__float__(value)
             else: copy = plain(value)
             base = [slot(copy)]
-        elif isinstance(value, BaseException): base = [slot(one) for one in value.args]
+        elif isinstance(value, BaseException): base = [slot(one) for one in (*value.args, value.__cause__)]
         return ['h', self.number(value), self.class_of(kind), base]
 
     def number(self, value):

@@ -15,10 +15,13 @@ class _Class(type):
     """Class of a class of the program."""
     def __call__(cls, *args, **named): return _harness.do('call', cls, list(args), named)
     def __getattr__(cls, name): return _harness.get(cls, name)
+    __doc__ = property(lambda cls: _harness.get(cls, '__doc__'))
     def __iter__(cls): return iter(_harness.do('__iter__', cls))
     def __len__(cls): return _harness.do('__len__', cls)
     def __getitem__(cls, key): return _harness.do('__getitem__', cls, key)
     def __contains__(cls, item): return any(item is one or item == one for one in cls)
+
+_DOC = property(lambda self: _harness.get(self, '__doc__'))
 
 class _Remote(metaclass=_Class):
     """A value of the program that is not plain data."""
@@ -137,16 +140,19 @@ class _Harness:
 
     def exception(self, kind, parts):
         if not issubclass(kind, BaseException): raise ValueError('expected an exception')
-        try: return kind(*parts)
+        *parts, cause = parts
+        try: made = kind(*parts)
         except TypeError:
             made = kind.__new__(kind)
             made.args = tuple(parts)
-            return made
+        made.__cause__ = cause
+        return made
 
     def instance(self, kind, parts):
         if issubclass(kind, BaseException):
             made = BaseException.__new__(kind)
-            BaseException.args.__set__(made, tuple(parts))
+            BaseException.args.__set__(made, tuple(parts[:-1]))
+            BaseException.__cause__.__set__(made, parts[-1])
             return made
         plain = kind._about.plain
         if plain is None: return object.__new__(kind)
@@ -163,7 +169,7 @@ class _Harness:
             parents = [b for b in parents if b is not object and (b in self.classes.values() or error or b.__name__ == plain)]
             if error and not any(issubclass(b, Exception) for b in parents): parents = [Exception]
             if plain == 'bool': plain = 'int'
-            space = {'_about': _About(number, plain, own), '__module__': 'program'}
+            space = {'_about': _About(number, plain, own), '__module__': 'program', '__doc__': _DOC}
             if plain is None: space |= {name: _forward(name) for name in has if name in _FORWARD}
             else:
                 kept = (*_SHOWN, *_BINARY) if plain in ('list', 'tuple') else _SHOWN
