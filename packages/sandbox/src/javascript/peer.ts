@@ -85,7 +85,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
         Promise.prototype.then.call(value, tell('value'), tell('error'));
         return ['w', id];
       }
-      return ['h', numberOf(value), 'object', value.constructor?.name ?? '', Symbol.iterator in value, Symbol.asyncIterator in value];
+      return ['h', numberOf(value), 'object', value.constructor?.name ?? '', Symbol.iterator in value, Symbol.asyncIterator in value, isArray(value)];
     };
     const top = roots.map(slot);
     const changes = [];
@@ -163,7 +163,27 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     }
     return remotes.get(id);
   };
+  // What the tests do to lists, maps, sets and objects that are fields of the program's objects, the program sees before its next turn.
+  let lent = [];
+  const contents = (value) =>
+    isArray(value) || value instanceof Set ? [...value] : value instanceof Map ? [...value].flat() : Object.entries(value).flat();
+  const lend = (of, key, value) => {
+    if (isTests && typeof value === 'object' && value !== null && !remoteOf.has(value) && ['array', 'object', 'map', 'set'].includes(kindOf(value)))
+      lent = [...lent.slice(-31).filter((one) => one.of !== of || one.key !== key), { of, key, value, before: contents(value) }];
+    return value;
+  };
+  const giveBack = () => {
+    const all = lent;
+    lent = [];
+    for (const one of all) {
+      const now = contents(one.value);
+      if (now.length !== one.before.length || now.some((item, k) => !Object.is(item, one.before[k]))) request('refill', one.of, one.key, one.value);
+      one.before = now;
+    }
+    lent = all;
+  };
   const request = (action, ...roots) => {
+    if (lent.length > 0) giveBack();
     const [top, rows, , todo] = encode(roots);
     const answer = parse(ask(stringify({ action, top, rows })));
     const [[result], made, value] = decode(answer.top, answer.rows, todo);
@@ -172,7 +192,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     return result;
   };
   // A value of the other world. Its coercions do not decide anything here: as a number it throws.
-  const remote = ([, id, type, name, has, more]) => {
+  const remote = ([, id, type, name, has, more, extendsArray]) => {
     if (remotes.has(id)) return remotes.get(id);
     const target = type === 'function' ? (has ? function () {} : () => {}) : {};
     if (type === 'function') for (const [key, value] of [['name', name], ['length', more]]) Object.defineProperty(target, key, { value, configurable: true });
@@ -190,10 +210,11 @@ export const peerPrelude = `(function (ask, notify, isTests) {
         if (key === 'then') return undefined;
         // The tests only let their functions be called.
         if (!isTests && type === 'function' && /^(?:name|length|bind|call|apply)$/.test(key)) return target[key];
-        return request('get', proxy, key);
+        return lend(proxy, key, request('get', proxy, key));
       },
       set: (_, key, value) => (request('set', proxy, key, value), true),
       has: (_, key) => typeof key === 'string' && request('has', proxy, key) === true,
+      getPrototypeOf: (own) => (extendsArray === true ? Array.prototype : Reflect.getPrototypeOf(own)),
       ownKeys: (own) => (type === 'function' ? Reflect.ownKeys(own) : Object.keys(request('state', proxy))),
       getOwnPropertyDescriptor: (own, key) =>
         type === 'function' || typeof key === 'symbol'
@@ -218,6 +239,17 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     delete: (of, key) => delete of[key],
     text: (of) => String(of),
     iterate: (of) => of[Symbol.iterator](),
+    refill: (of, key, value) => {
+      const mine = of[key];
+      if (isArray(mine)) mine.splice(0, mine.length, ...value);
+      else if (mine instanceof Map || mine instanceof Set) {
+        mine.clear();
+        for (const item of value) mine instanceof Map ? mine.set(...item) : mine.add(item);
+      } else {
+        for (const name of Object.keys(mine)) delete mine[name];
+        Object.assign(mine, value);
+      }
+    },
     asyncIterate: (of) => of[Symbol.asyncIterator](),
     instance: (value, kind) => value instanceof kind,
     state: (of) => Object.fromEntries(Object.entries(of).filter(([, value]) => typeof value !== 'function')),

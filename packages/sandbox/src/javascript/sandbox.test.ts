@@ -164,6 +164,14 @@ describe('tests apart from a JavaScript program', () => {
       'try { f(3); assert.fail() } catch (e) { assert.equal(e.cause.at, 3); assert(e.cause instanceof Low) } assert.throws(() => f(1), { message: "failed" })',
     ],
     [
+      'class Bank { constructor() { this.b = {}; this.log = []; this.m = new Map() } move(n) { this.b.x -= n; this.log.push(n); return this.m.size } }',
+      'const k = new Bank(); k.b.x = 10; k.log.push(7); k.m.set(1, 2); assert.equal(k.move(4), 1); assert.deepEqual(k.b, { x: 6 }); assert.deepEqual(k.log, [7, 4])',
+    ],
+    [
+      'class L extends Array {}',
+      'const l = new L(); l.push(1); assert(l instanceof Array); assert.equal(l.length, 1)',
+    ],
+    [
       'const curry = (g) => (...a) => (a.length >= g.length ? g(...a) : curry(g.bind(null, ...a)))',
       'const add = (a, b, c) => a + b + c; assert.equal(curry(add)(1)(2, 3), 6)',
     ],

@@ -219,6 +219,10 @@ describe('tests apart from a Python program', seconds, () => {
       'assert f.__doc__ == "Reads." and A.__doc__ == A().__doc__ == "An A."\ntry: f("x")\nexcept Bad as e: assert isinstance(e.__cause__, ValueError) and e.args == ("x",)\nelse: assert False',
     ],
     [
+      'class Bank:\n  def __init__(s): s.b, s.log = {}, []\n  def move(s, n):\n    s.b["x"] -= n\n    s.log.append(n)\ndef f(): raise ExceptionGroup("all", [ValueError("a")])',
+      'k = Bank()\nk.b["x"] = 10\nk.log.append(7)\nk.move(4)\nassert k.b == {"x": 6} and k.log == [7, 4] and vars(k) == {"b": {"x": 6}, "log": [7, 4]}\ntry: f()\nexcept* ValueError as g: assert str(g.exceptions[0]) == "a"',
+    ],
+    [
       'from enum import Enum, IntEnum\nfrom collections import namedtuple, Counter\nclass Color(Enum):\n  RED = 1\nclass N(IntEnum):\n  TWO = 2\nP = namedtuple("P", "x y")\ndef f(): return Color.RED\ndef g(s): return Counter(s)',
       'assert f() is Color.RED and f() == Color.RED and Color.RED.value == 1 and N.TWO == 2 and P(1, 2) == (1, 2) and P(1, 2).y == 2 and g("aab") == {"a": 2, "b": 1}',
     ],

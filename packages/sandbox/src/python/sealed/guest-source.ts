@@ -18,7 +18,7 @@ class _Guest:
         if kind is _Foreign: return ['p', value._number]
         if isinstance(value, types.ModuleType): return ['o', value.__name__]
         if isinstance(value, BaseException) and id(kind) in self.named:
-            return ['x', kind.__name__, [slot(one) for one in (*value.args, value.__cause__)]]
+            return ['x', kind.__name__, self.parts(value, slot)]
         if isinstance(value, type): return ['k', self.class_of(value), self.number(value)]
         plain = next((t for t in self.PLAIN if issubclass(kind, t)), None)
         base = []
@@ -30,8 +30,12 @@ class _Guest:
             elif plain is float: copy = float.__float__(value)
             else: copy = plain(value)
             base = [slot(copy)]
-        elif isinstance(value, BaseException): base = [slot(one) for one in (*value.args, value.__cause__)]
+        elif isinstance(value, BaseException): base = self.parts(value, slot)
         return ['h', self.number(value), self.class_of(kind), base]
+
+    def parts(self, error, slot):
+        args = (error.message, error.exceptions) if isinstance(error, BaseExceptionGroup) else error.args
+        return [slot(one) for one in (*args, error.__cause__)]
 
     def number(self, value):
         k = self.known.get(id(value))
@@ -90,6 +94,7 @@ class _Guest:
         if action == 'call': return roots[0](*roots[1], **roots[2])
         if action == 'get': return getattr(*roots)
         if action == 'set': return setattr(*roots)
+        if action == 'refill': return self.refill(*roots)
         if action == 'state': return self.state(*roots)
         plain = _BUILTIN.get(action)
         if plain is not None: return plain(*roots)
@@ -101,6 +106,11 @@ class _Guest:
         sys.modules['program'] = module
         exec(compile(source, 'program.py', 'exec'), module.__dict__)
         return [(name, value) for name, value in vars(module).items() if name[:2] != '__']
+
+    def refill(self, of, name, value):
+        mine = getattr(of, name)
+        if type(mine) is list: mine[:] = value
+        elif type(mine) is type(value): mine.clear(); mine.update(value)
 
     def state(self, value):
         state = dict(getattr(value, '__dict__', {}))

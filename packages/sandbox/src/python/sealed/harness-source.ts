@@ -25,6 +25,7 @@ _DOC = property(lambda self: _harness.get(self, '__doc__'))
 
 class _Remote(metaclass=_Class):
     """A value of the program that is not plain data."""
+    __dict__ = property(lambda self: _harness.do('state', self))
     def __getattr__(self, name): return _harness.get(self, name)
     def __setattr__(self, name, value): _harness.do('set', self, name, value)
     def __eq__(self, other):
@@ -99,7 +100,12 @@ def _forward_own(name):
 _SHOWN = ('__str__', '__repr__', '__format__')
 
 def _tainted(value):
-    return isinstance(value, _Remote) and '_taint' in object.__getattribute__(value, '__dict__')
+    if not isinstance(value, _Remote): return False
+    try: return object.__getattribute__(value, '_taint')
+    except AttributeError: return False
+
+def _is_same(one, other):
+    return one is other or type(one) is type(other) is tuple and len(one) == len(other) == 2 and one[0] is other[0] and one[1] is other[1]
 
 class _About:
     def __init__(self, number, plain, own): self.number, self.plain, self.own = number, plain, own
@@ -109,6 +115,7 @@ class _Harness:
 
     def __init__(self):
         self.classes, self.remotes, self.own, self.ended, self.comparing, self.raised = {}, {}, [], None, set(), {}
+        self.lent = []
         self.codec = _Codec(self.describe, self.restore)
 
     # What is sent to the program.
@@ -182,7 +189,17 @@ class _Harness:
                 simple = (_Remote, RuntimeError) if error else (_Remote, getattr(builtins, plain)) if plain else (_Remote,)
                 self.classes[k] = type.__new__(_Class, name, simple, space)
 
+    def give_back(self):
+        """Tells the program what the test did to lists, dictionaries and sets that are fields of its objects."""
+        lent, self.lent = self.lent, []
+        for now, before, of, name in lent:
+            items = [*now.items()] if isinstance(now, dict) else [*now]
+            same = len(items) == len(before) and all(map(_is_same, items, before))
+            if not same: self.do('refill', of, name, now)
+            self.lent.append((now, before if same else items, of, name))
+
     def do(self, action, *roots):
+        if self.lent and action != 'refill': self.give_back()
         if self.ended is not None: raise _Ended(self.ended)
         top, rows, _, todo = self.codec.encode(roots)
         try:
@@ -209,7 +226,11 @@ class _Harness:
 
     def get(self, of, name):
         if name.startswith('_Remote__') or name in ('_about', '_number', '__class__', '__dict__'): raise AttributeError(name)
-        return self.caught(self.do('get', of, name))
+        value = self.do('get', of, name)
+        if type(value) in (list, dict, set):
+            self.lent = [one for one in self.lent[-31:] if one[2] is not of or one[3] != name]
+            self.lent.append((value, [*value.items()] if type(value) is dict else [*value], of, name))
+        return self.caught(value)
 
     def same(self, one, other):
         """Whether two objects of the program are alike: of one class that defines equality, with equal state."""
