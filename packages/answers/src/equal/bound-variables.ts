@@ -22,19 +22,26 @@ interface Family extends Declaration {
 }
 
 /**
- * The parts of a list or set with one name for each variable that a part such as `k \in \mathbb{Z}` introduces: `n:0` for any whole number,
- * `t:0` for others.
+ * The parts of a list or set with one name for each variable that a part such as `k \in \mathbb{Z}` introduces: `n:0` for a whole number that
+ * says one value, `t:0` for others, such as that of a point or of two unknowns.
  */
 export function withBoundNames(parts: readonly Expression[]): readonly Expression[] {
-  const isBounded = (name: string) =>
-    parts.some(
-      (part) =>
-        part.type === 'relation' && !/^(?:=|in)$/.test(part.operators.join()) && namesIn(part).has(name),
-    );
-  const bind = (rest: Expression, { name, domain }: Declaration, index: number) =>
-    renamed(rest, name, `${domain === 'Z' && !isBounded(name) ? 'n' : 't'}:${index}`);
   const declared = parts.flatMap((part) => declarationIn(part) ?? []);
+  const isOfOneValue = (name: string) => {
+    const values = parts.filter((part) => declarationIn(part) === undefined && namesIn(part).has(name));
+    return new Set(values.map(unknownOf)).size === 1 && values.every((part) => unknownOf(part) !== undefined);
+  };
+  const bind = (rest: Expression, { name, domain }: Declaration, index: number) =>
+    renamed(rest, name, `${domain === 'Z' && isOfOneValue(name) ? 'n' : 't'}:${index}`);
   return parts.map((part) => declared.reduce(bind, part));
+}
+
+/** The `x` of `x = k\pi`, nothing of `k\pi`; `undefined` for points, bounds, sequences and other equations. */
+function unknownOf(part: Expression): string | undefined {
+  const value = unlabelled(part);
+  if (value.type === 'relation' || value.type === 'collection') return;
+  const [unknown] = namesIn(part);
+  return value === part ? '' : /_[a-z]/.test(unknown!) ? undefined : unknown;
 }
 
 /** The variable and the domain of `k \in \mathbb{Z}`. */

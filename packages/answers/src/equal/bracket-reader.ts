@@ -3,7 +3,6 @@ import { isLabel } from './labels.ts';
 import { otherwise } from './piecewise.ts';
 import { TermReader } from './term-reader.ts';
 import { Unreadable } from './token-cursor.ts';
-import { determinant } from './vectors.ts';
 
 const closers: Readonly<Record<string, string>> = { ')': ')', ']': ']', '[': ')' };
 
@@ -116,11 +115,7 @@ export abstract class BracketReader extends TermReader {
       else if (!this.take('&')) rows.at(-1)!.push(this.quantity());
     }
     if (rows.at(-1)!.length === 0) rows.pop();
-    if (end === 'endvmatrix') {
-      const value = determinant(rows);
-      if (value === undefined) throw new Unreadable();
-      return value;
-    }
-    return collection(`matrix ${rows.map((row) => row.length).join(',')}`, rows.flat());
+    const kind = end === 'endvmatrix' ? 'determinant' : 'matrix';
+    return collection(`${kind} ${rows.map((row) => row.length).join(',')}`, rows.flat());
   }
 }

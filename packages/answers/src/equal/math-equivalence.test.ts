@@ -105,7 +105,6 @@ describe('mathAnswersAgree', () => {
     ['\\mathbb{R}-\\{3,-1\\}', '(-\\infty,-1)\\cup(-1,3)\\cup(3,\\infty)'],
     ['all real numbers except 2', 'x \\ne 2'],
     ['the interval (1,2)', '(1,2)'],
-    ['\\begin{vmatrix}1&2\\\\3&4\\end{vmatrix}', '-2'],
     ['\\frac12\\begin{pmatrix}2&0\\\\0&4\\end{pmatrix}', '\\begin{bmatrix}1&0\\\\0&2\\end{bmatrix}'],
     ['\\left(\\begin{array}{cc}1&2\\end{array}\\right)', '\\begin{pmatrix}1&2\\end{pmatrix}'],
     ['\\langle 1,2\\rangle + t\\langle 3,4\\rangle', '\\langle 1+3t,2+4t\\rangle'],

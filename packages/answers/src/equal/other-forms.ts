@@ -18,7 +18,7 @@ export function withoutBase(given: Expression, expected: Expression): Expression
 /** `120k` as a number, if the right answer is one. */
 export function withoutThousands(given: Expression, expected: Expression): Expression {
   const [number, letter] = given.type === 'apply' && given.name === 'multiply' ? given.args : [];
-  const isScaled = letter?.type === 'symbol' && /^[kK]$/.test(letter.name) && number!.type === 'number';
+  const isScaled = letter?.type === 'symbol' && letter.name === 'k' && number!.type === 'number';
   return isScaled && writtenNumber(expected) !== undefined
     ? apply('multiply', number!, constant(1000))
     : given;
@@ -34,7 +34,8 @@ export function withConstantsOf(given: Expression, expected: Expression): Expres
   const areOfIntegrals =
     [given, expected].every(hasConstantTerm) ||
     [own, right].every((names) => names.has('x') || names.has('t'));
-  if (named.length !== wanted.length || !areOfIntegrals) return given;
+  const isAny = [named, wanted].some((names) => names.every((name) => /^[cCkK]/.test(name)));
+  if (named.length !== wanted.length || !areOfIntegrals || !isAny) return given;
   return named.reduce((rest, name, index) => renamed(rest, name, wanted[index]!), given);
 }
 

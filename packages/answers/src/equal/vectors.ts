@@ -1,21 +1,4 @@
-import { apply, type Collection, constant, type Expression, symbol, variablesOf } from './expression.ts';
-
-/** The largest matrix whose determinant is read: four rows have 24 products. */
-const maximumRows = 4;
-
-/** The determinant of a square matrix by its first row; `undefined` for any other. */
-export function determinant(rows: readonly (readonly Expression[])[]): Expression | undefined {
-  if (rows.length > maximumRows || rows.some((row) => row.length !== rows.length)) return;
-  const [first, ...others] = rows;
-  if (first === undefined) return constant(1);
-  return first
-    .map((entry, column) => {
-      const minor = determinant(others.map((row) => row.filter((_, index) => index !== column)));
-      const product = apply('multiply', entry, minor!);
-      return column % 2 === 0 ? product : apply('negate', product);
-    })
-    .reduce((sum, term) => apply('add', sum, term));
-}
+import { apply, type Collection, type Expression, symbol, variablesOf } from './expression.ts';
 
 function isVector(expression: Expression): expression is Collection {
   return expression.type === 'collection' && /^(?:matrix|<>)/.test(expression.kind);

@@ -14,7 +14,7 @@ const unfinished = /\s(?:and|or|the|of|by|to|with|plus|minus|times|is|are|we|tha
 /** A letter that a sentence chooses. */
 const chosen = [
   /\bonly\s+(?:option|choice|answer)\s+(\([A-J]\)|[A-HJ])\b(?!['’])/i,
-  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|be|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
+  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|so (?:it|the answer) must be|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
   /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
 ];
 

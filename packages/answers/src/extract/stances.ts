@@ -71,7 +71,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     (?<!and )only if ~ •
     (?:suppose|supposing|assum(?:e|ing)|whether) ~ •
     ^(?:(?:now|next),? )?(?:let|try|consider|check)(?: \w+ =)? … •
-    ^(?:step \d+\W+|(?:now|next|then|finally),? )?(?:we |I )?(?:add|subtract) •|(?:multipl(?:y|ies|ied)|divided?s?)(?: \w+){0,4} by •
+    ^(?:step \d+\W+|(?:now|next|then|finally),? )?(?:(?:we|I) (?:then |now )?)?(?:add|subtract) •|(?:multipl(?:y|ies|ied)|divided?s?)(?: \w+){0,4} by •
     if ~ (?:(?:had|were) ~ would|answer would|wrong|forgets?|ignores?|overlooks?) ~ •
     if(?!.* then ) … •`,
   asks: String.raw`•[^.!]*\?`,
