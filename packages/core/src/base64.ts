@@ -10,5 +10,9 @@ export function base64Of(bytes: Uint8Array): string {
 
 /** The bytes that base64 stands for. @throws a `DOMException` for text that is not base64. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  // Many times faster than `Uint8Array.from` with a function.
+  for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
 }

@@ -2,11 +2,13 @@ import {
   callableRewards,
   FormatError,
   type MetricsLogger,
+  type Monitor,
   type RewardComputer,
   type RewardFunction,
   type ScoredTrajectory,
 } from '@rlp/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { rewardHackingDetector } from '../hacking/detector.ts';
 import type { MonitoredBatch } from './batch.ts';
 import { consoleAlerts } from './console-alerts.ts';
 import { empty, good, memoryLogger, monitorOf, scored } from './monitor.fixture.ts';
@@ -137,6 +139,22 @@ describe('RewardQualityMonitor', () => {
       const assessor = { state: { ...second.assessor.saveState().state, signatures } };
       expect(() => second.assessor.loadState(assessor)).toThrow(FormatError);
     }
+  });
+
+  it('writes the states of its parts only when its own is read', () => {
+    const theirs = { seen: [1] };
+    const other: Monitor = {
+      observe: () => ({ metrics: {}, findings: [] }),
+      saveState: () => theirs,
+      loadState: () => undefined,
+    };
+    const write = vi.spyOn(globalThis, 'btoa');
+    const saved = monitorOf({}, { detectors: [rewardHackingDetector(), other] }).saveState();
+    theirs.seen.push(2);
+    expect(write).not.toHaveBeenCalled();
+    expect(JSON.parse(JSON.stringify(saved)).state.detectors[1]).toEqual({ seen: [1] });
+    expect(write).toHaveBeenCalled();
+    vi.restoreAllMocks();
   });
 
   it('refuses parts that it does not know, and what is no logger', () => {

@@ -9,16 +9,30 @@ export interface Saved<Schema extends z.ZodType> {
   readonly state: z.input<Schema>;
 }
 
+/** What {@link saved} returned. */
+const made = new WeakSet<object>();
+
 /** A copy of a state. It becomes JSON data when it is read, because few states are written. */
 export function saved<Schema extends z.ZodType>(schema: Schema, state: z.output<Schema>): Saved<Schema> {
-  const copy = structuredClone(state);
+  const copy = copyOf(state);
   let json: z.input<Schema> | undefined;
-  return {
+  const result: Saved<Schema> = {
     get state() {
       json ??= z.encode(schema, copy);
       return json;
     },
   };
+  made.add(result);
+  return result;
+}
+
+/** Copies a state whose fields may be saved states, or lists of them. Those are copies already, and stay unread. */
+function copyOf<State>(state: State): State {
+  if (typeof state !== 'object' || state === null) return state;
+  if (made.has(state)) return state;
+  if (Array.isArray(state)) return state.map(copyOf) as State;
+  if (Object.getPrototypeOf(state) !== Object.prototype) return structuredClone(state);
+  return Object.fromEntries(Object.entries(state).map(([name, field]) => [name, copyOf(field)])) as State;
 }
 
 /** Reads what {@link saved} returned. @throws FormatError naming the problems. */
@@ -59,11 +73,16 @@ interface PackedKind<Type> {
 /** Typed arrays of zeros, by their schemas. */
 const zeros = new WeakMap<z.core.$ZodType, () => Packed>();
 
+/** How many bytes a base64 stands for. */
+function decodedLength(base64: string): number {
+  return (base64.length / 4) * 3 - /=*$/.exec(base64)![0].length;
+}
+
 /** Schema of a typed array in memory that is the base64 of its bytes in JSON, a tenth of the size of numbers. */
 export function packed<Type extends Packed>(kind: PackedKind<Type>, length?: number) {
   const text = z.base64({ abort: true }).refine(
     (bytes) => {
-      const numbers = bytesOf(bytes).length / kind.BYTES_PER_ELEMENT;
+      const numbers = decodedLength(bytes) / kind.BYTES_PER_ELEMENT;
       return Number.isInteger(numbers) && (length === undefined || numbers === length);
     },
     { error: `expected ${length ?? 'whole'} numbers`, abort: true },
