@@ -61,6 +61,8 @@ class PythonReader {
 
   /** The calls if the whole text is a list of at least one, else `undefined`. */
   calls(): readonly WrittenCall[] | undefined {
+    // To raise an error takes ten times as long, and most responses are no list.
+    if (!/^\s*\[/.test(this.#text)) return undefined;
     try {
       const calls = this.#items('[', ']', () => this.#call());
       this.#space();

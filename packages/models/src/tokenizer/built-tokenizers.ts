@@ -71,7 +71,7 @@ function byCharacters(
   specials: Specials,
 ): TextTokenizer {
   const ids = new Map(Object.entries(vocabulary));
-  const names = specialNames(specials);
+  const partsOf = splitter(specialNames(specials));
   const unknown = specials.unknown === undefined ? undefined : ids.get(specials.unknown)!;
   const begin = specials.begin === undefined ? [] : [ids.get(specials.begin)!];
   const idOf = (part: string) => {
@@ -84,19 +84,19 @@ function byCharacters(
     ...tokenizer,
     encode(text, { specialTokens = 'add' } = {}) {
       const encoded = specialTokens === 'add' ? begin.slice() : [];
-      for (const part of partsOf(text, names)) encoded.push(idOf(part));
+      for (const part of partsOf(text)) encoded.push(idOf(part));
       return encoded;
     },
   };
 }
 
-/** Special tokens and characters of a text. Of several special tokens at one place the longest counts. */
-function partsOf(text: string, specials: readonly string[]): Iterable<string> {
-  if (!specials.some((special) => text.includes(special))) return text;
+/** Finds special tokens and characters of a text. Of several special tokens at one place the longest counts. */
+function splitter(specials: readonly string[]): (text: string) => Iterable<string> {
   const alternatives = specials
     .toSorted((a, b) => b.length - a.length)
     .map((special) => special.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return text.match(new RegExp(`${alternatives.join('|')}|[\\s\\S]`, 'gu')) ?? [];
+  const parts = new RegExp(`${alternatives.join('|')}|[\\s\\S]`, 'gu');
+  return (text) => (specials.some((special) => text.includes(special)) ? (text.match(parts) ?? []) : text);
 }
 
 /**
