@@ -1,13 +1,19 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What starts engines and processes takes longest and comes first; the quick ones fill both workers to the end. */
+/** Tests that wait for browsers, servers and processes. Other checks, which run beside them, use the processor meanwhile. */
+const waiting =
+  /[\\/](serve|viewer|dashboard|playground|train|hub|http|pool|stream|worlds|gpu|sandbox|stock)[\\/]|browser|devices/;
+const slow =
+  /[\\/](examples|scripts|lab|backprop|inference|models|onnx|learning|preference|workers|store|hacking)[\\/]/;
+
+/** What waits comes first, then what computes for long; the quick ones fill both workers to the end. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const slow =
-      /[\\/](examples|scripts|lab|backprop|inference|models|onnx|learning|workers|sandbox|store|hacking)[\\/]/;
+    const rank = ({ moduleId }: TestSpecification) =>
+      waiting.test(moduleId) ? 0 : slow.test(moduleId) ? 1 : 2;
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => Number(slow.test(b.moduleId)) - Number(slow.test(a.moduleId)));
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
   }
 }
 
