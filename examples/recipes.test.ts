@@ -112,13 +112,25 @@ describe('train-your-agent', () => {
 });
 
 describe('self-verification', () => {
-  it('looks at hard forks only, and is right as often', async () => {
-    const charge = { verificationWeight: 1 };
-    const last = await lastOf(trainWalker(charge, { seed: '1', iterations: 54 }));
-    expect(last.accuracy).toBeGreaterThan(0.97);
-    expect(last.easy).toBeLessThan(0.2);
-    expect(last.hard).toBeGreaterThan(0.9);
+  const charge = { verificationWeight: 1 };
+
+  it('begins with the habit of looking', async () => {
+    const first = await lastOf(trainWalker(charge, { seed: '1', iterations: 3 }));
+    expect(first.easy).toBeGreaterThan(0.5);
+    expect(first.accuracy).toBeGreaterThan(0.5);
   }, 120_000);
+
+  // By day `self-verification.test.ts` of @rlp/algorithms learns it in a world like this one.
+  it.runIf(process.env.RLP_SLOW_TESTS)(
+    'looks at hard forks only, and is right as often',
+    async () => {
+      const last = await lastOf(trainWalker(charge, { seed: '1', iterations: 54 }));
+      expect(last.accuracy).toBeGreaterThan(0.97);
+      expect(last.easy).toBeLessThan(0.2);
+      expect(last.hard).toBeGreaterThan(0.9);
+    },
+    120_000,
+  );
 });
 
 describe('svrl-compare', () => {

@@ -36,7 +36,7 @@ const texts = Object.entries(shapes).map(
   ([name, unit]) => [name, unit.repeat(Math.ceil(size / unit.length))] as const,
 );
 
-const megabytes = process.env.RLP_SLOW_TESTS ? 10 : 2;
+const megabytes = process.env.RLP_SLOW_TESTS ? 10 : 0.5;
 
 const pipeline = createCustomVerifierPipeline([
   { type: 'length' },

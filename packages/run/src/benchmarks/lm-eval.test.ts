@@ -10,11 +10,11 @@ const golden = JSON.parse(
   readFileSync(new URL('../../fixtures/lm-eval.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, Golden>>;
 
-/** By day half of the rows whose programs run in two processes each. */
+/** By day a quarter of the rows whose programs run in two processes each. */
 function rowsFor(name: string): Golden['rows'] {
   const { rows } = golden[name]!;
   const isShort = ['humaneval', 'mbpp'].includes(name) && !process.env.RLP_SLOW_TESTS;
-  return isShort ? rows.slice(0, rows.length / 2) : rows;
+  return isShort ? rows.slice(0, rows.length / 4) : rows;
 }
 
 interface Golden {
