@@ -55,23 +55,25 @@ const operations: Readonly<Record<string, (a: Complex, b: Complex | undefined, l
 };
 
 /** Operations on exact numbers. `undefined` where the result is not exact. */
-const exactOperations: Readonly<Record<string, (...values: readonly Fraction[]) => Fraction | undefined>> = {
-  negate: (a) => a!.neg(),
-  add: (a, b) => a!.add(b!),
-  mixed: (a, b) => a!.add(b!),
-  multiply: (a, b) => a!.mul(b!),
-  call: (a, b) => a!.mul(b!),
-  divide: (a, b) => (b!.n === 0n ? undefined : a!.div(b!)),
-  power: (a, b) => exactPower(a!, b!),
-  abs: (a) => a!.abs(),
-  floor: (a) => a!.floor(),
-  ceil: (a) => a!.ceil(),
-  factorial: (a) => exactBinomial(a!, undefined),
-  binomial: (a, b) => exactBinomial(a!, b!),
-  gcd: (...values) => values.reduce((a, b) => a.gcd(b)),
-  lcm: (...values) => values.reduce((a, b) => a.lcm(b)),
-  max: (...values) => values.reduce((a, b) => (b.gt(a) ? b : a)),
-  min: (...values) => values.reduce((a, b) => (b.lt(a) ? b : a)),
+const exactOperations: Readonly<
+  Record<string, (a: Fraction, b: Fraction, all: readonly Fraction[]) => Fraction | undefined>
+> = {
+  negate: (a) => a.neg(),
+  add: (a, b) => a.add(b),
+  mixed: (a, b) => a.add(b),
+  multiply: (a, b) => a.mul(b),
+  call: (a, b) => a.mul(b),
+  divide: (a, b) => (b.n === 0n ? undefined : a.div(b)),
+  power: exactPower,
+  abs: (a) => a.abs(),
+  floor: (a) => a.floor(),
+  ceil: (a) => a.ceil(),
+  factorial: (a) => exactBinomial(a, undefined),
+  binomial: exactBinomial,
+  gcd: (_a, _b, all) => all.reduce((one, other) => one.gcd(other)),
+  lcm: (_a, _b, all) => all.reduce((one, other) => one.lcm(other)),
+  max: (_a, _b, all) => all.reduce((one, other) => (other.gt(one) ? other : one)),
+  min: (_a, _b, all) => all.reduce((one, other) => (other.lt(one) ? other : one)),
 };
 
 const constants: ReadonlyMap<string, Complex> = new Map([
@@ -123,7 +125,7 @@ function seriesOf({ name, args }: Apply, point: ReadonlyMap<string, Value>): Val
 export function resultOf(name: string, values: readonly Value[]): Value {
   if (values.some((value) => value instanceof Complex && value.isNaN())) return undefinedValue;
   const exact = values.every((value) => value instanceof Fraction)
-    ? exactOperations[name]?.(...values)
+    ? exactOperations[name]?.(values[0]!, values[1]!, values)
     : undefined;
   if (exact !== undefined && bitsOf(exact) <= maximumBits[exact.d === 1n ? 'integer' : 'fraction'])
     return exact;
