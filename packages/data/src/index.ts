@@ -33,6 +33,7 @@ export {
   type RatedAnswer,
   ratingsFrom,
 } from './datasets/preferences-from.ts';
+export { plainMessage } from './datasets/row-parts.ts';
 export { type TasksFromOptions, tasksFrom } from './datasets/tasks-from.ts';
 export { type JsonLine, type JsonLinesOptions, parseJsonLines } from './lines/json-lines.ts';
 export { type Chunks, type JsonLinesStreamOptions, readJsonLines } from './lines/read-json-lines.ts';

@@ -17,9 +17,9 @@ const roles: Readonly<Record<string, string>> = {
 /** Remedy for a row that cannot be read. */
 export const removeRow = 'correct or remove the row, or leave it out with `filter`';
 
-/** A list of messages as core has them. `from` and `value` of ShareGPT's files become `role` and `content`. */
+/** A list of messages as core has them. */
 export function messagesOf(value: unknown, entry: DatasetEntry<unknown>, column: string): Message[] {
-  const list = Array.isArray(value) ? value.map(asMessage) : value;
+  const list = Array.isArray(value) ? value.map(plainMessage) : value;
   const { success, data, error } = messagesSchema.safeParse(list);
   if (success) return data;
   const [issue] = error.issues;
@@ -31,7 +31,8 @@ export function messagesOf(value: unknown, entry: DatasetEntry<unknown>, column:
   );
 }
 
-function asMessage(value: unknown): unknown {
+/** A message with the fields and the roles that core's messages have. `from` and `value` of ShareGPT's files become `role` and `content`. */
+export function plainMessage(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { from, role = from, value: said, content = said, ...rest } = value as Record<string, unknown>;
   const named = typeof role === 'string' ? (roles[role] ?? role) : role;

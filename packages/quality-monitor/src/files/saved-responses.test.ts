@@ -64,6 +64,16 @@ it.each<[string, string, string, SavedFields | undefined, object[]]>([
     ],
   ],
   [
+    'conversations in the words of ShareGPT, and one that ends with the user',
+    'a.jsonl',
+    '{"conversations":[{"from":"human","value":"q"},{"from":"gpt","value":"a"}],"reward":1}\n{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"b"},{"role":"user","content":"bye"}]}',
+    undefined,
+    [
+      { ...first, prompt: 'q' },
+      { response: 'b', prompt: 'q' },
+    ],
+  ],
+  [
     'semicolons and a column of each reward',
     'a.CSV',
     'text;score;judge;question\r\n"a;\r\nb";1;0.5;c\r\nd;;;e\r\n',
@@ -118,7 +128,7 @@ it.each<[string, string | Uint8Array, SavedFields | undefined, string]>([
     'a.jsonl',
     '{"messages":[{"role":"user","content":"q"}]}',
     undefined,
-    'messages that end with the assistant',
+    'messages with an answer of the assistant',
   ],
   ['a.jsonl', '{"text":"b"}', undefined, 'a scored trajectory, got fields text; name the fields (--response'],
   ['a.jsonl', '7\n', undefined, 'line 1: expected an object with columns, got 7'],

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { FormatError, isRecord } from '@rlp/core';
-import { cellsOf, columnsOf, type DatasetReader, type DatasetRow } from '@rlp/data';
+import { cellsOf, columnsOf, type DatasetReader, type DatasetRow, plainMessage } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import { loggedReward } from '../monitor/batch.ts';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
@@ -82,7 +82,7 @@ function responsesOf(
   const isRewarded = fields !== undefined || isRecord(rewards);
   if (responses.length === 0 || !isRewarded) {
     throw new FormatError(
-      `${where}: expected a field ${isRewarded ? response : 'rewards with names and numbers'}, as in {"response": "…", "rewards": {"name": number}}, messages that end with the assistant or a scored trajectory, got ${keysOf(row)}; name the fields (--response, --reward, --prompt) if they differ`,
+      `${where}: expected a field ${isRewarded ? response : 'rewards with names and numbers'}, as in {"response": "…", "rewards": {"name": number}}, messages with an answer of the assistant or a scored trajectory, got ${keysOf(row)}; name the fields (--response, --reward, --prompt) if they differ`,
     );
   }
   const paid = fields
@@ -111,11 +111,11 @@ function withUsualNames(row: DatasetRow): DatasetRow {
   };
 }
 
-/** Response and prompt of a conversation that ends with the assistant. */
+/** The last answer of the assistant in a conversation, and what was said before it. */
 function lastAnswerOf(row: DatasetRow): DatasetRow {
-  const said = [row[columnsOf(row).messages ?? '']].flat();
-  const last = said.at(-1);
-  return isRecord(last) && last.role === 'assistant' ? { response: last, prompt: said.slice(0, -1) } : {};
+  const said = [row[columnsOf(row).messages ?? '']].flat().map(plainMessage);
+  const at = said.findLastIndex((message) => isRecord(message) && message.role === 'assistant');
+  return at < 0 ? {} : { response: said[at], prompt: said.slice(0, at) };
 }
 
 /** Name of the reward of a field: the last part of its path, or the whole path if another field ends alike. */
