@@ -2,8 +2,9 @@ import { commandGroups, commandTable, type Loaded } from './command-table.ts';
 
 /** What to say about a command that does not exist. */
 export async function unknownCommand(title: string, group: string): Promise<string> {
-  const all = [...Object.keys(commandTable), ...Object.keys(commandGroups)];
-  const names = group === '' ? all : all.filter((name) => name.startsWith(`${group} `));
+  const all = Object.keys(commandTable);
+  const single = [...all.filter((name) => !name.includes(' ')), ...Object.keys(commandGroups)];
+  const names = group === '' ? single : all.filter((name) => name.startsWith(`${group} `));
   const near = await nearest(title, names);
   const help = `rlp ${group === '' ? '' : `${group} `}--help`;
   return `rlp: unknown command "${title}"${near} ${help} lists the commands`;

@@ -66,6 +66,7 @@ describe.each(Object.keys(commandTable))('rlp %s', (name) => {
 describe('rlp', () => {
   it('says what a misspelt command or flag may have meant', async () => {
     expect((await rlp('evla')).complaints).toContain('did you mean eval?');
+    expect((await rlp('runs')).complaints).toContain('did you mean run?');
     expect((await rlp('monitor', 'analyse')).complaints).toContain('did you mean monitor analyze?');
     const flag = await rlp('eval', stories, questions, '--smaples', '2');
     expect(flag).toMatchObject({ code: 2, complaints: expect.stringContaining('did you mean --samples?') });

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { commandGroups, commandTable, type Loaded } from './command-table.ts';
 import type { CliContext } from './context.ts';
 import { argumentProblem, unknownCommand } from './mistakes.ts';
@@ -80,9 +81,10 @@ function isUsageError(error: unknown): boolean {
 /** Expected errors are one message. Anything else is a bug. */
 async function described(title: string, error: unknown, isDebug: boolean): Promise<string> {
   if (!(error instanceof Error)) return `rlp ${title}: ${String(error)}`;
-  if (isDebug) return error.stack ?? error.message;
+  // With its causes, because what went wrong in a reward or an environment is one of them.
+  if (isDebug) return inspect(error);
   const { RlpError } = await import('@rlp/core');
-  if (error instanceof RlpError) return error.message;
+  if (error instanceof RlpError) return error.message.replaceAll('see `cause`', 'see its cause with --debug');
   if ('syscall' in error) return `rlp ${title}: ${systemProblem(error as NodeJS.ErrnoException)}`;
   if (isUsageError(error)) return `rlp ${title}: ${error.message}. See rlp ${title} --help`;
   return `rlp ${title}: ${error.message} (unexpected; --debug prints the stack)`;

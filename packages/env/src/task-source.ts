@@ -1,4 +1,12 @@
-import { ArgumentError, isRecord, parseOptions, RandomStream, type Task, type TaskSource } from '@rlp/core';
+import {
+  ArgumentError,
+  isPromiseLike,
+  isRecord,
+  parseOptions,
+  RandomStream,
+  type Task,
+  type TaskSource,
+} from '@rlp/core';
 import * as z from 'zod';
 
 const schema = z.strictObject({
@@ -49,11 +57,17 @@ export function taskSource<Metadata>(
   };
 }
 
+/** What was given instead of a list, with the step that is missing. */
+function otherThanList(given: unknown): string {
+  if (isPromiseLike(given)) return 'a promise; await it';
+  if (typeof given === 'string')
+    return `${JSON.stringify(given)}; tasksFrom(await loadDataset(path)) of @rlp/data reads tasks from a file`;
+  return given === null ? 'null' : typeof given;
+}
+
 function checkTasks(tasks: readonly Task[]): void {
   if (!Array.isArray(tasks)) {
-    throw new ArgumentError(
-      `taskSource: expected a list of tasks, got ${tasks === null ? tasks : typeof tasks}`,
-    );
+    throw new ArgumentError(`taskSource: expected a list of tasks, got ${otherThanList(tasks)}`);
   }
   if (tasks.length === 0) throw new ArgumentError('taskSource: expected at least one task, got none');
   const ids = new Set<string>();

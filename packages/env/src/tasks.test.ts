@@ -55,6 +55,8 @@ describe('taskSource', () => {
 it.each<[unknown, string]>([
   [null, 'expected a list of tasks, got null'],
   [{ id: 'a' }, 'expected a list of tasks, got object'],
+  [Promise.resolve([]), 'expected a list of tasks, got a promise; await it'],
+  ['a.jsonl', 'got "a.jsonl"; tasksFrom(await loadDataset(path)) of @rlp/data reads tasks from a file'],
   [['a'], 'task 0: expected an object { id, prompt, metadata }'],
   [[...numbered(1), { id: 7, prompt: 'a' }], 'task 1: expected text as id, got number'],
   [[{ id: 'a', question: 'q', answer: 1 }], 'got undefined; the task has question, answer'],

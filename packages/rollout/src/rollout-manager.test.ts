@@ -365,7 +365,7 @@ describe('tokens across turns', () => {
     const { chat: _, ...withoutChat } = dependencies(dialogue);
     const manager = new RolloutManager(withoutChat, { groupSize: 1 });
     const [trajectory] = members(await collect(manager.collectGroups([task('a')])));
-    expect(trajectory!.failure!.message).toContain('need a chat renderer: pass `chat`');
+    expect(trajectory!.failure!.message).toContain('need a chat renderer: pass `chat: model.chat`');
   });
 });
 

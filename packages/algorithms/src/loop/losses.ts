@@ -1,4 +1,4 @@
-import { causeOf, messageOf, rootCause, type ScoredTrajectory, type Trajectory } from '@rlp/core';
+import { causeOf, messageOf, rootCause, type ScoredTrajectory, type Trajectory, withPlace } from '@rlp/core';
 import type { Collection } from './collect.ts';
 import type { Stop } from './run-stopped.ts';
 
@@ -138,7 +138,8 @@ function firstFailure(missing: readonly ScoredTrajectory[]): FirstFailure | unde
   )[0];
   if (reward !== undefined) {
     const { source, message } = reward;
-    return { kind: 'reward', place: `in ${source}`, message, error: causeOf(reward) };
+    const error = causeOf(reward);
+    return { kind: 'reward', place: `in ${source}`, message: withPlace(message, error), error };
   }
   const episode = missing.find(({ trajectory }) => trajectory.failure !== undefined)?.trajectory.failure;
   if (episode === undefined) return undefined;

@@ -33,7 +33,7 @@ describe('a run in which nothing can be learned stops after its first iteration'
     [
       'messages without a chat renderer',
       () => train({ environment: new ConversationEnvironment({ systemPrompt: 'a', maxTurns: 2 }) }),
-      /all 8 episodes failed.*need a chat renderer: pass `chat`/,
+      /all 8 episodes failed.*need a chat renderer: pass `chat: model.chat`/,
     ],
     [
       'a prompt with letters that the tokenizer lacks',

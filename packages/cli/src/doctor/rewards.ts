@@ -50,7 +50,7 @@ export async function checkRewardsOfRun(
     });
   } catch (error) {
     signal?.throwIfAborted();
-    return [{ name: 'rewards', state: 'problem', text: messageOf(error) }];
+    return [{ name: 'data and rewards', state: 'problem', text: messageOf(error) }];
   }
 }
 

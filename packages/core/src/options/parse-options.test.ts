@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { OptionsError, RlpError } from '../errors.ts';
+import { having } from './having.ts';
 import { parseOptions, type Schema } from './parse-options.ts';
 
 const schema = z.strictObject({
@@ -73,6 +74,17 @@ describe('parseOptions', () => {
     expect(() => parseOptions('own', throwing, {})).toThrow(TypeError);
     // A rejection that nobody hears of fails the run.
     await new Promise(setImmediate);
+  });
+
+  it('asks to await a promise', () => {
+    const wanted = z.strictObject({
+      model: having<{ sample(): void }>('sample', 'a sampler'),
+      count: z.number(),
+    });
+    const given = { model: Promise.resolve(), count: Promise.resolve(3) };
+    expect(() => parseOptions('train', wanted, given)).toThrow(
+      '  - model: must be a sampler; await the promise\n  - count: expected a number, got an object; await the promise',
+    );
   });
 
   it('says whose options they are', () => {

@@ -1,3 +1,4 @@
+import { isPromiseLike } from '../settle-within.ts';
 import type { AllowedOption } from './allowed-options.ts';
 import { keySuggestion, valueSuggestion } from './suggestion.ts';
 import { inWords, shownValue } from './wording.ts';
@@ -78,7 +79,7 @@ function lines(issue: SchemaIssue, above: readonly string[], reading: Reading): 
   const branch = issue.code === 'invalid_union' ? meantBranch(issue, value) : undefined;
   if (branch !== undefined) return branch.flatMap((inner) => lines(inner, path, reading));
   const message = issue.code === 'invalid_union' ? unionMessage(issue, value) : inWords(issue.message, value);
-  const hint = valueSuggestion(value, path, reading.allowed);
+  const hint = isPromiseLike(value) ? 'await the promise' : valueSuggestion(value, path, reading.allowed);
   return [`${place}${message}${hint === undefined ? '' : `; ${hint}`}`];
 }
 

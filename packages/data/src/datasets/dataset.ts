@@ -1,4 +1,4 @@
-import { ArgumentError, FormatError, messageOf, orAborted, parseOptions } from '@rlp/core';
+import { ArgumentError, FormatError, isPromiseLike, messageOf, orAborted, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { type DatasetBatches, DatasetEntry, type DatasetOrigin } from './dataset-entry.ts';
 import { DatasetReader, RowIterator } from './dataset-reader.ts';
@@ -204,6 +204,7 @@ export class Dataset<Row = DatasetRow> implements AsyncIterable<Row> {
 /** Throws an `ArgumentError` for what is not a dataset. */
 export function requireDataset(owner: string, given: unknown): void {
   if (typeof given === 'object' && given !== null && 'batches' in given) return;
+  if (isPromiseLike(given)) throw new ArgumentError(`${owner}: expected a dataset, got a promise; await it`);
   const remedy = Array.isArray(given)
     ? 'datasetOf(rows) makes one of a list'
     : 'loadDataset and datasetOf make one';

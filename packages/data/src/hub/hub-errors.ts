@@ -58,7 +58,7 @@ export function hubError(error: unknown, repository: HubRepository, options: Res
   const cause = rootCause(error);
   const failure = status === undefined ? messageOf(cause) : `HTTP ${status}`;
   return new FormatError(
-    `${what} cannot be read: ${failure}; check the network and try again, which goes on where it stopped, or pass use: 'cache' (HF_HUB_OFFLINE=1) if it was downloaded before`,
+    `${what} cannot be read: ${failure}; check the network and try again, and the download goes on where it stopped; if it is in the cache, pass use: 'cache' (HF_HUB_OFFLINE=1)`,
     { cause: error },
   );
 }

@@ -114,7 +114,7 @@ async function fromHub(
 
 /** The calls of `@huggingface/hub` that a snapshot needs. */
 async function hubClient(repository: HubRepository, options: ResolvedHubOptions, signal?: AbortSignal) {
-  const hub = await importPeer('hubSnapshot', '@huggingface/hub', () => import('@huggingface/hub'));
+  const hub = await importPeer('a name on the hub', '@huggingface/hub', () => import('@huggingface/hub'));
   const { url, stallMs } = options;
   const access = options.accessToken === undefined ? {} : { accessToken: options.accessToken };
   const fetching =

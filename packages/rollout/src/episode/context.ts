@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type ChatRenderer,
+  isPromiseLike,
   type Message,
   type TokenId,
   type Tokenizer,
@@ -29,9 +30,14 @@ export function encodeView(
   tools?: readonly ToolSchema[],
 ): readonly TokenId[] {
   if (typeof view === 'string') return tokenizer.encode(view);
+  if (!Array.isArray(view)) {
+    const given: unknown = view;
+    const shown = isPromiseLike(given) ? 'a promise, which it must not return' : String(given);
+    throw new ArgumentError(`expected a prompt of text or a list of messages, got ${shown}`);
+  }
   if (chat === undefined) {
     throw new ArgumentError(
-      'RolloutManager: the environment builds prompts of messages, which need a chat renderer: pass `chat`',
+      'RolloutManager: the environment builds prompts of messages, which need a chat renderer: pass `chat: model.chat`, or use prompts of text if the model has no chat template',
     );
   }
   return chat.render(view, tools && { tools });

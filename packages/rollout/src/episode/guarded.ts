@@ -10,6 +10,7 @@ import {
   type Termination,
   TimeoutError,
   type ToolSchema,
+  withPlace,
 } from '@rlp/core';
 import { lazily } from './boundary.ts';
 import type { View } from './context.ts';
@@ -81,7 +82,7 @@ export function guarded<S extends State, Metadata, Outcome>(
     },
     updateState: (state, response, tokens) =>
       callState('updateState', (own) => environment.updateState(state, response, lazily(own, { tokens }))),
-    isTerminal: (state) => call('isTerminal', () => environment.isTerminal(state)),
+    isTerminal: (state) => call('isTerminal', () => checkedEnd(environment.isTerminal(state))),
     show: (state, encode) =>
       call('buildPrompt', () => {
         const view = environment.buildPrompt(state);
@@ -122,7 +123,9 @@ async function callEnvironment<Result>(
     signal.throwIfAborted();
     const isLate = error instanceof TimeoutError && controller.signal.aborted;
     const separator = isLate ? ' ' : ': ';
-    throw new EnvironmentError(`environment.${method}${separator}${messageOf(error)}`, { cause: error });
+    throw new EnvironmentError(`environment.${method}${separator}${withPlace(messageOf(error), error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -134,11 +137,17 @@ function checkedState<S extends State>(method: string, state: S): S {
   );
 }
 
+/** Without `return` an episode would never be over. */
+function checkedEnd(isOver: boolean): boolean {
+  if (typeof isOver === 'boolean' || isPromiseLike(isOver)) return isOver;
+  throw new EnvironmentError(`expected true or false, got ${String(isOver)}`);
+}
+
 /** A number that is not finite could not be written as JSON. */
 function checkedMetrics(metrics: Readonly<Record<string, number>> | undefined) {
   for (const [name, value] of Object.entries(metrics ?? {})) {
     if (Number.isFinite(value)) continue;
-    throw new RangeError(`expected finite numbers, got ${String(value)} for "${name}"`);
+    throw new EnvironmentError(`expected finite numbers, got ${String(value)} for "${name}"`);
   }
   return metrics;
 }

@@ -140,6 +140,11 @@ describe('readRunFile', () => {
       'const a = 1;\nexprt default a;',
       /cannot be loaded: .*Missing semicolon in line 2; correct/,
     ],
+    [
+      'thrown.ts',
+      'export default {};\nmissing();',
+      /cannot be loaded: missing is not defined, at thrown\.ts:2; correct/,
+    ],
     ['rows.jsonl', '{}', /holds data, not a configuration/],
     ['run.toml', '', /ends in \.yaml, \.json or \.ts/],
     ['latin.yaml', Buffer.from('# ü\nmodel: m', 'latin1'), /latin\.yaml: .* save the file as UTF-8/],

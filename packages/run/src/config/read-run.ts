@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ArgumentError, FormatError, importPeer, isRecord, messageOf, RlpError } from '@rlp/core';
+import { ArgumentError, FormatError, importPeer, isRecord, messageOf, RlpError, withPlace } from '@rlp/core';
 import { parse } from 'yaml';
 import type { RunConfig } from './run-schema.ts';
 
@@ -74,6 +74,8 @@ function dataFileError(path: string): ArgumentError {
 }
 
 async function readModule(path: string): Promise<RunConfig> {
+  // Without a file jiti speaks of a module.
+  await stat(path);
   const { createJiti } = await importPeer('a configuration in TypeScript', 'jiti', () => import('jiti'));
   const jiti = createJiti(pathToFileURL(resolve(path)).href, { interopDefault: false });
   const found = await jiti.import<{ readonly default?: RunConfig }>(resolve(path)).catch((cause: unknown) => {
@@ -81,7 +83,9 @@ async function readModule(path: string): Promise<RunConfig> {
     // The parser says where on a separate line.
     const [reason = '', place = ''] = messageOf(cause).split('\n');
     const [, line] = /:(\d+):\d+$/.exec(place) ?? [];
-    const said = `${reason.trim().replace(/\.$/, '')}${line === undefined ? '' : ` in line ${line}`}`;
+    const short = reason.trim().replace(/\.$/, '');
+    const said =
+      line === undefined ? (place === '' ? withPlace(short, cause) : short) : `${short} in line ${line}`;
     throw new FormatError(`${path} cannot be loaded: ${said}; correct the file`, { cause });
   });
   if (typeof found.default === 'object' && found.default !== null) return found.default;

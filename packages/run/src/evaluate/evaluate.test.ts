@@ -122,7 +122,7 @@ describe('evaluate', () => {
     expect(record).toMatchObject({ accuracy: 1, reward: { tasks: 15 } });
     expect(record.unscored).toEqual({
       count: 5,
-      causes: { 'reward "right" threw: reward "right": the judge is away': 5 },
+      causes: { 'reward "right": the judge is away': 5 },
     });
     expect(record.notes).toEqual([
       expect.stringMatching(/^5 of 20 responses have no score.*the judge is away/),

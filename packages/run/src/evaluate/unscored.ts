@@ -1,4 +1,4 @@
-import type { ScoredTrajectory, UnscoredResponses } from '@rlp/core';
+import { causeOf, type ScoredTrajectory, type UnscoredResponses, withPlace } from '@rlp/core';
 import type { ScoredGroup } from './scored-group.ts';
 
 /** Longest message that is kept. */
@@ -14,18 +14,24 @@ export function unscoredOf(groups: readonly ScoredGroup[], wanted: number): Unsc
   const causes = new Map<string, number>();
   const add = (cause: string, count = 1) => causes.set(cause, (causes.get(cause) ?? 0) + count);
   const without = all.filter(({ reward }) => reward === null);
-  for (const scored of without) add(causeOf(scored));
+  for (const scored of without) add(reasonOf(scored));
   const missing = wanted - all.length;
   if (missing > 0) add('not begun', missing);
   return { count: without.length + missing, causes: Object.fromEntries(causes) };
 }
 
-function causeOf({ trajectory, failures }: ScoredTrajectory): string {
+function reasonOf({ trajectory, failures }: ScoredTrajectory): string {
   const { status, failure } = trajectory;
   if (failure !== undefined) return `${failure.boundary} failed: ${short(failure.message)}`;
   if (status === 'aborted' || status === 'pending') return 'stopped before its end';
   const [first] = failures ?? [];
-  if (first !== undefined) return `reward "${first.source}" ${first.cause}: ${short(first.message)}`;
+  if (first !== undefined) {
+    const place = `reward "${first.source}"`;
+    const said = first.message.startsWith(place)
+      ? first.message
+      : `${place} ${first.cause}: ${first.message}`;
+    return withPlace(short(said), causeOf(first));
+  }
   return 'the reward returned null';
 }
 

@@ -1,4 +1,11 @@
-import { isRecord, promptMessages, type RewardComputer, trajectoryFromMessages } from '@rlp/core';
+import {
+  causeOf,
+  isRecord,
+  promptMessages,
+  type RewardComputer,
+  trajectoryFromMessages,
+  withPlace,
+} from '@rlp/core';
 import { checkRun } from '../config/check-run.ts';
 import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
@@ -46,7 +53,9 @@ async function rewardAnswers(
     const scores = scored.flatMap(({ components }) => components[name] ?? []);
     const failures = scored.flatMap(({ failures = [] }) => failures.filter(({ source }) => source === name));
     const rewarded = scores.filter((score) => score > 0).length;
-    return { name, answers: scores.length, rewarded, failure: failures.at(-1)?.message };
+    const last = failures.at(-1);
+    const failure = last && withPlace(last.message, causeOf(last));
+    return { name, answers: scores.length, rewarded, failure };
   });
 }
 

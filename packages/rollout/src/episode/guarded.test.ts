@@ -1,0 +1,23 @@
+import { characterTokenizer } from '@rlp/models';
+import { expect, it } from 'vitest';
+import { mockEnvironment } from '../testing.ts';
+import { encodeView } from './context.ts';
+import { guarded } from './guarded.ts';
+
+const limits = { signal: new AbortController().signal, timeoutMs: 1000 };
+const encode = (view: never) => encodeView(view, { tokenizer: characterTokenizer('ab') });
+
+it.each<[object, string]>([
+  [
+    { buildPrompt: () => 3 },
+    'environment.buildPrompt: expected a prompt of text or a list of messages, got 3',
+  ],
+  [{ buildPrompt: async () => 'a' }, 'got a promise, which it must not return'],
+  [{ isTerminal: () => {} }, 'environment.isTerminal: expected true or false, got undefined'],
+])('says what is wrong with an answer: %o', async (wrong, said) => {
+  const environment = { ...mockEnvironment(), ...wrong };
+  const world = guarded(environment, limits);
+  const state = await world.reset({ id: 'a', prompt: 'a', metadata: undefined }, 0);
+  const asked = (async () => [await world.isTerminal(state), await world.show(state, encode as never)])();
+  await expect(asked).rejects.toThrow(said);
+});
