@@ -92,9 +92,8 @@ export class Learning {
     const median = medianOf(quality.all.map(({ contentLength }) => contentLength));
     state.usual = state.usual === null ? median : state.usual + smoothing * (median - state.usual);
     state.content = Math.max(state.content, state.usual);
-    state.tasks = [...state.tasks, ...tasks].slice(
-      -Math.min(this.#options.windowSize, this.#options.diversityWindow),
-    );
+    const most = Math.min(this.#options.windowSize, this.#options.diversityWindow);
+    state.tasks = [...state.tasks, ...tasks].slice(-most);
     for (const [name, course] of Object.entries(statistics)) {
       const { mean, std, min, max, samples } = course;
       const best = mean - (2 * std) / Math.sqrt(samples);
@@ -102,8 +101,8 @@ export class Learning {
         ...{ first: mean, best, least: min, most: max },
         ...{ hasDiffered: false, paysContent: false, paysShort: false, hasJumped: false },
       };
-      const [least, most] = [Math.min(known.least, min), Math.max(known.most, max)];
-      const past: Past = { ...known, best: Math.max(known.best, best), least, most };
+      const range = { least: Math.min(known.least, min), most: Math.max(known.most, max) };
+      const past: Past = { ...known, best: Math.max(known.best, best), ...range };
       past.hasJumped = jumped(windows.get(name)!, past) ?? past.hasJumped;
       past.hasDiffered ||= std > 0 && !suspicious.has(name);
       const pays = (at: readonly number[]) => differ(valuesOf(rewards[name], at), (min + max) / 2);
@@ -134,9 +133,8 @@ export class Learning {
           (at) => withTags.has(at) || !hasWord(batch.responses[at]!.replaceAll(/<[^<>]*>/g, '')),
         );
         const isLost = quality.share(quality.formatted.length) < this.state.formatted - mostLost;
-        return (
-          !isLost && quality.share(empty.length) < leastGaming && !this.#isShrunk(quality, quality.empty)
-        );
+        const isFrequent = quality.share(empty.length) >= leastGaming;
+        return !isLost && !isFrequent && !this.#isShrunk(quality, quality.empty);
       }
       case 'diversity_collapse': {
         const { tasks } = this.state;

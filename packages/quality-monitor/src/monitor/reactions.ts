@@ -110,9 +110,8 @@ export class Reactions {
 /** Returns nothing if the finding names no trajectories or component to act on. */
 function interventionOf(action: ResolvedAction, cause: Finding): Intervention | undefined {
   const { trajectories = [] } = cause;
-  if (action.action === 'drop') {
+  if (action.action === 'drop')
     return trajectories.length === 0 ? undefined : { action: 'drop', cause, trajectories };
-  }
   const { cooldown: _, ...wanted } = action;
   if (wanted.action !== 'lower-weight') return { ...wanted, cause };
   const { component = cause.component } = wanted;

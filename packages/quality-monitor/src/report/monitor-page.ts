@@ -129,12 +129,10 @@ function newestTable<One>(
   cells: (one: One) => TableContent['rows'][number],
 ): Html {
   const rows = all.slice(-mostShown).reverse().map(cells);
-  const isWhole = rows.length === all.length;
-  const omitted = isWhole ? '' : html`<p class="empty">The last ${rows.length} of ${all.length}.</p>`;
-  const table = dataTable({
-    ...{ caption: `${caption}, newest first`, label, columns, rows, kind: 'stack', height: 'tall' },
-  });
-  return html`<details open><summary>${label}</summary>${omitted}${table}</details>`;
+  const shown = html`<p class="empty">The last ${rows.length} of ${all.length}.</p>`;
+  const head = { caption: `${caption}, newest first`, label, columns };
+  const table = dataTable({ ...head, rows, kind: 'stack', height: 'tall' });
+  return html`<details open><summary>${label}</summary>${rows.length === all.length ? '' : shown}${table}</details>`;
 }
 
 function adviceOf({ note }: Finding, state: 'open' | 'closed'): Html {

@@ -28,21 +28,16 @@ export function saved<Schema extends z.ZodType>(schema: Schema, state: z.output<
 
 /** Copies a state whose fields may be saved states, or lists of them. Those are copies already, and stay unread. */
 function copyOf<State>(state: State): State {
-  if (typeof state !== 'object' || state === null) return state;
-  if (made.has(state)) return state;
+  if (typeof state !== 'object' || state === null || made.has(state)) return state;
   if (Array.isArray(state)) return state.map(copyOf) as State;
   if (Object.getPrototypeOf(state) !== Object.prototype) return structuredClone(state);
   return Object.fromEntries(Object.entries(state).map(([name, field]) => [name, copyOf(field)])) as State;
 }
 
 /** Reads what {@link saved} returned. @throws FormatError naming the problems. */
-export function restored<Schema extends z.ZodType>(
-  owner: string,
-  schema: Schema,
-  given: unknown,
-): z.output<Schema> {
+export function restored<S extends z.ZodType>(owner: string, schema: S, given: unknown): z.output<S> {
   const parsed = z.strictObject({ state: schema }).safeParse(given);
-  if (parsed.success) return (parsed.data as { readonly state: z.output<Schema> }).state;
+  if (parsed.success) return (parsed.data as { readonly state: z.output<S> }).state;
   throw new FormatError(
     `expected the state of a ${owner}, as saveState returns it: ${z.prettifyError(parsed.error)}`,
   );
@@ -54,9 +49,8 @@ export function initial<Schema extends z.ZodType>(schema: Schema): z.output<Sche
 }
 
 function beginning(schema: z.core.$ZodType): unknown {
-  if (schema instanceof z.ZodObject) {
+  if (schema instanceof z.ZodObject)
     return Object.fromEntries(Object.entries(schema.shape).map(([name, field]) => [name, beginning(field)]));
-  }
   if (schema instanceof z.ZodTuple) return schema.def.items.map(beginning);
   if (schema instanceof z.ZodArray) return [];
   if (schema instanceof z.ZodRecord) return {};
@@ -73,16 +67,12 @@ interface PackedKind<Type> {
 /** Typed arrays of zeros, by their schemas. */
 const zeros = new WeakMap<z.core.$ZodType, () => Packed>();
 
-/** How many bytes a base64 stands for. */
-function decodedLength(base64: string): number {
-  return (base64.length / 4) * 3 - /=*$/.exec(base64)![0].length;
-}
-
 /** Schema of a typed array in memory that is the base64 of its bytes in JSON, a tenth of the size of numbers. */
 export function packed<Type extends Packed>(kind: PackedKind<Type>, length?: number) {
   const text = z.base64({ abort: true }).refine(
-    (bytes) => {
-      const numbers = decodedLength(bytes) / kind.BYTES_PER_ELEMENT;
+    (base64) => {
+      const bytes = (base64.length / 4) * 3 - /=*$/.exec(base64)![0].length;
+      const numbers = bytes / kind.BYTES_PER_ELEMENT;
       return Number.isInteger(numbers) && (length === undefined || numbers === length);
     },
     { error: `expected ${length ?? 'whole'} numbers`, abort: true },
