@@ -20,8 +20,8 @@ interface StepInputs {
   readonly temperatures: readonly number[];
 }
 
-/** From here on the rows of a step are computed in two halves, side by side. */
-const HALVES_LIMIT = 8;
+/** From here on the rows of a step are computed in two halves, side by side. Halves of fewer rows take longer, because both read all weights. */
+const HALVES_LIMIT = 48;
 
 /** Few rows are multiplied faster with operands swapped. From here on the usual order wins. */
 const SWAP_LIMIT = 32;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 describe.each(['llama', 'llama, kernel rotation', 'mistral', 'qwen3, experts'] as const)('%s', (name) => {
-  it.each([8, 9, 33, 40])('gets the same numbers in halves: %i rows', async (rows) => {
+  it.each([47, 48, 49, 80])('gets the same numbers in halves, from 48 rows on: %i rows', async (rows) => {
     const config = parseModelConfig(tinyConfigs[name], name);
     const store = `${name} ${rows}`;
     const model = createModel({ config, tokenizer: tinyTokenizer, seed: name });
@@ -58,7 +58,7 @@ describe.each(['llama', 'llama, kernel rotation', 'mistral', 'qwen3, experts'] a
       expect(found).toEqual(expected);
     }
     expect(whole.sessions).not.toContain('side by side');
-    expect(halves.sessions).toContain('side by side');
+    expect(halves.sessions.includes('side by side')).toBe(rows >= 48);
     for (const { decoder } of [whole, halves]) await decoder.close();
   });
 });
