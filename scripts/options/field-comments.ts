@@ -102,7 +102,10 @@ export function withFieldComments(
         : insertions(type, checker.getTypeAtLocation(variable), checker);
     }),
   );
-  return found
-    .sort((a, b) => b.at - a.at)
-    .reduce((text, { at, text: comment }) => text.slice(0, at) + comment + text.slice(at), declaration);
+  let [placed, from] = ['', 0];
+  for (const { at, text } of found.sort((a, b) => a.at - b.at)) {
+    placed += declaration.slice(from, at) + text;
+    from = at;
+  }
+  return placed + declaration.slice(from);
 }
