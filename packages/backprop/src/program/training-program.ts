@@ -148,7 +148,7 @@ export class TrainingProgram {
 
   /** reference ← decay · reference + (1 − decay) · current. */
   readonly updateReference = ({ decay }: { readonly decay: number }): Promise<void> =>
-    this.#sequence.run(async () => {
+    this.#change(async () => {
       await mixStores(await this.#requireReference('updateReference'), decay, this.#store);
     });
 

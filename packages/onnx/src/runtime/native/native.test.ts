@@ -30,7 +30,7 @@ function sideBySide(runtime: NativeRuntime): NativeRuntime {
 
 async function open(runtime: NativeRuntime, model: Uint8Array): Promise<OwnedSession> {
   const lease = new SessionLease(await runtime.createSession(model, options), () => {});
-  return new OwnedSession(lease, { open: async () => lease, releasing: () => {}, running: () => () => {} });
+  return new OwnedSession(lease, { open: async () => lease, releasing: () => {}, perform: (run) => run() });
 }
 
 const values = (tensors: Tensors) =>

@@ -1,5 +1,5 @@
 import { EngineError, nextTurn, parseOptions } from '@rlp/core';
-import type { NativeRuntime, NativeSession, NativeSessionOptions } from '../native/native.ts';
+import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
 import type { ResolvedEngineOptions } from '../options.ts';
 import type { Platform, SessionProfiler } from '../platform.ts';
 import type {
@@ -137,13 +137,17 @@ export class Host implements EngineHost {
       );
     }
     const lease = await this.#open(model, options);
-    const session = new OwnedSession(lease, this.#ownerOf(this.#profiler && { model, options }));
+    const session = new OwnedSession(
+      lease,
+      this.#ownerOf(this.#runsOf(options), this.#profiler && { model, options }),
+    );
     this.#sessions.add(session);
     return session;
   }
 
   /** @param source - What the session is compiled from, if it is to be profiled. */
   #ownerOf(
+    runs: SessionOptions['runs'],
     source: { readonly model: Uint8Array; readonly options: SessionOptions } | undefined,
   ): SessionOwner {
     return {
@@ -153,29 +157,26 @@ export class Host implements EngineHost {
         this.#sessions.delete(released);
         source?.options.onCompiled?.();
       },
-      running: () => this.#measureRun(),
+      // Runs that leave the thread wait for changes of what they read.
+      perform: (run) => (runs === 'alone' ? this.#measured(run) : this.#lock.run(() => this.#measured(run))),
     };
   }
 
-  /** A session whose runs leave the thread, and wait for changes of what they read. */
-  #locked(session: NativeSession): NativeSession {
-    return {
-      inputNames: session.inputNames,
-      outputNames: session.outputNames,
-      run: (...call) => this.#lock.run(() => session.run(...call)),
-      endProfiling: () => session.endProfiling(),
-      release: () => session.release(),
-    };
+  /** How the runs of a session are computed here. */
+  #runsOf({ runs = 'alone' }: SessionOptions): NonNullable<SessionOptions['runs']> {
+    return this.lanes > 1 ? runs : 'alone';
   }
 
-  /** Time during which any run is under way. */
-  #measureRun(): () => void {
-    const [runs, underWay] = [this.#runs, this.#underWay];
+  /** Measures the time during which any run is under way. */
+  async #measured<Result>(run: () => Promise<Result>): Promise<Result> {
+    const underWay = this.#underWay;
     if (underWay.count++ === 0) underWay.since = performance.now();
-    return () => {
-      runs.count += 1;
-      if (--underWay.count === 0) runs.milliseconds += performance.now() - underWay.since;
-    };
+    try {
+      return await run();
+    } finally {
+      this.#runs.count += 1;
+      if (--underWay.count === 0) this.#runs.milliseconds += performance.now() - underWay.since;
+    }
   }
 
   /** Waits for two turns of the event loop, because the first may have begun before the messages arrived. */
@@ -192,7 +193,9 @@ export class Host implements EngineHost {
     if (this.#profiling === 'runs') return [{ operator: 'session.run', ...this.#runs }];
     const profiler = this.#profiler;
     if (!profiler) return [];
-    for (const session of this.#sessions) await session.reopen(({ native }) => profiler.collect(native));
+    for (const session of this.#sessions) {
+      await this.exclusively(() => session.reopen(({ native }) => profiler.collect(native)));
+    }
     return profiler.times();
   }
 
@@ -207,7 +210,7 @@ export class Host implements EngineHost {
   }
 
   async #open(model: Uint8Array, { onCompiled, ...given }: SessionOptions): Promise<SessionLease> {
-    const options = { ...given, runs: this.lanes > 1 ? (given.runs ?? 'alone') : 'alone' } as const;
+    const options = { ...given, runs: this.#runsOf(given) };
     const profiling = this.#profiler ? { profileFilePrefix: this.#profiler.prefix() } : {};
     try {
       const native = await this.#native.createSession(model, {
@@ -215,8 +218,7 @@ export class Host implements EngineHost {
         ...this.#sessionBase(options.runs),
         ...profiling,
       });
-      const session = options.runs === 'alone' ? native : this.#locked(native);
-      const lease = new SessionLease(session, (freed) => this.#leases.delete(freed));
+      const lease = new SessionLease(native, (freed) => this.#leases.delete(freed));
       this.#leases.add(lease);
       return lease;
     } catch (cause) {
