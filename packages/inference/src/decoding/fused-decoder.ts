@@ -123,7 +123,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     return outputs;
   }
 
-  /** A step in two runs of half the rows. Each row gets the numbers that it gets in a run of all. */
+  /** A step in two runs of half the rows. In layers wider than 512 the last bits may differ from those of a run of all. */
   async #runHalves(inputs: StepInputs, need: LogitsNeed): Promise<NextTokenDistributions> {
     const { count } = inputs;
     const outputs = this.#outputs(count, need);

@@ -2,7 +2,9 @@ import { RandomStream } from '@rlp/core';
 import { createModel, parseModelConfig } from '@rlp/models';
 import { createEngine, type Engine, type EngineHost } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tinyConfigs, tinyTokenizer } from '../testing/tiny-models.ts';
+import { InferenceModule } from '../inference-module.ts';
+import { createOnnxSampler } from '../onnx-sampler.ts';
+import { tinyConfigs, tinyModel, tinyTokenizer } from '../testing/tiny-models.ts';
 import { FusedDecoder } from './fused-decoder.ts';
 
 let engine: Engine;
@@ -61,4 +63,21 @@ describe.each(['llama', 'llama, kernel rotation', 'mistral', 'qwen3, experts'] a
     expect(halves.sessions.includes('side by side')).toBe(rows >= 48);
     for (const { decoder } of [whole, halves]) await decoder.close();
   });
+});
+
+it('a sampler in a worker draws the same in two lanes as in one thread', async () => {
+  const results = [];
+  for (const threads of [1, 2]) {
+    const worker = await createEngine({ threads, profiling: 'runs' });
+    const sampler = await createOnnxSampler({ engine: worker, model: tinyModel('llama'), maxSequences: 24 });
+    const inference = await InferenceModule.create({ backend: sampler });
+    const prompt = tinyTokenizer.encode('once');
+    const group = await inference.sample({ prompt, count: 24, maxTokens: 12, seed: 'lanes' });
+    const drawn = group.map(({ tokens, behaviorLogprobs }) => [[...tokens], [...behaviorLogprobs]]);
+    results.push({ drawn, runs: (await worker.profile())[0]!.count });
+    await worker.close();
+  }
+  expect(results[1]!.drawn).toEqual(results[0]!.drawn);
+  // Where runs leave the thread, steps of enough rows are two runs.
+  expect(results[1]!.runs).toBeGreaterThanOrEqual(results[0]!.runs);
 });

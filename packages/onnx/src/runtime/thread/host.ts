@@ -36,6 +36,7 @@ export class Host implements EngineHost {
   readonly #native: NativeRuntime;
   readonly #transfer: DeviceTransfer;
   readonly #profiler: SessionProfiler | undefined;
+  readonly #thread: ResolvedEngineOptions['thread'];
   readonly #profiling: ResolvedEngineOptions['profiling'];
   readonly #advice: string | undefined;
   readonly #runs = { count: 0, milliseconds: 0 };
@@ -49,13 +50,14 @@ export class Host implements EngineHost {
 
   constructor(
     native: NativeRuntime,
-    options: Pick<ResolvedEngineOptions, 'executionProvider' | 'threads' | 'profiling'>,
+    options: Pick<ResolvedEngineOptions, 'executionProvider' | 'thread' | 'threads' | 'profiling'>,
     platform: Pick<Platform, 'createProfiler' | 'providerAdvice'>,
   ) {
     this.#native = native;
     this.executionProvider = options.executionProvider;
     this.residency = residencyOf(options.executionProvider);
     this.threads = options.threads;
+    this.#thread = options.thread;
     this.#profiling = options.profiling;
     this.#profiler = options.profiling === 'on' ? platform.createProfiler?.() : undefined;
     this.#advice = platform.providerAdvice?.(options.executionProvider);
@@ -80,7 +82,9 @@ export class Host implements EngineHost {
   }
 
   get lanes(): 1 | 2 {
-    return this.executionProvider === 'cpu' && this.threads > 1 ? (this.#native.lanes ?? 1) : 1;
+    // In the caller's thread runs block the event loop, so that calls made later join at the same step each time.
+    if (this.#thread === 'inline' || this.executionProvider !== 'cpu' || this.threads === 1) return 1;
+    return this.#native.lanes ?? 1;
   }
 
   exclusively<Result>(change: () => Promise<Result>): Promise<Result> {

@@ -1,27 +1,24 @@
 import { EngineError } from '@rlp/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createEngine } from '../../runtime.ts';
-import type { Engine, EngineHost } from '../protocol.ts';
+import { loadNative } from '../native/load-native.ts';
+import { nodePlatform } from '../native/node-platform.ts';
+import type { EngineHost } from '../protocol.ts';
 import { scaleModel } from '../testing/models.ts';
+import { Host } from './host.ts';
 
-const engines: Engine[] = [];
-afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close())));
+const hosts: Host[] = [];
+afterEach(() => Promise.all(hosts.splice(0).map((host) => host.dispose())));
 
-/** The host of an engine in this thread, with a session of runs side by side. */
-async function open(profiling: 'on' | 'off' | 'runs') {
-  const engine = await createEngine({ thread: 'inline', threads: 2, profiling });
-  engines.push(engine);
-  let host!: EngineHost;
-  const capture = (given: EngineHost) => {
-    host = given;
-    return {};
-  };
-  await engine.start({ url: new URL('capture:'), load: async () => ({ default: capture }) }, {});
+/** The host of an engine, with a session of runs side by side. */
+async function open(profiling: 'on' | 'off' | 'runs', thread: 'worker' | 'inline' = 'worker') {
+  const options = { executionProvider: 'cpu', threads: 2, thread, profiling } as const;
+  const host = new Host(await loadNative(), options, nodePlatform());
+  hosts.push(host);
   const session = await host.createSession(scaleModel([2], 3), { runs: 'side by side' });
   const store = host.createStore({ name: 'x', parameters: [{ name: 'x', shape: [2] }] });
   await store.write('x', Float32Array.of(1, 2));
   const run = async () => [...((await session.run({ x: store.tensor('x') })).y!.data as Float32Array)];
-  return { engine, host, session, store, run };
+  return { host, session, store, run };
 }
 
 /** A change that lasts until it is ended. */
@@ -61,32 +58,41 @@ describe('runs that wait for a change', () => {
   });
 
   it('are not counted as time of runs', async ({ skip }) => {
-    const { engine, host, run } = await open('runs');
+    const { host, run } = await open('runs');
     skip(host.lanes === 1, 'runs do not leave the thread here');
     await run();
-    const [before] = await engine.profile();
+    const [before] = await host.profile();
     const change = changing(host);
     const found = run();
     await new Promise((resolve) => setTimeout(resolve, 500));
     change.end();
     await found;
-    const [after] = await engine.profile();
+    const [after] = await host.profile();
     expect(after!.count).toBe(before!.count + 1);
     expect(after!.milliseconds - before!.milliseconds).toBeLessThan(400);
   });
 });
 
 it('a profile taken during runs has them all, and later runs compute the same', async ({ skip }) => {
-  const { engine, host, run } = await open('on');
+  const { host, run } = await open('on');
   skip(host.lanes === 1, 'runs do not leave the thread here');
   const all: Promise<number[]>[] = [];
   for (let i = 0; i < 5; i++) {
     all.push(run(), run());
-    const profile = engine.profile();
+    const profile = host.profile();
     all.push(run(), run());
     await profile;
   }
   for (const found of await Promise.all(all)) expect(found).toEqual([3, 6]);
-  const times = await engine.profile();
+  const times = await host.profile();
   expect(times.find(({ operator }) => operator === 'Mul')?.count).toBe(all.length);
+});
+
+it('runs block the thread of a caller who computes there', async () => {
+  const { host, run } = await open('off', 'inline');
+  expect(host.lanes).toBe(1);
+  let turns = 0;
+  setImmediate(() => turns++);
+  await run();
+  expect(turns).toBe(0);
 });
