@@ -121,7 +121,7 @@ describe('estimateMemory', () => {
       (sum, { inputs, outputs }) => sum + 68 * outputs * Math.ceil(inputs / 64),
       0,
     );
-    const factors = floats!.gradients / 2;
+    const factors = floats!.gradients;
     expect(floats!.weights - bytes!.weights).toBe(8 * linear - stored - factors);
   });
 
@@ -135,17 +135,7 @@ describe('estimateMemory', () => {
     expect(estimateMemory({ ...question, reference: 'none' }).scoring).toBe(0);
     const critic = estimateMemory({ ...question, purpose: 'critic' });
     expect([critic.logits, critic.scoring]).toEqual([0, 0]);
-  });
-
-  it('counts a gradient buffer for later micro-batches, and one for those of small models that are under way beside others', () => {
-    const buffers = (change: Partial<MemoryQuestion>, hidden_size: number) => {
-      const config = llama({ hidden_size });
-      const asked = { ...question, config, ...change };
-      return estimateMemory(asked).gradients / 4 / countParameters(config);
-    };
-    expect([buffers({ rows: 1 }, 64), buffers({ rows: 2 }, 64)]).toEqual([1, 2]);
-    expect([1, 2].map((rows) => buffers({ rows, microBatches: 'several' }, 64))).toEqual([3, 3]);
-    expect([buffers({}, 4096), buffers({ microBatches: 'several' }, 4096)]).toEqual([1, 2]);
+    expect(estimateMemory({ ...question, microBatches: 'several' }).gradients).toBe(2 * base.gradients);
   });
 
   // On paper, one layer of width 8. A and B of c_attn 8 → 24, c_proj 8 → 8, c_fc 8 → 32, c_proj 32 → 8 have
@@ -274,14 +264,14 @@ describe('estimateMemory', () => {
       const linear = layers.reduce((sum, each) => sum + each.inputs * each.outputs, 0);
       const factors = layers.reduce((sum, each) => sum + 8 * (each.inputs + each.outputs), 0);
       const { gradients, weights, optimizer } = estimateMemory({ ...question, lora: {} });
-      expect(gradients).toBe(2 * 4 * factors);
+      expect(gradients).toBe(4 * factors);
       expect(optimizer).toBe(8 * factors);
       expect(weights).toBe(4 * (countParameters(question.config) + linear + factors));
       const [first] = layers;
       const module = first!.weight.replace(/\.weight$/, '');
       const whole = estimateMemory({ ...question, lora: { modulesToSave: [module] } });
       const own = first!.inputs * first!.outputs - 8 * (first!.inputs + first!.outputs);
-      expect(whole.gradients).toBe(2 * 4 * (factors + own));
+      expect(whole.gradients).toBe(4 * (factors + own));
     });
   });
 

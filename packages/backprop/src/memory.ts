@@ -8,7 +8,7 @@ import {
   quantizedBytes,
   quantizedForms,
 } from '@rlp/models/decoder';
-import { type ParameterSpec, sideBySideParameters } from '@rlp/onnx/runtime';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
 import { headBlockRows, largeVocabulary } from './graphs/parameter-blocks.ts';
@@ -38,7 +38,7 @@ const schema = z.strictObject({
   length: z.int().min(1),
   /** Tokens of each sequence that are trained, so that their logprobs are computed. Default: `length`. */
   trained: z.int().min(1).optional(),
-  /** Micro-batches in a batch: `'several'` needs a second gradient buffer, and a third for models up to 16 million parameters. Default `'one'`. */
+  /** Micro-batches in a batch: `'several'` needs a second gradient buffer. Default `'one'`. */
   microBatches: z.enum(['one', 'several']).optional(),
   /** Option `activations` of the backend: `'recompute'` saves memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).optional(),
@@ -149,7 +149,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     model: staysInFile(parameters) ? 0 : float * parameters,
     weights: lora ? loraWeights(config, lora, parameters, trained) : float * parameters,
     reference: question.reference === 'none' ? 0 : float * trained,
-    gradients: float * trained * gradientBuffers(parameters, rows, question.microBatches),
+    gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
     optimizer: stateBytes(optimizerSchema.parse(optimizer ?? {}), adapter ?? allParameters(config)),
     activations:
       float *
@@ -182,13 +182,6 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
 function idlePool(needed: number): number {
   const rest = needed - outsidePool - (gib - 2 ** 20);
   return rest <= gib ? 0 : Math.ceil(rest / gib) * gib - rest;
-}
-
-/** The slot of the store, what a later micro-batch writes, and in small models what a second one writes at the same time. */
-function gradientBuffers(parameters: number, rows: number, microBatches: MemoryQuestion['microBatches']) {
-  const later = microBatches === 'several' ? 1 : 0;
-  const beside = parameters <= sideBySideParameters && rows + later > 1 ? 1 : 0;
-  return 1 + later + beside;
 }
 
 /** Number of parameters of a decoder: matrices, norms and biases. A tied output head counts once. */

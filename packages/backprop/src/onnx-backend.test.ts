@@ -21,7 +21,6 @@ const packing = {
   pair: 0,
   scores: 0,
   microBatch: 128,
-  lanes: 1,
   attention: 'whole',
 } as const;
 

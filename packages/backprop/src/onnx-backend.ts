@@ -21,6 +21,7 @@ import {
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
 import { type OptimStepOptions, resolveOptimStep } from './backend-options.ts';
+import type { AttentionForm } from './batch/layout-costs.ts';
 import {
   type PackedBatch,
   type PackingOptions,
@@ -35,7 +36,7 @@ import { Future } from './future.ts';
 import { GraphLibrary } from './graphs/graph-library.ts';
 import { referenceDecay } from './optimizer/optimizer.ts';
 import { kindOf } from './optimizer/options.ts';
-import type { ComputeRequest, GraphForm, GraphSource, Policy } from './program-protocol.ts';
+import type { ComputeRequest, GraphSource, Policy } from './program-protocol.ts';
 import type { TrainingMethods } from './train.program.ts';
 import type { PolicyWeights } from './weights/policy-weights.ts';
 import { publishFiles, requirePublishable } from './weights/publication-files.ts';
@@ -137,7 +138,7 @@ export class OnnxTrainingBackend implements FullBackend {
       const result = await this.#compute(
         packed,
         `train: ${loss.key}`,
-        (form) => ({ kind: 'training', ...form, loss: traceLoss(loss) }),
+        (attention) => ({ kind: 'training', attention, loss: traceLoss(loss) }),
         (request) => this.#parts.program.call('forwardBackward', request),
       );
       const { trained } = packed.tokens;
@@ -183,7 +184,7 @@ export class OnnxTrainingBackend implements FullBackend {
       const result = await this.#compute(
         packed,
         'score',
-        (form) => ({ kind: 'scoring', ...form }),
+        (attention) => ({ kind: 'scoring', attention }),
         (request) => this.#parts.program.call('score', { ...request, policy }, { signal }),
       );
       const entropies = unpack(packed, result.entropies!);
@@ -202,7 +203,7 @@ export class OnnxTrainingBackend implements FullBackend {
       const result = await this.#compute(
         packed,
         'values',
-        (form) => ({ kind: 'values', ...form }),
+        (attention) => ({ kind: 'values', attention }),
         (request) => this.#parts.program.call('score', { ...request, policy: 'current' }, { signal }),
       );
       return unpack(packed, result.values!);
@@ -283,12 +284,12 @@ export class OnnxTrainingBackend implements FullBackend {
   async #compute<Result>(
     packed: PackedBatch,
     key: string,
-    source: (form: GraphForm) => GraphSource,
+    source: (attention: AttentionForm) => GraphSource,
     call: (request: ComputeRequest) => Promise<Result>,
   ): Promise<Result> {
-    const { temperature, microBatches, runs } = packed;
+    const { temperature, microBatches } = packed;
     const attention = microBatches.some(({ blocks }) => blocks > 1) ? 'blocks' : 'whole';
-    const graph = this.#library.request(`${key} (${attention}, ${runs})`, () => source({ attention, runs }));
+    const graph = this.#library.request(`${key} (${attention})`, () => source(attention));
     try {
       return await call({ ...graph, temperature, microBatches });
     } catch (error) {

@@ -99,17 +99,11 @@ export interface ScatteredGradient {
   readonly width: number;
 }
 
-/** How the micro-batches of a batch are computed. */
-export interface GraphForm {
+/** Description of a graph that the engine's thread builds. */
+export type GraphSource = {
   /** Whether attention is computed at once or in blocks. */
   readonly attention: AttentionForm;
-  /** Whether two may be under way at once. */
-  readonly runs: 'alone' | 'side by side';
-}
-
-/** Description of a graph that the engine's thread builds. */
-export type GraphSource = GraphForm &
-  ({ readonly kind: 'training'; readonly loss: TracedLoss } | { readonly kind: 'scoring' | 'values' });
+} & ({ readonly kind: 'training'; readonly loss: TracedLoss } | { readonly kind: 'scoring' | 'values' });
 
 /** Graph that a request runs. */
 export interface GraphRequest {

@@ -4,7 +4,6 @@ import { programUrl } from './runtime/program-url.ts';
 import type { Engine } from './runtime/protocol.ts';
 
 export { Tensor } from 'onnxruntime-common';
-export { sideBySideParameters } from './runtime/lanes.ts';
 export type { EngineOptions, EngineTimeouts } from './runtime/options.ts';
 export { programUrl } from './runtime/program-url.ts';
 export type * from './runtime/protocol.ts';

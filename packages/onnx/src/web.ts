@@ -5,7 +5,6 @@ import type { Engine } from './runtime/protocol.ts';
 import { openWebEngine, type WebEngineOptions } from './runtime/web/open-web-engine.ts';
 
 export { Tensor } from 'onnxruntime-common';
-export { sideBySideParameters } from './runtime/lanes.ts';
 export type { EngineTimeouts } from './runtime/options.ts';
 export { programUrl } from './runtime/program-url.ts';
 export type * from './runtime/protocol.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { attentionCost, blocksOf, pairsOf, wholeBlocks } from './attention-blocks.ts';
 
-const blocks = { pair: 1, scores: 0, microBatch: 128, lanes: 1, attention: 'blocks' } as const;
-const whole = { pair: 1, scores: 0, microBatch: 128, lanes: 1, attention: 'whole' } as const;
+const blocks = { pair: 1, scores: 0, microBatch: 128, attention: 'blocks' } as const;
+const whole = { pair: 1, scores: 0, microBatch: 128, attention: 'whole' } as const;
 
 it('rows of more than 512 positions are computed in blocks of about 256, if blocks are allowed', () => {
   expect([512, 513, 768, 769].map((length) => blocksOf(length, blocks))).toEqual([1, 3, 3, 4]);

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '@rlp/models';
 import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
-import { type Engine, sideBySideParameters } from '@rlp/onnx/runtime';
+import type { Engine } from '@rlp/onnx/runtime';
 
 /** `'blocks'` computes long rows in blocks of columns, `'whole'` computes all pairs at once. */
 export type AttentionForm = 'whole' | 'blocks';
@@ -13,8 +13,6 @@ export interface LayoutCosts {
   readonly scores: number;
   /** Cost of one more micro-batch: a pass over all gradients, and smaller matrix products. */
   readonly microBatch: number;
-  /** Micro-batches that may be under way at once, whatever the number of threads. */
-  readonly lanes: 1 | 2;
   /** `'blocks'` if rows may be computed in blocks. */
   readonly attention: AttentionForm;
 }
@@ -39,7 +37,6 @@ export function layoutCosts(
     pair: (2 * pairSlowness * config.layers * config.heads * config.headDimension) / linear,
     scores: onProcessor ? config.heads : 0,
     microBatch: (microBatchTokens * all) / linear,
-    lanes: onProcessor && all <= sideBySideParameters ? 2 : 1,
     attention: onProcessor ? 'blocks' : 'whole',
   };
 }

@@ -16,7 +16,6 @@ const limits = {
   pair: 0.001,
   scores: 0,
   microBatch: 128,
-  lanes: 1,
   attention: 'blocks',
 } as const;
 
@@ -249,44 +248,6 @@ it('micro-batches are smaller where the scores of attention would leave the cach
     packSequences(rows, 1, { ...options, scores }).microBatches.map((batch) => batch.rows);
   expect(cut(0)).toEqual([32]);
   expect(cut(8)).toEqual([8, 8, 8, 8]);
-});
-
-describe('two lanes', () => {
-  const lanes = { ...limits, lanes: 2, microBatch: 8 } as const;
-  const positions = ({ rows, length }: MicroBatch) => rows * length;
-
-  it('get micro-batches that fit side by side, with the tokens and scores of any other cut', () => {
-    fc.assert(
-      fc.property(batches, fc.integer({ min: 1, max: 300 }), (rows, tokensPerMicroBatch) => {
-        const packed = packSequences(rows, 1, { ...lanes, tokensPerMicroBatch });
-        const apart = packSequences(rows, 1, { ...limits, tokensPerMicroBatch });
-        const [first = 0, second = 0] = packed.microBatches.map(positions).sort((a, b) => b - a);
-        if (packed.runs === 'side by side') expect(first + second).toBeLessThanOrEqual(tokensPerMicroBatch);
-        expect(apart.runs).toBe('alone');
-        const scored = ({ microBatches }: typeof packed) =>
-          microBatches.flatMap(({ targets }) => [...targets]);
-        expect(scored(packed).toSorted()).toEqual(scored(apart).toSorted());
-        const tokens = ({ microBatches }: typeof packed) =>
-          microBatches.reduce((sum, batch) => sum + batch.tokens.length, 0);
-        expect(tokens(packed)).toBe(tokens(apart));
-      }),
-    );
-  });
-
-  it('get as much work each, unless the batch is too small to be cut', () => {
-    const rows = (count: number) =>
-      Array.from({ length: count }, (_, row) => [row, ...new Array(32).fill(5)]);
-    const options = { ...lanes, contextLength: 64, tokensPerMicroBatch: 1024, vocabularySize: 64 };
-    const cut = (count: number) => {
-      const { runs, microBatches } = packSequences(rows(count), 1, options);
-      return [runs, microBatches.map((batch) => batch.rows)];
-    };
-    expect(cut(1)).toEqual(['alone', [1]]);
-    expect(cut(2)).toEqual(['side by side', [1, 1]]);
-    expect(cut(20)).toEqual(['side by side', [10, 10]]);
-    // Two of 16 would fill the limit. Three are done later than four.
-    expect(cut(40)).toEqual(['side by side', [10, 10, 10, 10]]);
-  });
 });
 
 describe('the layout of sequences with log-normal lengths', () => {

@@ -2,14 +2,12 @@ import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
 import { type Fill, fillRectangle, type LossGrid, type MicroBatch, type Scored } from './fill.ts';
 import type { LayoutCosts } from './layout-costs.ts';
 import { type PackingLimits, validateBatch, validateTokens } from './packing-validation.ts';
-import { layOut } from './rectangles.ts';
+import { cutRectangles } from './rectangles.ts';
 import { growTrees, type Path } from './shared-prefixes.ts';
 
 /** A batch divided into micro-batches. Their gradients sum to the gradient of the batch. */
 export interface PackedBatch {
   readonly microBatches: readonly MicroBatch[];
-  /** Whether two micro-batches may be under way at once. */
-  readonly runs: 'alone' | 'side by side';
   /** Where the scores of each micro-batch belong. */
   readonly scored: readonly (readonly Scored[])[];
   /** Length of every sequence in the batch. */
@@ -22,8 +20,8 @@ export interface PackedBatch {
 /** Options for packing. */
 export interface PackingOptions extends PackingLimits, LayoutCosts {
   /**
-   * Maximum positions of a micro-batch, or of two that are under way at once: rectangles of attention, empty positions included. A longer
-   * sequence gets a separate micro-batch.
+   * Maximum positions of a micro-batch: the rectangle of its attention, empty positions included. A longer sequence gets
+   * a separate micro-batch.
    */
   readonly tokensPerMicroBatch: number;
   /** Whether sequences to train on share the computation of common prefixes. Default `'shared'`. */
@@ -130,7 +128,7 @@ function pack(
   },
   options: PackingOptions,
   grid?: (scored: readonly Scored[]) => LossGrid,
-): Pick<PackedBatch, 'microBatches' | 'runs' | 'scored'> {
+): Pick<PackedBatch, 'microBatches' | 'scored'> {
   const { tokensPerMicroBatch } = options;
   const { claims, sequencesPerRow = 1 } = joined;
   const grown = (members?: readonly number[]) =>
@@ -141,10 +139,10 @@ function pack(
       : rowMembers(paths.length, sequencesPerRow)
           .map(grown)
           .filter((trees) => trees.length > 0);
-  const { rectangles, runs } = layOut(units, tokensPerMicroBatch, options);
-  const filled = rectangles.map((rectangle) => fillRectangle(rectangle, paths));
+  const filled = cutRectangles(units, tokensPerMicroBatch, options).map((rectangle) =>
+    fillRectangle(rectangle, paths),
+  );
   return {
-    runs,
     microBatches: filled.map(({ arrays, scored }: Fill) => ({ ...arrays, loss: grid?.(scored) })),
     scored: filled.map(({ scored }) => scored),
   };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { GraphSource } from '../program-protocol.ts';
 import { GraphLibrary } from './graph-library.ts';
 
-const source = (): GraphSource => ({ kind: 'scoring', attention: 'whole', runs: 'alone' });
+const source = (): GraphSource => ({ kind: 'scoring', attention: 'whole' });
 
 describe('GraphLibrary', () => {
   const ask = (library: GraphLibrary, key: string) => {

@@ -5,10 +5,10 @@ import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 
 /** Gradient of a store's parameters, summed over micro-batches, on host or device. */
 export interface GradientAccumulator {
-  /** Preallocated tensors for outputs of the next run of a lane. The run returns all other outputs. */
-  outputs(graph: CompiledGraph, batch: MicroBatch, lane: number): Tensors | Promise<Tensors>;
-  /** Adds the gradients of a lane's run. Runs are added in the order of their `outputs`. */
-  add(graph: CompiledGraph, batch: MicroBatch, results: Tensors, lane: number): Promise<void>;
+  /** Preallocated tensors for outputs of the next run. The run returns all other outputs. */
+  outputs(graph: CompiledGraph, batch: MicroBatch): Tensors | Promise<Tensors>;
+  /** Adds the gradients of a run. */
+  add(graph: CompiledGraph, batch: MicroBatch, results: Tensors): Promise<void>;
   /** Throws a TrainingError that names the first parameter whose gradient is not finite. */
   check(): Promise<void>;
   /** Sets the buffer to zero if nothing was accumulated, so that it can be read. */
@@ -25,17 +25,16 @@ export interface GradientAccumulator {
  * Accumulated gradient of a store in host memory.
  *
  * The first micro-batch writes into the store's `gradient` slot. A batch of one micro-batch therefore needs
- * no extra pass, and no memory is cleared. Later micro-batches write into a scratch store of the same layout, one for each
- * lane, and are added.
+ * no extra pass, and no memory is cleared. Later micro-batches write into a scratch store of the same layout
+ * and are added.
  */
 export class AccumulatedGradient implements GradientAccumulator {
   readonly #host: EngineHost;
   readonly #store: ParameterStore;
   readonly #scratchName: string;
   readonly #rows = new Map<string, Float32Array<ArrayBuffer>>();
-  readonly #scratch: ParameterStore[] = [];
-  /** `'begun'`: the first micro-batch writes into the slot. */
-  #state: 'empty' | 'begun' | 'filled' = 'empty';
+  #scratch: ParameterStore | undefined;
+  #state: 'empty' | 'filled' = 'empty';
   #sumOfSquares: number | undefined;
 
   constructor(host: EngineHost, store: ParameterStore, scratchName: string) {
@@ -44,8 +43,8 @@ export class AccumulatedGradient implements GradientAccumulator {
     this.#scratchName = scratchName;
   }
 
-  outputs({ plan }: CompiledGraph, batch: MicroBatch, lane: number): Tensors {
-    const { store, slot } = this.#target(lane);
+  outputs({ plan }: CompiledGraph, batch: MicroBatch): Tensors {
+    const { store, slot } = this.#target();
     const into: Record<string, Tensor> = {};
     for (const [parameter, output] of Object.entries(plan.gradients)) {
       into[output] = store.tensor(parameter, slot);
@@ -55,24 +54,24 @@ export class AccumulatedGradient implements GradientAccumulator {
     }
     for (const { output, indices, width } of plan.scattered) {
       const shape = [batch[indices].length, width];
-      into[output] = new Tensor('float32', this.#rowsFor(`${output} ${lane}`, shape[0]! * width), shape);
+      into[output] = new Tensor('float32', this.#rowsFor(output, shape[0]! * width), shape);
     }
     return into;
   }
 
-  async add({ plan }: CompiledGraph, batch: MicroBatch, _results: Tensors, lane: number): Promise<void> {
+  async add({ plan }: CompiledGraph, batch: MicroBatch): Promise<void> {
     const { kernels } = this.#store;
     const inBlocks = plan.blocks.filter(({ output }) => output !== undefined);
     const written = new Set([...Object.keys(plan.gradients), ...inBlocks.map(({ parameter }) => parameter)]);
     for (const { name } of this.#store.parameters) {
       const whole = written.has(name);
-      if (this.#state === 'begun' && !whole) this.#store.data(name, 'gradient').fill(0);
+      if (this.#state === 'empty' && !whole) this.#store.data(name, 'gradient').fill(0);
       if (this.#state === 'filled' && whole) {
-        kernels.combine(this.#store.data(name, 'gradient'), 1, this.#scratch[lane]!.data(name), 1);
+        kernels.combine(this.#store.data(name, 'gradient'), 1, this.#scratch!.data(name), 1);
       }
     }
     for (const { parameter, output, indices, width } of plan.scattered) {
-      const rows = this.#rowsFor(`${output} ${lane}`, batch[indices].length * width);
+      const rows = this.#rowsFor(output, batch[indices].length * width);
       kernels.scatterAddRows(this.#store.data(parameter, 'gradient'), rows, batch[indices]);
     }
     this.#state = 'filled';
@@ -92,7 +91,7 @@ export class AccumulatedGradient implements GradientAccumulator {
   }
 
   norm(): number {
-    if (this.#state !== 'filled') return 0;
+    if (this.#state === 'empty') return 0;
     this.#sumOfSquares ??= this.#measure();
     return Math.sqrt(this.#sumOfSquares);
   }
@@ -113,7 +112,8 @@ export class AccumulatedGradient implements GradientAccumulator {
   }
 
   async release(): Promise<void> {
-    for (const store of this.#scratch.splice(0)) if (store) this.#host.deleteStore(store.name);
+    if (this.#scratch) this.#host.deleteStore(this.#scratchName);
+    this.#scratch = undefined;
   }
 
   /** Buffer of an output whose rows are added here. Grows to the largest micro-batch. */
@@ -124,14 +124,13 @@ export class AccumulatedGradient implements GradientAccumulator {
     return buffer.subarray(0, size);
   }
 
-  #target(lane: number): { readonly store: ParameterStore; readonly slot?: string } {
-    if (this.#state === 'empty') {
-      this.#state = 'begun';
-      return { store: this.#store, slot: 'gradient' };
-    }
-    const { parameters } = this.#store;
-    this.#scratch[lane] ??= this.#host.createStore({ name: `${this.#scratchName} ${lane}`, parameters });
-    return { store: this.#scratch[lane] };
+  #target(): { readonly store: ParameterStore; readonly slot?: string } {
+    if (this.#state === 'empty') return { store: this.#store, slot: 'gradient' };
+    this.#scratch ??= this.#host.createStore({
+      name: this.#scratchName,
+      parameters: this.#store.parameters,
+    });
+    return { store: this.#scratch };
   }
 
   #measure(): number {

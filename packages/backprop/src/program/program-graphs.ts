@@ -17,8 +17,6 @@ import type { GraphPlan, GraphRequest, GraphSource, ParameterBlock } from '../pr
 export interface CompiledGraph {
   readonly plan: Omit<GraphPlan, 'model'>;
   readonly session: EngineSession;
-  /** Runs that may be under way at once. */
-  readonly lanes: 1 | 2;
 }
 
 /** Graphs by key. The caller decides which to keep. */
@@ -41,9 +39,8 @@ export class CompiledGraphs {
     for (const old of compile ? [...release, key] : release) await this.#release(old);
     if (compile) {
       const { model, ...plan } = this.#build(key, compile);
-      const { runs } = compile;
-      const session = await this.#host.createSession(model, { runs });
-      this.#graphs.set(key, { plan, session, lanes: runs === 'side by side' ? this.#host.lanes : 1 });
+      const session = await this.#host.createSession(model);
+      this.#graphs.set(key, { plan, session });
     }
     const graph = this.#graphs.get(key);
     if (!graph) throw new EngineError(`training program: expected the graph ${key} to be sent first`);

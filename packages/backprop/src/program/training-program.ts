@@ -26,7 +26,6 @@ import type { MergePlan } from '../weights/merge-plan.ts';
 import { valueHeadName } from '../weights/value-head.ts';
 import { DropoutMasks } from './dropout-masks.ts';
 import type { GradientAccumulator } from './gradients.ts';
-import { inLanes } from './in-lanes.ts';
 import { driversOf } from './parameter-drivers.ts';
 import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
 import { QuantizedMerger } from './quantized-merger.ts';
@@ -75,7 +74,7 @@ export class TrainingProgram {
     });
 
   readonly optimStep = (given: UpdateSettings): Promise<OptimStepResult> =>
-    this.#change(async () => {
+    this.#sequence.run(async () => {
       await this.#freezeReference();
       const { learningRate: base, schedule, optimizer, maxGradientNorm } = this.#options;
       const { learningRate = base * scheduleFactor(schedule, this.#updates) } = given;
@@ -97,18 +96,13 @@ export class TrainingProgram {
     this.#sequence.run(async () => {
       const graph = await this.#graphs.open(request);
       const scores = new Scores(graph.plan);
-      const stores = await this.#stores(policy);
-      await inLanes({
-        ...{ count: request.microBatches.length, lanes: graph.lanes },
-        start: async (index) => {
-          call.signal.throwIfAborted();
-          const batch = request.microBatches[index]!;
-          const into = scores.next(batch);
-          const feeds = feedsOf(graph, batch, request.temperature, stores);
-          await graph.session.run(feeds, { into, fetch: Object.keys(into) });
-        },
-        take: () => this.#host.yield(),
-      });
+      for (const batch of request.microBatches) {
+        call.signal.throwIfAborted();
+        const into = scores.next(batch);
+        const feeds = feedsOf(graph, batch, request.temperature, await this.#stores(policy));
+        await graph.session.run(feeds, { into, fetch: Object.keys(into) });
+        await this.#host.yield();
+      }
       return scores.result;
     });
 
@@ -116,7 +110,7 @@ export class TrainingProgram {
     this.#sequence.run(() => copyOut(this.#store, undefined, call));
 
   readonly writeParameters = (tensors: readonly NamedTensor[]): Promise<void> =>
-    this.#change(async () => {
+    this.#sequence.run(async () => {
       await this.#freezeReference();
       await copyIn(this.#store, undefined, tensors);
       this.#forgetPoint();
@@ -127,7 +121,7 @@ export class TrainingProgram {
    * reference's.
    */
   readonly rebase = ({ tensors, zero }: RebaseRequest): Promise<void> =>
-    this.#change(async () => {
+    this.#sequence.run(async () => {
       const trained = this.#reference ? [this.#store, this.#reference] : [this.#store];
       const frozen = this.#options.frozen.map((name) => this.#host.store(name));
       for (const store of [...frozen, ...trained]) {
@@ -148,13 +142,13 @@ export class TrainingProgram {
 
   /** reference ← decay · reference + (1 − decay) · current. */
   readonly updateReference = ({ decay }: { readonly decay: number }): Promise<void> =>
-    this.#change(async () => {
+    this.#sequence.run(async () => {
       await mixStores(await this.#requireReference('updateReference'), decay, this.#store);
     });
 
   /** Writes the current policy to the published store. Returns the new version. */
   readonly publish = (): Promise<number> =>
-    this.#change(async () => {
+    this.#sequence.run(async () => {
       await this.#merger?.mergeInto(await this.#stores('current'));
       this.#weightVersion += 1;
       return this.#weightVersion;
@@ -178,7 +172,7 @@ export class TrainingProgram {
     }));
 
   readonly restore = (state: ProgramState): Promise<void> =>
-    this.#change(async () => {
+    this.#sequence.run(async () => {
       // Without a reference, the checkpoint was saved before anything changed. Its reference is its
       // parameters.
       if (!state.reference) this.#dropReference();
@@ -204,11 +198,6 @@ export class TrainingProgram {
       this.#dropReference();
     });
 
-  /** A call that changes weights that a sampler's runs may be reading. */
-  #change<Result>(task: () => Promise<Result>): Promise<Result> {
-    return this.#sequence.run(() => this.#host.exclusively(task));
-  }
-
   #discardGradient(): void {
     this.#gradient.clear();
     this.#dropout.reset();
@@ -221,30 +210,34 @@ export class TrainingProgram {
     const metricSums: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
     const scores = new Scores(graph.plan);
     const masks = this.#dropout.next(this.#updates);
-    const stores = await this.#stores('point');
-    await inLanes({
-      ...{ count: request.microBatches.length, lanes: graph.lanes },
-      start: async (index, lane) => {
-        call.signal.throwIfAborted();
-        const batch = request.microBatches[index]!;
-        const feeds = feedsOf(graph, batch, request.temperature, stores);
-        const dropped = { ...feeds, ...masks(graph.plan.dropouts, batch) };
-        const into = { ...scores.next(batch), ...(await this.#gradient.outputs(graph, batch, lane)) };
-        return runBackward(graph, dropped, into);
-      },
-      take: async (result, index, lane) => {
-        const part = scalar(result.loss!);
-        if (!Number.isFinite(part)) throw lossError(part);
-        loss += part;
-        for (const [metric, output] of Object.entries(graph.plan.metrics)) {
-          metricSums[metric]! += scalar(result[output]!);
-        }
-        await this.#gradient.add(graph, request.microBatches[index]!, result, lane);
-        await this.#host.yield();
-      },
-    });
+    for (const batch of request.microBatches) {
+      call.signal.throwIfAborted();
+      const feeds = feedsOf(graph, batch, request.temperature, await this.#stores('point'));
+      const dropped = { ...feeds, ...masks(graph.plan.dropouts, batch) };
+      const result = await this.#runBackward(graph, batch, dropped, scores.next(batch));
+      const part = scalar(result.loss!);
+      if (!Number.isFinite(part)) throw lossError(part);
+      loss += part;
+      for (const [metric, output] of Object.entries(graph.plan.metrics)) {
+        metricSums[metric]! += scalar(result[output]!);
+      }
+      await this.#gradient.add(graph, batch, result);
+      await this.#host.yield();
+    }
     await this.#gradient.check();
     return { loss, metricSums, scores: scores.result };
+  }
+
+  async #runBackward(
+    graph: CompiledGraph,
+    batch: MicroBatch,
+    feeds: Tensors,
+    scores: Tensors,
+  ): Promise<Tensors> {
+    const { plan, session } = graph;
+    const into = { ...scores, ...(await this.#gradient.outputs(graph, batch)) };
+    const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
+    return { ...(await session.run(feeds, { into, fetch })), ...into };
   }
 
   /** @param policy - `'point'` is where gradients are taken. */
@@ -296,15 +289,6 @@ export class TrainingProgram {
     this.#reference ??= this.#host.createStore({ name, parameters });
     return this.#reference;
   }
-}
-
-async function runBackward(
-  { plan, session }: CompiledGraph,
-  feeds: Tensors,
-  into: Tensors,
-): Promise<Tensors> {
-  const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
-  return { ...(await session.run(feeds, { into, fetch })), ...into };
 }
 
 function mergerOf(host: EngineHost, plan: MergePlan): Merger {

@@ -20,9 +20,6 @@ interface StepInputs {
   readonly temperatures: readonly number[];
 }
 
-/** From here on the rows of a step are computed in two halves, side by side. Halves of fewer rows take longer, because both read all weights. */
-const HALVES_LIMIT = 48;
-
 /** Few rows are multiplied faster with operands swapped. From here on the usual order wins. */
 const SWAP_LIMIT = 32;
 
@@ -78,7 +75,6 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
       lastPositions: positions,
       temperatures,
     };
-    if (this.#halves(tokens.length)) return this.#runHalves(inputs, logits);
     // In 8 bits one session computes both, so that the weights are there once.
     const rows = () => BigInt64Array.from(tokens, (_, index) => BigInt(index));
     const extra = this.#quantized ? { rows: new Tensor('int64', rows(), [tokens.length]) } : {};
@@ -118,55 +114,23 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     need: LogitsNeed,
     extra: Tensors,
   ): Promise<NextTokenDistributions> {
-    const outputs = this.#outputs(inputs.temperatures.length, need);
-    await this.#compute(await this.#step(kind, inputs.count), inputs, outputs, extra);
-    return outputs;
-  }
-
-  /** A step in two runs of half the rows. In layers wider than 512 the last bits may differ from those of a run of all. */
-  async #runHalves(inputs: StepInputs, need: LogitsNeed): Promise<NextTokenDistributions> {
-    const { count } = inputs;
-    const outputs = this.#outputs(count, need);
-    const step = await this.#step('tokens', count);
-    const middle = Math.ceil(count / 2);
-    const run = (from: number, to: number) => {
-      const [start, end] = [from * this.vocabularySize, to * this.vocabularySize];
-      const own = {
-        probabilities: outputs.probabilities.subarray(start, end),
-        logits: outputs.logits?.subarray(start, end),
-      };
-      return this.#compute(step, rowsOf(inputs, from, to), own, {});
-    };
-    const halves = await Promise.allSettled([run(0, middle), run(middle, count)]);
-    for (const half of halves) if (half.status === 'rejected') throw half.reason;
-    return outputs;
-  }
-
-  #outputs(count: number, need: LogitsNeed): NextTokenDistributions {
-    const size = count * this.vocabularySize;
+    const { firstRow, count, temperatures } = inputs;
+    const { session, parameters } = await this.#step(kind, count);
+    const cache = this.#cacheOf(firstRow, count);
+    const shape = [temperatures.length, this.vocabularySize];
+    const size = temperatures.length * this.vocabularySize;
     if (this.#probabilities.length < size) this.#probabilities = new Float32Array(size);
-    if (need === 'needed' && this.#logits.length < size) this.#logits = new Float32Array(size);
-    return {
-      probabilities: this.#probabilities.subarray(0, size),
-      logits: need === 'needed' ? this.#logits.subarray(0, size) : undefined,
-    };
-  }
-
-  async #compute(
-    { session, parameters }: Step,
-    inputs: StepInputs,
-    { probabilities, logits }: NextTokenDistributions,
-    extra: Tensors,
-  ): Promise<void> {
-    const cache = this.#cacheOf(inputs.firstRow, inputs.count);
-    const shape = [inputs.temperatures.length, this.vocabularySize];
-    const into = {
-      probabilities: new Tensor('float32', probabilities, shape),
-      ...(logits && { logits: new Tensor('float32', logits, shape) }),
-      ...cache.into,
-    };
+    const probabilities = this.#probabilities.subarray(0, size);
+    const into: Record<string, Tensor> = { probabilities: new Tensor('float32', probabilities, shape) };
+    let logits: Float32Array | undefined;
+    if (need === 'needed') {
+      if (this.#logits.length < size) this.#logits = new Float32Array(size);
+      logits = this.#logits.subarray(0, size);
+      into.logits = new Tensor('float32', logits, shape);
+    }
     const feeds = { ...parameters(), ...cache.feeds, ...this.#stepFeeds(session, inputs), ...extra };
-    await session.run(feeds, { into, fetch: [firstOutput] });
+    await session.run(feeds, { into: { ...into, ...cache.into }, fetch: [firstOutput] });
+    return { probabilities, logits };
   }
 
   #stepFeeds({ inputNames }: EngineSession, inputs: StepInputs): Tensors {
@@ -215,11 +179,10 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   #step(wanted: 'prompts' | 'tokens', count: number): Promise<Step> {
     const kind = this.#quantized ? 'prompts' : wanted;
     const linear = this.#linear(kind, count);
-    const runs = wanted === 'tokens' && this.#halves(count) ? 'side by side' : 'alone';
-    const key = `${kind} ${linear} ${runs}`;
+    const key = `${kind} ${linear}`;
     const known = this.#steps.get(key);
     if (known !== undefined) return known;
-    const step = this.#openStep(kind, linear, runs);
+    const step = this.#openStep(kind, linear);
     this.#steps.set(key, step);
     step.catch(() => this.#steps.delete(key));
     return step;
@@ -231,37 +194,16 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     return kind === 'tokens' && weights === 'shared' && count <= SWAP_LIMIT ? 'swapped' : 'plain';
   }
 
-  /** Whether a step of so many tokens is computed in halves. Weights of large models would be read twice. */
-  #halves(count: number): boolean {
-    return count >= HALVES_LIMIT && this.host.lanes > 1 && this.options.weights === 'shared' && this.isSmall;
-  }
-
-  async #openStep(
-    kind: 'prompts' | 'tokens',
-    linear: LinearOrder,
-    runs: 'alone' | 'side by side',
-  ): Promise<Step> {
+  async #openStep(kind: 'prompts' | 'tokens', linear: LinearOrder): Promise<Step> {
     const { config, contextLength } = this.options;
     // Optimisation would swap the operands back.
     const options = {
       graphOptimization: linear === 'swapped' ? 'none' : 'all',
       spinMicroseconds: SPIN_MICROSECONDS,
-      runs,
     } as const;
     return this.open(
       (parameter, product) => fusedGraph({ config, contextLength, step: kind, linear, parameter, product }),
       options,
     );
   }
-}
-
-function rowsOf(inputs: StepInputs, from: number, to: number): StepInputs {
-  return {
-    firstRow: inputs.firstRow + from,
-    count: to - from,
-    tokens: inputs.tokens.subarray(from, to),
-    firstPositions: inputs.firstPositions.slice(from, to),
-    lastPositions: inputs.lastPositions.slice(from, to),
-    temperatures: inputs.temperatures.slice(from, to),
-  };
 }

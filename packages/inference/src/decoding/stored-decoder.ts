@@ -3,7 +3,6 @@ import {
   type EngineHost,
   type EngineSession,
   type SessionOptions,
-  sideBySideParameters,
   Tensor,
   type Tensors,
 } from '@rlp/onnx/runtime';
@@ -55,11 +54,6 @@ export abstract class StoredDecoder {
     if (weights === 'shared' || (weights === 'int8' && this.isQuantized)) return;
     await this.close();
     await this.prepare();
-  }
-
-  /** Whether two steps side by side are faster than one after another on all threads. */
-  protected get isSmall(): boolean {
-    return !this.isQuantized && this.#weights.parameters <= sideBySideParameters;
   }
 
   /** Whether the store holds the linear layers in 8 or 4 bits. */

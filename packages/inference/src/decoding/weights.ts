@@ -36,18 +36,12 @@ export type WeightPlacement = 'shared' | 'packed' | 'int8' | 'float16';
 export class StoredWeights {
   readonly #store: ParameterStore;
   readonly #shapes: ReadonlyMap<string, readonly number[]>;
-  /** Numbers in all parameters of the store. */
-  readonly parameters: number;
   /** How the store holds the linear layers. */
   readonly form: QuantizedForm | 'float32';
 
   /** @throws ArgumentError if the store does not hold the model's parameters. */
   constructor(host: EngineHost, config: ModelConfig, store: string) {
     this.#store = host.store(store);
-    this.parameters = this.#store.parameters.reduce(
-      (sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1),
-      0,
-    );
     this.#shapes = new Map(this.#store.parameters.map(({ name, shape }) => [name, shape]));
     const layers = linearLayers(config);
     const held = (form: QuantizedForm) => layers.some(({ weight }) => this.#holds(weight, form));

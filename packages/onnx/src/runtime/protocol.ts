@@ -166,18 +166,11 @@ export interface EngineHost {
   /** Where stores keep parameters. */
   readonly residency: Residency;
   readonly threads: number;
-  /** Runs that may be under way at once in sessions whose `runs` are `'side by side'`. 2 on the processor, with koffi and two threads. */
-  readonly lanes: 1 | 2;
   /** Returns the store of that name. Throws an `EngineError` if it does not exist. */
   store(name: string): ParameterStore;
   createStore(spec: StoreSpec): ParameterStore;
   deleteStore(name: string): void;
   createSession(model: Uint8Array, options?: SessionOptions): Promise<EngineSession>;
-  /**
-   * Changes what runs read, such as weights, while none is under way in sessions whose `runs` are `'side by side'`. Those wait until
-   * `change` has settled, so it must await none of them.
-   */
-  exclusively<Result>(change: () => Promise<Result>): Promise<Result>;
   /**
    * Processes messages such as aborts and new calls. A session's run blocks the thread, so call this between
    * runs.
@@ -193,11 +186,6 @@ export interface SessionOptions {
   readonly externalDataFolder?: string;
   /** Called when the folder may be removed: after the graph was compiled or refused. With profiling, when the session is released. */
   readonly onCompiled?: () => void;
-  /**
-   * `'side by side'`: a run leaves the engine's thread, so that {@link EngineHost.lanes} runs may be under way at once. They share the
-   * threads, and with two of them each computes with one. Default `'alone'`: a run has all threads and blocks the engine's.
-   */
-  readonly runs?: 'alone' | 'side by side' | undefined;
   /** Outputs that stay on the device, if the provider has one. Default none. */
   readonly deviceOutputs?: readonly string[];
   /**

@@ -1,8 +1,4 @@
 import { EngineError, importPeer, MissingPeerError } from '@rlp/core';
-import type { Koffi } from './c-interface/interface.ts';
-import { openBound } from './c-interface/open-bound.ts';
-import { runtimeLibrary } from './cuda-files.ts';
-import { identityModel } from './identity-model.ts';
 import type { NativeRuntime } from './native.ts';
 import { knownVersion, openBinding } from './native-binding.ts';
 import { openPublic } from './native-public.ts';
@@ -29,40 +25,7 @@ const loaded = new Map<NativeRuntime['access'], Promise<NativeRuntime>>();
 
 async function load(access: NativeRuntime['access']): Promise<NativeRuntime> {
   const publicRuntime = openPublic(await importRuntime());
-  return access === 'public' ? publicRuntime : withSideBySide(preferBinding(publicRuntime));
-}
-
-/** Adds sessions whose runs go side by side, if koffi is installed and they work here. */
-export async function withSideBySide(
-  runtime: NativeRuntime,
-  load: () => Promise<Koffi> = () => import('koffi'),
-): Promise<NativeRuntime> {
-  try {
-    const bound = openBound(await load(), runtimeLibrary(), 'host');
-    if (!(await runsSideBySide(bound))) return runtime;
-    return {
-      ...runtime,
-      lanes: 2,
-      createSession: (model, options) =>
-        options.runs === 'side by side'
-          ? bound.createSession(model, options)
-          : runtime.createSession(model, options),
-    };
-  } catch {
-    return runtime;
-  }
-}
-
-/** Whether two runs of a session at once both return their input. */
-async function runsSideBySide(bound: NativeRuntime): Promise<boolean> {
-  const options = { executionProvider: 'cpu', threads: 1, runs: 'side by side' } as const;
-  const session = await bound.createSession(identityModel(), options);
-  const runs = [1, 2].map((value) =>
-    session.run({ x: bound.tensor('float32', Float32Array.of(value), [1]) }, ['y'], {}),
-  );
-  const found = await Promise.all(runs);
-  await session.release();
-  return found.map(({ y }) => (y!.data as Float32Array)[0]).join() === '1,2';
+  return access === 'public' ? publicRuntime : preferBinding(publicRuntime);
 }
 
 type OnnxRuntime = typeof import('onnxruntime-node');

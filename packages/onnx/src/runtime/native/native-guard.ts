@@ -80,7 +80,6 @@ export function guardedRuntime(runtime: NativeRuntime, guard: NativeGuard): Nati
   return {
     access: runtime.access,
     note: runtime.note,
-    lanes: runtime.lanes,
     backends: () => runtime.backends(),
     tensor: (...tensor) => runtime.tensor(...tensor),
     memory: runtime.memory && guardedMemory(runtime.memory, guard),

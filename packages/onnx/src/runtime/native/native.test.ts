@@ -9,7 +9,7 @@ import { OwnedSession } from '../thread/session.ts';
 import { SessionLease } from '../thread/session-lease.ts';
 import { openBound } from './c-interface/open-bound.ts';
 import { runtimeLibrary } from './cuda-files.ts';
-import { loadNative, withSideBySide } from './load-native.ts';
+import { loadNative } from './load-native.ts';
 import type { NativeRuntime } from './native.ts';
 import { openBinding } from './native-binding.ts';
 import { openPublic } from './native-public.ts';
@@ -18,19 +18,9 @@ const options = { executionProvider: 'cpu', threads: 2 } as const;
 const publicRuntime = openPublic(onnxRuntime);
 const onLinux = `${process.platform}-${process.arch}` === 'linux-x64';
 
-const bound = onLinux ? openBound(koffi, runtimeLibrary(), 'host') : undefined;
-
-/** The same runtime with sessions whose runs leave the thread. */
-function sideBySide(runtime: NativeRuntime): NativeRuntime {
-  return {
-    ...runtime,
-    createSession: (model, given) => runtime.createSession(model, { ...given, runs: 'side by side' }),
-  };
-}
-
 async function open(runtime: NativeRuntime, model: Uint8Array): Promise<OwnedSession> {
   const lease = new SessionLease(await runtime.createSession(model, options), () => {});
-  return new OwnedSession(lease, { open: async () => lease, releasing: () => {}, perform: (run) => run() });
+  return new OwnedSession(lease, { open: async () => lease, releasing: () => {}, ran: () => {} });
 }
 
 const values = (tensors: Tensors) =>
@@ -43,8 +33,7 @@ describe.each(
     [
       ['binding', openBinding(publicRuntime)],
       ['public', publicRuntime],
-      ['bound', bound],
-      ['bound', bound && sideBySide(bound)],
+      ['bound', onLinux ? openBound(koffi, runtimeLibrary(), 'host') : undefined],
     ] as const
   ).filter(([, runtime]) => runtime !== undefined),
 )('%s access', (access, maybe) => {
@@ -122,41 +111,6 @@ describe.each(
     await session.run({ x: new Tensor('float32', Float32Array.of(1, 2), [2]) }, { into: { y } });
     expect([...(y.data as Float32Array)]).toEqual([3, 6]);
     await session.release();
-  });
-});
-
-describe.skipIf(!bound)('sessions side by side', () => {
-  const tensor = (...data: number[]) =>
-    publicRuntime.tensor('float32', Float32Array.from(data), [data.length]);
-
-  it('compute several runs at once, each with its own inputs and outputs', async () => {
-    const session = await sideBySide(bound!).createSession(scaleModel(['n'], 2), options);
-    const runs = Array.from({ length: 8 }, (_, i) => session.run({ x: tensor(i, 10 + i) }, ['y'], {}));
-    const found = (await Promise.all(runs)).map(({ y }) => [...(y!.data as Float32Array)]);
-    expect(found).toEqual(Array.from({ length: 8 }, (_, i) => [2 * i, 20 + 2 * i]));
-    await session.release();
-  });
-
-  it('take other outputs in each run, and new memory for the same output', async () => {
-    const session = await sideBySide(bound!).createSession(mixedModel(), options);
-    const [x, v] = [tensor(1, 2, 3, 4), tensor(5, 6)];
-    for (const fetch of [['z', 'total'], ['total', 'z'], ['w'], ['total', 'y', 'z', 'w']]) {
-      const w = tensor(0, 0, 0, 0);
-      const results = await session.run({ x, v }, fetch, fetch.includes('w') ? { w } : {});
-      expect(Object.keys(results)).toEqual(fetch);
-      expect([...(results[fetch[0]!]!.data as Float32Array)]).toEqual(
-        fetch[0] === 'total' ? [10] : fetch[0] === 'z' ? [3, 6, 9, 12] : [2, 3, 4, 5],
-      );
-    }
-    await session.release();
-  });
-
-  it('are left out where koffi is missing or does something else', async () => {
-    const runtime = { ...publicRuntime };
-    expect((await withSideBySide(runtime)).lanes).toBe(2);
-    const missing = () => Promise.reject(new Error('Cannot find package'));
-    expect(await withSideBySide(runtime, missing)).toBe(runtime);
-    expect(await withSideBySide(runtime, async () => ({}) as never)).toBe(runtime);
   });
 });
 

@@ -11,8 +11,6 @@ export interface NativeRuntime {
   readonly access: 'binding' | 'public' | 'bound';
   /** Note for users of this runtime, if any. */
   readonly note?: string | undefined;
-  /** Runs that may be under way at once in sessions on the processor whose `runs` are `'side by side'`. Default 1. */
-  readonly lanes?: 2 | undefined;
   /** Compiled-in execution providers. Those that are not bundled need additional libraries. */
   backends(): readonly { readonly name: string; readonly bundled: boolean }[];
   /** Creates a tensor over `data` without copying. */

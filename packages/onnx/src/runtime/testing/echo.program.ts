@@ -3,12 +3,6 @@ import { ArgumentError, OptionsError } from '@rlp/core';
 import type { CallContext, EngineHost } from '../protocol.ts';
 import { busyModel, scaleModel } from './models.ts';
 
-interface BusyOptions {
-  readonly milliseconds: number;
-  readonly products: number;
-  readonly runs?: 'alone' | 'side by side';
-}
-
 /** Test program with a method for each feature. */
 export default function echo(host: EngineHost, options: { readonly greeting: string }) {
   const log: string[] = [];
@@ -67,16 +61,13 @@ export default function echo(host: EngineHost, options: { readonly greeting: str
         });
       }),
     die: (code: number): never => process.exit(code),
-    async busy({ milliseconds, products, runs }: BusyOptions) {
-      const session = await host.createSession(busyModel(384, products), { runs });
+    async busy({ milliseconds, products }: { milliseconds: number; products: number }) {
+      const session = await host.createSession(busyModel(384, products));
       const store = host.createStore({ name: 'busy', parameters: [{ name: 'x', shape: [384, 384] }] });
       const times: number[] = [];
       for (const end = performance.now() + milliseconds; performance.now() < end; ) {
         const start = performance.now();
-        const lanes = Array.from({ length: runs === 'side by side' ? host.lanes : 1 }, () =>
-          session.run({ x: store.tensor('x') }),
-        );
-        await Promise.all(lanes);
+        await session.run({ x: store.tensor('x') });
         times.push(performance.now() - start);
         await host.yield();
       }

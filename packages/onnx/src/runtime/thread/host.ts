@@ -19,7 +19,6 @@ import { HostStore } from '../stores/host-store.ts';
 import type { OwnedStore } from '../stores/store.ts';
 import { storeSpecSchema } from '../stores/store-layout.ts';
 import { probeProvider } from './probe.ts';
-import { RunLock } from './run-lock.ts';
 import { OwnedSession, type SessionOwner } from './session.ts';
 import { SessionLease } from './session-lease.ts';
 
@@ -36,13 +35,9 @@ export class Host implements EngineHost {
   readonly #native: NativeRuntime;
   readonly #transfer: DeviceTransfer;
   readonly #profiler: SessionProfiler | undefined;
-  readonly #thread: ResolvedEngineOptions['thread'];
   readonly #profiling: ResolvedEngineOptions['profiling'];
   readonly #advice: string | undefined;
   readonly #runs = { count: 0, milliseconds: 0 };
-  /** Runs under way, and when the first of them began. */
-  readonly #underWay = { count: 0, since: 0 };
-  readonly #lock = new RunLock();
   readonly #stores = new Map<string, OwnedStore>();
   readonly #sessions = new Set<OwnedSession>();
   readonly #leases = new Set<SessionLease>();
@@ -50,14 +45,13 @@ export class Host implements EngineHost {
 
   constructor(
     native: NativeRuntime,
-    options: Pick<ResolvedEngineOptions, 'executionProvider' | 'thread' | 'threads' | 'profiling'>,
+    options: Pick<ResolvedEngineOptions, 'executionProvider' | 'threads' | 'profiling'>,
     platform: Pick<Platform, 'createProfiler' | 'providerAdvice'>,
   ) {
     this.#native = native;
     this.executionProvider = options.executionProvider;
     this.residency = residencyOf(options.executionProvider);
     this.threads = options.threads;
-    this.#thread = options.thread;
     this.#profiling = options.profiling;
     this.#profiler = options.profiling === 'on' ? platform.createProfiler?.() : undefined;
     this.#advice = platform.providerAdvice?.(options.executionProvider);
@@ -79,16 +73,6 @@ export class Host implements EngineHost {
     } catch (cause) {
       throw this.#unavailable(backends, cause);
     }
-  }
-
-  get lanes(): 1 | 2 {
-    // In the caller's thread runs block the event loop, so that calls made later join at the same step each time.
-    if (this.#thread === 'inline' || this.executionProvider !== 'cpu' || this.threads === 1) return 1;
-    return this.#native.lanes ?? 1;
-  }
-
-  exclusively<Result>(change: () => Promise<Result>): Promise<Result> {
-    return this.#lock.change(change);
   }
 
   set onStore(listener: StoreListener) {
@@ -141,17 +125,13 @@ export class Host implements EngineHost {
       );
     }
     const lease = await this.#open(model, options);
-    const session = new OwnedSession(
-      lease,
-      this.#ownerOf(this.#runsOf(options), this.#profiler && { model, options }),
-    );
+    const session = new OwnedSession(lease, this.#ownerOf(this.#profiler && { model, options }));
     this.#sessions.add(session);
     return session;
   }
 
   /** @param source - What the session is compiled from, if it is to be profiled. */
   #ownerOf(
-    runs: SessionOptions['runs'],
     source: { readonly model: Uint8Array; readonly options: SessionOptions } | undefined,
   ): SessionOwner {
     return {
@@ -161,26 +141,11 @@ export class Host implements EngineHost {
         this.#sessions.delete(released);
         source?.options.onCompiled?.();
       },
-      // Runs that leave the thread wait for changes of what they read.
-      perform: (run) => (runs === 'alone' ? this.#measured(run) : this.#lock.run(() => this.#measured(run))),
+      ran: (milliseconds) => {
+        this.#runs.count += 1;
+        this.#runs.milliseconds += milliseconds;
+      },
     };
-  }
-
-  /** How the runs of a session are computed here. */
-  #runsOf({ runs = 'alone' }: SessionOptions): NonNullable<SessionOptions['runs']> {
-    return this.lanes > 1 ? runs : 'alone';
-  }
-
-  /** Measures the time during which any run is under way. */
-  async #measured<Result>(run: () => Promise<Result>): Promise<Result> {
-    const underWay = this.#underWay;
-    if (underWay.count++ === 0) underWay.since = performance.now();
-    try {
-      return await run();
-    } finally {
-      this.#runs.count += 1;
-      if (--underWay.count === 0) this.#runs.milliseconds += performance.now() - underWay.since;
-    }
   }
 
   /** Waits for two turns of the event loop, because the first may have begun before the messages arrived. */
@@ -197,9 +162,7 @@ export class Host implements EngineHost {
     if (this.#profiling === 'runs') return [{ operator: 'session.run', ...this.#runs }];
     const profiler = this.#profiler;
     if (!profiler) return [];
-    for (const session of this.#sessions) {
-      await this.exclusively(() => session.reopen(({ native }) => profiler.collect(native)));
-    }
+    for (const session of this.#sessions) await session.reopen(({ native }) => profiler.collect(native));
     return profiler.times();
   }
 
@@ -213,13 +176,12 @@ export class Host implements EngineHost {
     this.#profiler?.dispose();
   }
 
-  async #open(model: Uint8Array, { onCompiled, ...given }: SessionOptions): Promise<SessionLease> {
-    const options = { ...given, runs: this.#runsOf(given) };
+  async #open(model: Uint8Array, { onCompiled, ...options }: SessionOptions): Promise<SessionLease> {
     const profiling = this.#profiler ? { profileFilePrefix: this.#profiler.prefix() } : {};
     try {
       const native = await this.#native.createSession(model, {
         ...options,
-        ...this.#sessionBase(options.runs),
+        ...this.#sessionBase(),
         ...profiling,
       });
       const lease = new SessionLease(native, (freed) => this.#leases.delete(freed));
@@ -235,12 +197,8 @@ export class Host implements EngineHost {
     }
   }
 
-  /** A run computes in the thread that waits for it, too. So two side by side have one thread more than their session. */
-  #sessionBase(
-    runs: SessionOptions['runs'] = 'alone',
-  ): Pick<NativeSessionOptions, 'executionProvider' | 'threads'> {
-    const threads = runs === 'alone' ? this.threads : this.threads - 1;
-    return { executionProvider: this.executionProvider, threads };
+  #sessionBase(): Pick<NativeSessionOptions, 'executionProvider' | 'threads'> {
+    return { executionProvider: this.executionProvider, threads: this.threads };
   }
 
   #unavailable(backends: ReturnType<NativeRuntime['backends']>, cause?: unknown): EngineError {

@@ -64,10 +64,8 @@ export class Server {
 
   readonly #handlers: Handlers = {
     createStore: (spec) => void this.#host.createStore(spec),
-    writeStore: ({ name, tensors, slot }) =>
-      this.#host.exclusively(async () => writeTensors(this.#host.ownedStore(name), tensors, slot)),
-    writePart: (part) =>
-      this.#host.exclusively(async () => writePart(this.#host.ownedStore(part.name), part)),
+    writeStore: ({ name, tensors, slot }) => writeTensors(this.#host.ownedStore(name), tensors, slot),
+    writePart: (part) => writePart(this.#host.ownedStore(part.name), part),
     readStore: ({ name, slot }) => readTensors(this.#host.ownedStore(name), slot),
     deleteStore: ({ name }) => this.#host.deleteStore(name),
     start: async ({ url, options }) => {

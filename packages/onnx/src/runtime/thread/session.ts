@@ -9,8 +9,8 @@ export interface SessionOwner {
   open(): Promise<SessionLease>;
   /** Called when the program releases the session, before its compiled graph is freed. */
   releasing(session: OwnedSession, lease: SessionLease): void;
-  /** Performs a run, at once or when it is its turn. */
-  perform<Result>(run: () => Promise<Result>): Promise<Result>;
+  /** Called with the duration of a run, in milliseconds. */
+  ran(milliseconds: number): void;
 }
 
 /** A session held by a program. Its compiled graph can be replaced, which is how profiles are collected. */
@@ -36,6 +36,8 @@ export class OwnedSession implements EngineSession {
       fetch = this.outputNames,
     }: { readonly into?: Tensors; readonly fetch?: readonly string[] } = {},
   ): Promise<Tensors> {
+    const lease = this.#lease;
+    if (!lease) throw new EngineError('session: run after release; start the program again');
     const names = [...new Set([...fetch, ...Object.keys(into)])];
     const unknown = names.filter((name) => !this.#outputs.has(name));
     if (unknown.length > 0) {
@@ -43,19 +45,16 @@ export class OwnedSession implements EngineSession {
         `session: no output named ${unknown.join(', ')}, expected some of: ${this.outputNames.join(', ')}`,
       );
     }
-    return this.#owner.perform(async () => {
-      // A run that waited for its turn finds the graph that is there now.
-      const lease = this.#lease;
-      if (!lease) throw new EngineError('session: run after release; start the program again');
-      try {
-        const outputs = await lease.native.run(feeds, names, into);
-        lease.track(fetch.filter((name) => into[name] === undefined).map((name) => outputs[name]!));
-        return outputs;
-      } catch (cause) {
-        if (cause instanceof RlpError) throw cause;
-        throw new EngineError(`session: ${whyFailed(feeds, cause)}`, { cause });
-      }
-    });
+    try {
+      const start = performance.now();
+      const outputs = await lease.native.run(feeds, names, into);
+      this.#owner.ran(performance.now() - start);
+      lease.track(fetch.filter((name) => into[name] === undefined).map((name) => outputs[name]!));
+      return outputs;
+    } catch (cause) {
+      if (cause instanceof RlpError) throw cause;
+      throw new EngineError(`session: ${whyFailed(feeds, cause)}`, { cause });
+    }
   }
 
   async release(): Promise<void> {

@@ -4,17 +4,13 @@ import type { NativeSession } from '../native.ts';
 import type { OrtInterface, Pointer } from './interface.ts';
 import { DeviceBuffer, type Memories, type OrtValues } from './values.ts';
 
-/** What sessions of the C interface are made of. */
-export interface SessionParts {
+/** What a {@link BoundSession} is made of. */
+export interface BoundSessionParts {
   readonly ort: OrtInterface;
   readonly values: OrtValues;
   readonly memories: Memories;
   readonly allocator: Pointer;
   readonly session: Pointer;
-}
-
-/** What a {@link BoundSession} is made of. */
-interface BoundSessionParts extends SessionParts {
   /** Outputs that stay on the device. */
   readonly deviceOutputs: readonly string[];
 }
@@ -39,8 +35,8 @@ export class BoundSession implements NativeSession {
     const { ort, session, deviceOutputs } = parts;
     this.#parts = parts;
     this.#onDevice = new Set(deviceOutputs);
-    this.inputNames = namesOf(parts, 'Input');
-    this.outputNames = namesOf(parts, 'Output');
+    this.inputNames = this.#names('SessionGetInputCount', 'SessionGetInputName');
+    this.outputNames = this.#names('SessionGetOutputCount', 'SessionGetOutputName');
     this.#binding = ort.make('CreateIoBinding', session);
   }
 
@@ -116,7 +112,12 @@ export class BoundSession implements NativeSession {
   }
 
   #results(fetch: readonly string[], into: Tensors): Tensors {
-    const made = boundOutputs(this.#parts, this.#binding);
+    const { ort, allocator } = this.#parts;
+    const count = new BigUint64Array(1);
+    const array = new BigUint64Array(1);
+    ort.call('GetBoundOutputValues', this.#binding, allocator, array, count);
+    const made = ort.pointers(array[0]!, Number(count[0]!));
+    ort.call('AllocatorFree', allocator, array[0]!);
     return Object.fromEntries(
       fetch.map((name, index) => [name, this.#result(name, into[name], made[index]!)]),
     );
@@ -129,27 +130,20 @@ export class BoundSession implements NativeSession {
     values.release(value);
     return tensor;
   }
-}
 
-/** Values that a run left in the outputs of a binding, in the order in which they were bound. Release them. */
-export function boundOutputs({ ort, allocator }: SessionParts, binding: Pointer): readonly Pointer[] {
-  const count = new BigUint64Array(1);
-  const array = new BigUint64Array(1);
-  ort.call('GetBoundOutputValues', binding, allocator, array, count);
-  const made = ort.pointers(array[0]!, Number(count[0]!));
-  ort.call('AllocatorFree', allocator, array[0]!);
-  return made;
-}
-
-/** Names of a session's inputs or outputs. */
-export function namesOf({ ort, session, allocator }: SessionParts, kind: 'Input' | 'Output'): string[] {
-  const count = Number(ort.make(`SessionGet${kind}Count`, session));
-  return Array.from({ length: count }, (_, index) => {
-    const pointer = ort.make(`SessionGet${kind}Name`, session, index, allocator);
-    const name = ort.text(pointer);
-    ort.call('AllocatorFree', allocator, pointer);
-    return name;
-  });
+  #names(
+    countOf: 'SessionGetInputCount' | 'SessionGetOutputCount',
+    nameOf: 'SessionGetInputName' | 'SessionGetOutputName',
+  ) {
+    const { ort, session, allocator } = this.#parts;
+    const count = Number(ort.make(countOf, session));
+    return Array.from({ length: count }, (_, index) => {
+      const pointer = ort.make(nameOf, session, index, allocator);
+      const name = ort.text(pointer);
+      ort.call('AllocatorFree', allocator, pointer);
+      return name;
+    });
+  }
 }
 
 /** Memory of a device tensor. @throws TypeError for one of another engine. */

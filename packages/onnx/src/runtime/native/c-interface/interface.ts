@@ -18,17 +18,14 @@ const TABLE_VERSION = 23;
 
 type Call = (...argument: readonly unknown[]) => unknown;
 
-/** A function as koffi makes it, which another thread can call too. */
-type BesideCall = Call & { readonly async: Call };
-
 /**
  * ONNX Runtime's C interface.
  *
- * For what its JavaScript packages cannot do: keep tensors in the memory of a CUDA device, write outputs in place, and run side by side.
+ * For what its JavaScript packages cannot do: keep tensors in the memory of a CUDA device, and write outputs in place.
  */
 export class OrtInterface {
   readonly #koffi: Koffi;
-  readonly #calls: Readonly<Record<FunctionName, BesideCall>>;
+  readonly #calls: Readonly<Record<FunctionName, Call>>;
 
   /**
    * @param library - Path of `libonnxruntime.so.1`.
@@ -45,31 +42,15 @@ export class OrtInterface {
     const pointers = koffi.decode(table, 'void *', Math.max(...places) + 1) as readonly Pointer[];
     const calls = Object.entries(functions).map(([name, [place, result, argument]]) => {
       const type = result === 'status' ? 'void *' : result;
-      return [name, koffi.decode(pointers[place]!, koffi.proto(type, argument))];
+      const call = koffi.decode(pointers[place]!, koffi.proto(type, argument)) as Call;
+      return [name, result === 'status' ? this.#checked(call) : call];
     });
-    this.#calls = Object.fromEntries(calls) as Record<FunctionName, BesideCall>;
+    this.#calls = Object.fromEntries(calls) as Record<FunctionName, Call>;
   }
 
   /** Calls a function. @throws Error with ONNX Runtime's message if its status says that it failed. */
   call(name: FunctionName, ...argument: readonly unknown[]): unknown {
-    const result = this.#calls[name](...argument);
-    if (functions[name][1] === 'status') this.#check(result as Pointer | null);
-    return result;
-  }
-
-  /** {@link OrtInterface.call} of a function with a status, in another thread. What it is given must live until then. */
-  callBeside(name: FunctionName, ...argument: readonly unknown[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#calls[name].async(...argument, (error: unknown, status: Pointer | null) => {
-        try {
-          if (error) throw error;
-          this.#check(status);
-          resolve();
-        } catch (cause) {
-          reject(cause);
-        }
-      });
-    });
+    return this.#calls[name](...argument);
   }
 
   /** Calls a function whose last argument is where it writes a pointer. */
@@ -101,10 +82,13 @@ export class OrtInterface {
     return this.#koffi.view(pointer, bytes);
   }
 
-  #check(status: Pointer | null): void {
-    if (status === null || status === 0n) return;
-    const message = this.call('GetErrorMessage', status) as string;
-    this.call('ReleaseStatus', status);
-    throw new Error(message);
+  #checked(call: Call): Call {
+    return (...argument) => {
+      const status = call(...argument) as Pointer | null;
+      if (status === null || status === 0n) return;
+      const message = this.call('GetErrorMessage', status) as string;
+      this.call('ReleaseStatus', status);
+      throw new Error(message);
+    };
   }
 }

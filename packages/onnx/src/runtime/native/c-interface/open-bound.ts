@@ -1,8 +1,7 @@
 import { Tensor } from 'onnxruntime-common';
 import type { NativeRuntime, NativeSessionOptions } from '../native.ts';
-import { BoundSession, type SessionParts } from './bound-session.ts';
+import { BoundSession } from './bound-session.ts';
 import { type Koffi, OrtInterface, type Pointer } from './interface.ts';
-import { LaneSession } from './lane-session.ts';
 import { boundMemory } from './memory.ts';
 import { type Memories, OrtValues } from './values.ts';
 
@@ -34,17 +33,22 @@ export function openBound(koffi: Koffi, library: string, device: BoundDevice): N
     device: device === 'cuda' ? ort.make('CreateMemoryInfo', 'Cuda', ...place) : host,
   };
   const values = new OrtValues(ort, memories);
-  const compile = (model: Uint8Array, options: NativeSessionOptions): SessionParts => {
-    const made = createOptions(ort, options, device);
+  const open = (model: Uint8Array, options: NativeSessionOptions): BoundSession => {
+    const sessionOptions = createOptions(ort, options, device);
     try {
-      const session = ort.make('CreateSessionFromArray', environment, model, model.byteLength, made);
-      return { ort, values, memories, allocator, session };
+      const session = ort.make(
+        'CreateSessionFromArray',
+        environment,
+        model,
+        model.byteLength,
+        sessionOptions,
+      );
+      const { deviceOutputs = [] } = options;
+      return new BoundSession({ ort, values, memories, allocator, session, deviceOutputs });
     } finally {
-      ort.call('ReleaseSessionOptions', made);
+      ort.call('ReleaseSessionOptions', sessionOptions);
     }
   };
-  const open = (model: Uint8Array, options: NativeSessionOptions): BoundSession =>
-    new BoundSession({ ...compile(model, options), deviceOutputs: options.deviceOutputs ?? [] });
   return {
     access: 'bound',
     backends: () => [
@@ -53,8 +57,7 @@ export function openBound(koffi: Koffi, library: string, device: BoundDevice): N
       { name: 'cuda', bundled: false },
     ],
     tensor: (type, data, shape) => new Tensor(type, data, shape),
-    createSession: async (model, options) =>
-      options.runs === 'side by side' ? new LaneSession(compile(model, options)) : open(model, options),
+    createSession: async (model, options) => open(model, options),
     memory: boundMemory(values, open),
   };
 }
