@@ -86,7 +86,7 @@ export function renamed(expression: Expression, from: string, to: string): Expre
   }
 }
 
-/** What is no variable, and the letter of a sum. */
+/** Names that are not variables, and the letter of a sum. */
 const constants = new Set(['e', 'i', 'pi', 'index']);
 
 /** Names of the variables of expressions. */

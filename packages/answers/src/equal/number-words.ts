@@ -122,13 +122,20 @@ export function onlyNumberIn(sentence: string): string | undefined {
   return isNumber && valueInWords(run.toLowerCase()) !== undefined ? run : undefined;
 }
 
-const twins = new RegExp(`(${runs.source})\\s?\\((\\d[\\d,]*)\\)`, 'gi');
+/** Letters before digits in brackets in which their number in words is looked for. */
+const longestNumber = 100;
+const lastRun = new RegExp(`${runs.source}$`, 'i');
 
 /** A text with digits for `eighteen (18)`. */
 export function withoutTwins(text: string): string {
-  return text.replace(twins, (both, words: string, digits: string) =>
-    valueInWords(words.toLowerCase()) === digits.replaceAll(',', '') ? digits : both,
-  );
+  let [kept, from] = ['', 0];
+  for (const { 0: twin, 1: digits, index } of text.matchAll(/\s?\((\d[\d,]*)\)/g)) {
+    const words = lastRun.exec(text.slice(Math.max(from, index - longestNumber), index))?.[0];
+    if (words === undefined || valueInWords(words.toLowerCase()) !== digits!.replaceAll(',', '')) continue;
+    kept += text.slice(from, index - words.length) + digits;
+    from = index + twin.length;
+  }
+  return kept + text.slice(from);
 }
 
 const wordOfNumber = new RegExp(`^(?:${numberWord}|point|and|or)$`);

@@ -224,6 +224,8 @@ describe('finalAnswer', () => {
       '} % ',
       '<think>',
       '</think>',
+      'one hundred ',
+      'eighteen (18) ',
     ]) {
       read(unit.repeat(size / unit.length));
     }
