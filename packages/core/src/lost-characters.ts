@@ -31,7 +31,7 @@ export function lostCharacters(taken: readonly Task[], tokenizer: Tokenizer): Lo
     fates.set(character, fate);
     return fate;
   };
-  const charactersOf = (text: string) => text.match(visible) ?? [];
+  const charactersOf = (text: string) => [...new Set(text.match(visible))];
   const prompts = tasks.map((task) => ({ task, characters: charactersOf(promptText(task.prompt)) }));
   const answers = tasks.map(({ metadata }) => charactersOf(answerText(metadata)));
   const damaged = (characters: readonly string[]) =>

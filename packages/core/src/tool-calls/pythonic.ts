@@ -61,7 +61,7 @@ class PythonReader {
 
   /** The calls if the whole text is a list of at least one, else `undefined`. */
   calls(): readonly WrittenCall[] | undefined {
-    // To raise an error takes ten times as long, and most responses are no list.
+    // Most responses are not a list, and raising an error takes longer than this test.
     if (!/^\s*\[/.test(this.#text)) return undefined;
     try {
       const calls = this.#items('[', ']', () => this.#call());

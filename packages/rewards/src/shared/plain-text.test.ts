@@ -131,6 +131,11 @@ describe('unmaskedTexts', () => {
   });
 });
 
+it('reads many single digits', () => {
+  const digits = '1 '.repeat(200_000);
+  expect(spelledText(digits).text).toBe(digits);
+});
+
 it('takes linear time', () => {
   const size = 100_000;
   const texts = ['é', 'а', '\u200b', 'a ', 'a.', '4', 'a\u0301\u0302', 'a\u200b', '1a', 'é.'].map((part) =>

@@ -151,7 +151,7 @@ export function spelledText(given: string): PlainText {
     if (letters >= 4 && letters > (end - at) / 4) {
       joined.push(wordsOfLetters(parts.slice(at, end - 1)), parts[end - 1] ?? '');
       if (letters > 5) spaced += 1;
-    } else joined.push(...parts.slice(at, Math.max(end, at + 2)));
+    } else joined.push(parts.slice(at, Math.max(end, at + 2)).join(''));
     at = Math.max(end, at + 2);
   }
   return { text: joined.join(''), disguises: { ...disguises, ...(spaced > 0 && { spaced }) } };

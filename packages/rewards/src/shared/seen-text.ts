@@ -105,7 +105,7 @@ export function areVisible(texts: readonly string[], names: readonly string[]): 
   return texts.every((text, at) => isVisible(text, names[at], names));
 }
 
-/** Whether a text has a visible character, of a tag or outside of one, and is no gap to be filled. One or two blanks may be a separator. */
+/** Whether a text has a visible character, of a tag or outside of one, and is not a gap to be filled. One or two blanks may be a separator. */
 export function hasInk(text: string): boolean {
   const shown = withoutComments(text).replace(joiner, '').replace(blank, ' ').replace(gap, '');
   return ink.test(shown) || /^[ \t\n]{1,2}$/.test(text);
