@@ -31,6 +31,8 @@ export const mathAgreementSchema = z.strictObject({
    * not 64, as in the graders of MATH and PRM800K. `'any'`: the value decides. Default `'any'`.
    */
   form: z.enum(['simplified', 'any']).optional(),
+  /** Units that a right value may have. `'same'`: those of one size, such as J for N m. `'converted'`: also 120 min for 2 h, but no other scales of temperature or angles. Default `'same'`. */
+  units: z.enum(['same', 'converted']).optional(),
   /** Further opinion, asked about answers that would be wrong. If it throws, they stay wrong. Default none. */
   equivalence: callback<MathEquivalence>().optional(),
   /** Seed of the points at which values are compared. Default: 128 random bits per process, which no policy knows. */
@@ -53,7 +55,8 @@ const maximumDepth = 4;
  *   not an answer to `xy = 5`. `x = 1, y = 2` is `(1, 2)`.
  * - Answers in a whole number have the same values: `7k - 4` is `7k + 3`, and `3 \pmod 7`.
  * - Functions by cases are equal if they have the same values, at the edges too.
- * - A unit may be missing on one side. Two units must have one dimension, and values are converted: 150 min is 2.5 h.
+ * - A unit may be missing on one side. Two units must have one size: `N·m` is `J`, but 120 min is not 2 h, because the right answer names
+ *   the unit that was asked for. Of `1 h 30 min` that is the first one.
  * - A percent sign may be missing on one side, as the graders of MATH have it: 50 is right for 50 %, and 50 % for 50. So is the value: 0.5 for
  *   50 %, and 500 % for 5.
  * - Choice letters count without brackets and without the text of the choice, and the text without the letter. Words are compared
@@ -90,7 +93,8 @@ export function mathAnswersAgree(
     return again(given.replace(decimalComma, '$1.$2'), expected);
   if (lakhs.test(given) && /^\D*\d[\d,]*\D*$/.test(expected))
     return again(given.replaceAll(',', ''), expected);
-  const comparison = { form: options.form ?? 'any', seed: options.seed ?? secretSeed() };
+  const { form = 'any', units = 'same', seed = secretSeed() } = options;
+  const comparison = { form, units, seed };
   if (agreeAs({ commas: 'thousands' }, given, expected, comparison)) return true;
   const both = `${given} ${expected}`;
   const hasCommas = /\d,\d{3}/.test(both) && !/,0\d/.test(both);
@@ -103,14 +107,18 @@ export function mathAnswersAgree(
 }
 
 /** A value that is said in two ways: `20 m/s, or 72 km/h`, `18 dollars, i.e. $18.00`, `7 (seven)`. */
-const restatement = /^([^,;]+?),?\s(?:(?:or|i\.e\.|that is),?\s([^,;]+)|\(([^()]+)\))$/;
+const restatement =
+  /^((?:[^,;]|,(?=\d))+?),?\s(?:(?:or|i\.e\.|that is),?\s((?:[^,;]|,(?=\d))+)|\(([^()]+)\))$/;
 
 /** Whether both are right, or one is and has the measure of the other. */
 function isSaidTwice(said: readonly string[], expected: string, options: MathAgreementOptions): boolean {
   const right = said.filter((one) => mathAnswersAgree(one, expected, options));
   const areMeasures = said.every((one) => /\d[^%]*[a-z]/i.test(one));
   return (
-    right.length === 2 || (right.length === 1 && areMeasures && mathAnswersAgree(said[0]!, said[1]!, options))
+    right.length === 2 ||
+    (right.length === 1 &&
+      areMeasures &&
+      mathAnswersAgree(said[0]!, said[1]!, { ...options, units: 'converted' }))
   );
 }
 
@@ -135,6 +143,7 @@ const lakhs = /^\D*\d{1,2}(?:,\d\d)+,\d{3}\D*$/;
 
 interface Comparison {
   readonly form: 'simplified' | 'any';
+  readonly units: 'same' | 'converted';
   readonly seed: string;
 }
 
@@ -244,7 +253,7 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   }
   if (isByCases(given) || isByCases(expected)) return samePieces(given, expected, comparison.seed);
   if (given.type === 'quantity' || expected.type === 'quantity')
-    return agreeQuantities(given, expected, again);
+    return agreeQuantities(given, expected, { again, units: comparison.units });
   if (given.type === 'words' || expected.type === 'words') {
     return spelled(given) === spelled(expected);
   }

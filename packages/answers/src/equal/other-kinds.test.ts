@@ -31,11 +31,27 @@ const families: readonly Case[] = [
   ['m = 3k+4, k \\in \\mathbb{Z}', 'm = 3n+1', false],
 ];
 
+/** Values that are the same in units of other sizes. */
+const otherUnits = [
+  ['120 minutes', '2 hours'],
+  ['90 min', '1 h 30 min'],
+  ['75 cents', '\\$0.75'],
+  ['36 km/h', '10 m/s'],
+  ['5 \\times 10^{-6} F', '5 μF'],
+  ['0.75 hectares', '7500 m^2'],
+] as const;
+
 const measures: readonly Case[] = [
-  ['100 °C', '373.15 K', true],
-  ['212^\\circ\\text{F}', '100^\\circ\\text{C}', true],
+  ['5 N m', '5 J', true],
+  ['2 L', '2\\text{ dm}^3', true],
+  ['90 kph', '90 km/h', true],
+  ['1.5 h', '1 h 30 min', true],
+  ['90 minutes, or 1.5 hours', '1.5 h', true],
+  ['300,000 m, or 300 km', '300 km', true],
+  ['300,000 m, or 30 km', '300 km', false],
+  ['212^\\circ\\text{F}', '100^\\circ\\text{C}', false],
+  ['\\frac{\\pi}{3} \\text{ rad}', '60^\\circ', false],
   ['100 °C', '100 K', false],
-  ['0.75 hectares', '7500 m^2', true],
   ['half past three', '3:30', true],
   ['quarter to one', '12:45', true],
   ["six o'clock", '6:00', true],
@@ -83,6 +99,13 @@ const values: readonly Case[] = [
 describe('mathAnswersAgree', () => {
   it.each([...families, ...measures, ...values])('%j for %j: %j', (given, expected, same) => {
     expect(mathAnswersAgree(given, expected)).toBe(same);
+  });
+
+  it.each(otherUnits)('takes %j for %j only if units are converted', (given, expected) => {
+    for (const [a, b] of [[given, expected] as const, [expected, given] as const]) {
+      expect(mathAnswersAgree(a, b)).toBe(false);
+      expect(mathAnswersAgree(a, b, { units: 'converted' })).toBe(true);
+    }
   });
 
   it('takes little time for sums of sums', () => {

@@ -1,3 +1,4 @@
+import { Fraction } from 'fraction.js';
 import {
   type Agree,
   apply,
@@ -5,41 +6,31 @@ import {
   type Expression,
   hasSymbol,
   type Quantity,
-  symbol,
   variablesOf,
   writtenNumber,
 } from './expression.ts';
 
-/** Values with a unit on one side or on both, which must then be of one dimension. */
-export function agreeQuantities(given: Expression, expected: Expression, again: Agree): boolean {
+/** Values with a unit on one side or on both, which must then be of one dimension, and of one size unless they are to be converted. */
+export function agreeQuantities(
+  given: Expression,
+  expected: Expression,
+  { again, units }: { readonly again: Agree; readonly units: 'same' | 'converted' },
+): boolean {
   const [a, b] = [given, expected].map(
-    (side): Pick<Quantity, 'value' | 'unit'> => (side.type === 'quantity' ? side : { value: side, unit: '' }),
-  ) as [Pick<Quantity, 'value' | 'unit'>, Pick<Quantity, 'value' | 'unit'>];
+    (side): Quantity =>
+      side.type === 'quantity' ? side : { type: 'quantity', value: side, unit: '', scale: new Fraction(1) },
+  ) as [Quantity, Quantity];
   const percent = (value: Expression) => apply('divide', value, constant(100));
   if (a.unit === '' && b.unit === '%') return again(a.value, b.value) || again(a.value, percent(b.value));
   if (a.unit === '%' && b.unit === '')
     return (!isShare(a.value, b.value) && again(a.value, b.value)) || again(percent(a.value), b.value);
   if (a.unit === '°' && b.unit === '' && hasSymbol(b.value, 'pi')) return false;
-  if (a.unit === 'rad' && b.unit === '°') return again(inDegrees(a.value), b.value);
-  if (a.unit === '°' && b.unit === 'rad') return again(a.value, inDegrees(b.value));
   if (a.unit === '?' || b.unit === '?') return false;
-  if (given.type !== 'quantity' || expected.type !== 'quantity')
-    return mayBeLeftOut(a.unit === '' ? b : a) && again(a.value, b.value);
-  const [one, other] = [inKelvin(given), inKelvin(expected)];
-  if (a.unit !== b.unit && one !== undefined && other !== undefined) return again(one, other);
+  if (a.unit === '' || b.unit === '') return mayBeLeftOut(a.unit === '' ? b : a) && again(a.value, b.value);
   if (a.unit !== b.unit && !saysMore(a.unit, b.unit)) return false;
-  const ratio = given.scale.div(expected.scale);
-  return again(ratio.equals(1) ? a.value : apply('multiply', a.value, constant(ratio)), b.value);
-}
-
-/** What to add to degrees of a scale. */
-const zeros: Readonly<Record<string, number>> = { K: 0, '°C': 273.15, '°F': 459.67 };
-
-function inKelvin({ value, unit, scale }: Quantity): Expression | undefined {
-  const zero = scale.equals(1) ? zeros[unit] : undefined;
-  if (zero === undefined) return;
-  const degrees = apply('add', value, constant(zero));
-  return unit === '°F' ? apply('divide', apply('multiply', degrees, constant(5)), constant(9)) : degrees;
+  const ratio = a.scale.div(b.scale);
+  if (ratio.equals(1)) return again(a.value, b.value);
+  return units === 'converted' && again(apply('multiply', a.value, constant(ratio)), b.value);
 }
 
 /** Whether a unit has further words: `2 moles of NaOH` for `2 mol`. A percentage point is not a percent. */
@@ -68,7 +59,3 @@ function isShare(...values: readonly Expression[]): boolean {
     written.every((number) => number?.value.abs().lt(1))
   );
 }
-
-/** The degrees of an angle in radians. */
-const inDegrees = (value: Expression) =>
-  apply('divide', apply('multiply', value, constant(180)), symbol('pi'));

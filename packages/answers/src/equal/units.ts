@@ -162,13 +162,8 @@ export function isUnit(word: string): boolean {
   return knownUnit(word) !== undefined;
 }
 
-/** Whether letters are a unit made of base units that another unit's name has, or of the same kind. */
+/** Whether letters are a unit made of base units that another unit's name has. */
 export function isUnitOf(letters: string, name: string): boolean {
-  const unit = knownUnit(letters);
-  return (
-    unit !== undefined &&
-    [...unit.powers.keys()].every(
-      (base) => name.split(/[ ^]/).includes(base) || (base === 'K' && /^°[CF]$/.test(name)),
-    )
-  );
+  const bases = knownUnit(letters)?.powers.keys();
+  return bases !== undefined && [...bases].every((base) => name.split(/[ ^]/).includes(base));
 }

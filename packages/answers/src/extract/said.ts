@@ -71,7 +71,13 @@ export function saidIn(given: string, start = 0, workedOut?: () => Value | undef
     const isForeign = !/\b(?:and|or|to)\b/.test(text);
     return take({ ...first, text, answer: isForeign ? list.map(({ answer }) => answer).join(', ') : text });
   }
-  if (values.every((value) => areSame(value, last))) return take(values[0]!);
+  if (values.every((value) => areSame(value, last))) {
+    const [value] = values as [Value];
+    // In two units.
+    const isSaidTwice =
+      values.length === 2 && [value, last].every(({ answer }) => /\d\D*[a-z]/i.test(answer));
+    return take(isSaidTwice ? { ...value, answer: `${value.answer}, or ${last.answer}` } : value);
+  }
   const stated = values.findLast(({ saidBy }) => saidBy !== undefined);
   const before = stated === undefined ? workedOut?.() : undefined;
   const value = stated ?? values.findLast((one) => before !== undefined && areSame(one, before));

@@ -104,6 +104,6 @@ export function areSame(one: Value, other: Value): boolean {
   if (one.answer === other.answer || (a !== undefined && b !== undefined && a.equals(b))) return true;
   return (
     [one, other].every(({ answer }) => /\d\D*[a-z]/i.test(answer)) &&
-    mathAnswersAgree(one.answer, other.answer)
+    mathAnswersAgree(one.answer, other.answer, { units: 'converted' })
   );
 }
