@@ -2,46 +2,25 @@ import { EngineError, type TokenId } from '@rlp/core';
 import { Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { DrawnTokens, LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
 import { DeviceCache } from './device-cache.ts';
-import { type StepInputs, stepFeeds, tokenFeeds } from './device-feeds.ts';
+import { deviceFeeds } from './device-feeds.ts';
 import { type DeviceCacheSizes, deviceGraph } from './device-graph.ts';
+import { fusedFeeds } from './fused-feeds.ts';
 import { fusedGraph } from './fused-graph.ts';
+import { feedsOf, oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
 import type { StepOutput } from './step-outputs.ts';
-import { type Step, StoredDecoder } from './stored-decoder.ts';
-
-/** A step of any length in any rows, or of one token in each of the first rows, with grouped-query attention. */
-type StepKind = 'any' | 'tokens';
+import { StoredDecoder } from './stored-decoder.ts';
 
 /**
  * Decoding on a device: weights and cache stay in its memory. A step sends tokens, and returns distributions or the tokens that it drew.
  */
 export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
-  readonly #steps = new Map<string, Promise<Step>>();
   #cache: DeviceCache | undefined;
 
   async prepare(): Promise<void> {
     this.#cache = await DeviceCache.create(this.host, this.#sizes);
     await this.half?.convert();
-    await this.#step('any', 'distributions');
-    await this.#step(this.#tokenKind, 'draws');
-  }
-
-  prefill(
-    firstRow: number,
-    prompts: readonly (readonly TokenId[])[],
-    temperatures: readonly number[],
-    logits: LogitsNeed,
-  ): Promise<NextTokenDistributions> {
-    const inputs = { firstRow, tokens: prompts, lengths: prompts.map(() => 0), temperatures };
-    return this.#distributions('any', inputs, logits);
-  }
-
-  decode(
-    tokens: readonly TokenId[],
-    positions: readonly number[],
-    temperatures: readonly number[],
-    logits: LogitsNeed,
-  ): Promise<NextTokenDistributions> {
-    return this.#distributions(this.#tokenKind, oneEach(tokens, positions, temperatures), logits);
+    await this.#step('prompts', 'distributions');
+    await this.#step('tokens', 'draws');
   }
 
   async decodeDrawn(
@@ -51,7 +30,7 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     uniforms: readonly number[],
   ): Promise<DrawnTokens> {
     const outputs = await this.#run({
-      ...{ kind: this.#tokenKind, output: 'draws', inputs: oneEach(tokens, positions, temperatures) },
+      ...{ kind: 'tokens', output: 'draws', inputs: oneTokenEach(tokens, positions, temperatures) },
       fetch: ['drawn', 'drawn_probabilities'],
       extra: { uniforms: new Tensor('float32', Float32Array.from(uniforms), [uniforms.length, 1]) },
     });
@@ -61,17 +40,17 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     };
   }
 
-  extend(
-    row: number,
-    length: number,
-    tokens: readonly TokenId[],
-    temperature: number,
-    logits: LogitsNeed,
-    last: number,
+  protected async compute(
+    kind: StepKind,
+    inputs: StepInputs,
+    need: LogitsNeed,
   ): Promise<NextTokenDistributions> {
-    const temperatures = new Array<number>(last).fill(temperature);
-    const inputs = { firstRow: row, tokens: [tokens], lengths: [length], temperatures };
-    return this.#distributions('any', inputs, logits);
+    const fetch = need === 'needed' ? ['probabilities', 'logits'] : ['probabilities'];
+    const outputs = await this.#run({ kind, output: 'distributions', inputs, fetch, extra: {} });
+    return {
+      probabilities: outputs.probabilities!.data as Float32Array,
+      logits: outputs.logits?.data as Float32Array | undefined,
+    };
   }
 
   copyRow(from: number, to: number): void {
@@ -91,10 +70,8 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     throw noPrefixes();
   }
 
-  async close(): Promise<void> {
-    const steps = await Promise.all(this.#steps.values());
-    this.#steps.clear();
-    for (const { session } of steps) await session.release();
+  override async close(): Promise<void> {
+    await super.close();
     await this.half?.close();
     await this.#cache?.close();
   }
@@ -108,24 +85,11 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     return { config, contextLength, maxSequences, type: this.half ? 'float16' : 'float32' };
   }
 
-  /** CUDA's grouped-query attention has no float32. */
-  get #tokenKind(): StepKind {
+  /** Whether steps of one token run with grouped-query attention. CUDA's has no float32. */
+  get #hasTokenSteps(): boolean {
     const { operators, config } = this.options;
     const hasAttention = operators === 'portable' || (operators === 'fused' && this.half !== undefined);
-    return hasAttention && config.headDimension % 8 === 0 ? 'tokens' : 'any';
-  }
-
-  async #distributions(
-    kind: StepKind,
-    inputs: StepInputs,
-    need: LogitsNeed,
-  ): Promise<NextTokenDistributions> {
-    const fetch = need === 'needed' ? ['probabilities', 'logits'] : ['probabilities'];
-    const outputs = await this.#run({ kind, output: 'distributions', inputs, fetch, extra: {} });
-    return {
-      probabilities: outputs.probabilities!.data as Float32Array,
-      logits: outputs.logits?.data as Float32Array | undefined,
-    };
+    return hasAttention && config.headDimension % 8 === 0;
   }
 
   async #run(step: {
@@ -135,53 +99,32 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     readonly fetch: readonly string[];
     readonly extra: Tensors;
   }): Promise<Tensors> {
-    const { kind, inputs, fetch, extra } = step;
+    const { inputs, fetch, extra } = step;
     const cache = this.#cache!;
     await cache.settle();
-    const { session, parameters } = await this.#step(kind, step.output);
-    const own = kind === 'tokens' ? tokenFeeds(inputs) : stepFeeds(inputs, this.#sizes);
-    const rows = kind === 'tokens' ? cache.firstRows(inputs.tokens.length) : cache.tensors;
-    const all: Tensors = { ...parameters(), ...rows, ...own, ...extra };
-    const feeds = Object.fromEntries(session.inputNames.map((name) => [name, all[name]!]));
+    const { session, parameters } = await this.#step(step.kind, step.output);
+    const isFused = step.kind === 'tokens' && this.#hasTokenSteps;
+    const own = isFused
+      ? fusedFeeds(inputs, session.inputNames, this.contextLength)
+      : deviceFeeds(inputs, this.#sizes);
+    const rows = isFused ? cache.firstRows(inputs.tokens.length) : cache.tensors;
     const into = Object.fromEntries(Object.entries(rows).map(([name, tensor]) => [`new_${name}`, tensor]));
-    return session.run(feeds, { fetch, into });
+    return session.run(feedsOf(session, { ...parameters(), ...rows, ...own, ...extra }), { fetch, into });
   }
 
-  #step(kind: StepKind, output: StepOutput): Promise<Step> {
-    const key = `${kind} ${output}`;
-    const known = this.#steps.get(key);
-    if (known) return known;
-    const step = this.#openStep(kind, output);
-    this.#steps.set(key, step);
-    step.catch(() => this.#steps.delete(key));
-    return step;
-  }
-
-  #openStep(kind: StepKind, output: StepOutput): Promise<Step> {
+  #step(kind: StepKind, output: StepOutput) {
     const { config, contextLength, operators: ops } = this.options;
-    const { type } = this.#sizes;
-    if (kind === 'any') {
-      return this.open((parameter, product) =>
-        deviceGraph({ ...this.#sizes, ops, output, parameter, product }),
+    const sizes = this.#sizes;
+    if (kind === 'prompts' || !this.#hasTokenSteps) {
+      return this.step(`prompts ${output}`, (parameter, product) =>
+        deviceGraph({ ...sizes, ops, output, parameter, product }),
       );
     }
-    const shape = {
-      config,
-      contextLength: contextLength + 1,
-      step: 'tokens',
-      linear: 'plain',
-      type,
-    } as const;
-    return this.open((parameter, product) => fusedGraph({ ...shape, output, parameter, product }));
+    const shape = { config, contextLength: contextLength + 1, linear: 'plain', type: sizes.type } as const;
+    return this.step(`tokens ${output}`, (parameter, product) =>
+      fusedGraph({ ...shape, step: 'tokens', output, parameter, product }),
+    );
   }
-}
-
-function oneEach(
-  tokens: readonly TokenId[],
-  lengths: readonly number[],
-  temperatures: readonly number[],
-): StepInputs {
-  return { firstRow: 0, tokens: tokens.map((token) => [token]), lengths, temperatures };
 }
 
 /** The sampler refuses the option that needs it. */

@@ -2,7 +2,8 @@ import { parseModelConfig } from '@rlp/models';
 import type { Tensors } from '@rlp/onnx/runtime';
 import { expect, it } from 'vitest';
 import { tinyConfigs } from '../testing/tiny-models.ts';
-import { stepFeeds, tokenFeeds } from './device-feeds.ts';
+import { deviceFeeds } from './device-feeds.ts';
+import { fusedFeeds } from './fused-feeds.ts';
 
 // Two heads of keys and values.
 const config = parseModelConfig(tinyConfigs.llama, 'test');
@@ -18,7 +19,7 @@ const shown = (feeds: Tensors) =>
 
 it('a token for each of the first rows comes with the positions that the rows have reached', () => {
   const inputs = { firstRow: 0, tokens: [[7], [8], [9]], lengths: [4, 6, 5], temperatures: [1, 2, 0.5] };
-  expect(shown(tokenFeeds(inputs))).toEqual({
+  expect(shown(fusedFeeds(inputs, ['positions'], 40))).toEqual({
     tokens: [
       [7, 8, 9],
       [3, 1],
@@ -38,7 +39,7 @@ it('a token for each of the first rows comes with the positions that the rows ha
 
 it('tokens go to the lines of their rows, heads and positions, and padding to the last position', () => {
   const inputs = { firstRow: 1, tokens: [[7, 8, 9], [5]], lengths: [0, 2], temperatures: [1, 1] };
-  const feeds = stepFeeds(inputs, sizes(40));
+  const feeds = deviceFeeds(inputs, sizes(40));
   const { tokens, places, positions, key_places, slots, start, end, rows } = shown(feeds);
   const pad = <Value>(values: readonly Value[], rest: Value) => [
     ...values,
@@ -83,7 +84,7 @@ it('tokens go to the lines of their rows, heads and positions, and padding to th
 it('a step of one token is not padded, and reads keys in multiples of 64', () => {
   const keys = (length: number) => {
     const inputs = { firstRow: 0, tokens: [[3]], lengths: [length], temperatures: [1] };
-    const { tokens, end, key_places } = shown(stepFeeds(inputs, sizes(200)));
+    const { tokens, end, key_places } = shown(deviceFeeds(inputs, sizes(200)));
     expect(tokens).toEqual([[3], [1, 1]]);
     expect(end![0]).toEqual([1, key_places![0]!.length]);
     return key_places![0]!.length;
@@ -93,7 +94,7 @@ it('a step of one token is not padded, and reads keys in multiples of 64', () =>
 
 it('positions stay within the context, and the last tokens of a row are asked for', () => {
   const inputs = { firstRow: 0, tokens: [[1, 2, 3, 4]], lengths: [16], temperatures: [1, 1, 2] };
-  const { places, rows, inverse_temperature } = shown(stepFeeds(inputs, sizes(20)));
+  const { places, rows, inverse_temperature } = shown(deviceFeeds(inputs, sizes(20)));
   expect(places![0]).toEqual([16, 17, 18, ...new Array<number>(13).fill(19)]);
   expect(rows).toEqual([[1, 2, 3], [3]]);
   expect(inverse_temperature).toEqual([

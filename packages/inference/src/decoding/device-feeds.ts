@@ -1,50 +1,20 @@
-import type { TokenId } from '@rlp/core';
 import { Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { DeviceCacheSizes } from './device-graph.ts';
-import { inverseTemperatures } from './stored-decoder.ts';
+import { inverseTemperatures, outputRows, paddedTime, type StepInputs } from './step-inputs.ts';
 
-/** Lengths of prompts, and positions that attention reads, are padded to a multiple of these. */
-const PROMPT_PADDING = 16;
+/** Positions that attention reads are padded to a multiple of this. */
 const KEY_PADDING = 64;
 
-/** New tokens of some rows. */
-export interface StepInputs {
-  readonly firstRow: number;
-  /** Tokens to append, by row. */
-  readonly tokens: readonly (readonly TokenId[])[];
-  /** Tokens each row holds already. */
-  readonly lengths: readonly number[];
-  /** Of the last tokens of each row whose distributions are wanted. */
-  readonly temperatures: readonly number[];
-}
-
-/** Inputs of `fusedGraph` for one token in each row. */
-export function tokenFeeds({ tokens, lengths, temperatures }: StepInputs): Tensors {
-  const count = tokens.length;
-  return {
-    tokens: new Tensor(
-      'int64',
-      BigInt64Array.from(tokens, ([token]) => BigInt(token!)),
-      [count, 1],
-    ),
-    positions: new Tensor('int64', BigInt64Array.from(lengths, BigInt), [count, 1]),
-    last_positions: new Tensor('int32', Int32Array.from(lengths), [count]),
-    total: new Tensor('int32', Int32Array.of(Math.max(...lengths) + 1), [1]),
-    inverse_temperature: inverseTemperatures(temperatures),
-  };
-}
-
 /** Inputs of `deviceGraph`. */
-export function stepFeeds(
-  { firstRow, tokens, lengths, temperatures }: StepInputs,
+export function deviceFeeds(
+  inputs: StepInputs,
   { config: { keyValueHeads: heads }, contextLength }: DeviceCacheSizes,
 ): Tensors {
+  const { firstRow, tokens, lengths } = inputs;
   const count = tokens.length;
-  const longest = Math.max(...tokens.map((row) => row.length));
-  // Programs of a device are compiled for each length, so steps of more than one token have few of them.
-  const time = longest === 1 ? 1 : paddedTo(PROMPT_PADDING, longest);
+  const time = paddedTime(inputs);
   const total = Math.max(...tokens.map((row, index) => lengths[index]! + row.length));
-  const keys = Math.min(contextLength, paddedTo(KEY_PADDING, total));
+  const keys = Math.min(contextLength, KEY_PADDING * Math.ceil(total / KEY_PADDING));
   const ids = new BigInt64Array(count * time);
   const places = new Float32Array(count * time);
   const slots = new BigInt64Array(count * heads * time);
@@ -61,10 +31,6 @@ export function stepFeeds(
       }
     }
   }
-  const each = temperatures.length / count;
-  const rows = tokens.flatMap((added, row) =>
-    Array.from({ length: each }, (_, index) => BigInt(row * time + added.length - each + index)),
-  );
   return {
     tokens: new Tensor('int64', ids, [count, time]),
     positions: new Tensor('int64', BigInt64Array.from(places, BigInt), [count, time]),
@@ -77,11 +43,7 @@ export function stepFeeds(
     slots: new Tensor('int64', slots, [slots.length, 1]),
     start: new Tensor('int64', BigInt64Array.of(BigInt(firstRow), 0n), [2]),
     end: new Tensor('int64', BigInt64Array.of(BigInt(firstRow + count), BigInt(keys)), [2]),
-    rows: new Tensor('int64', BigInt64Array.from(rows), [rows.length]),
-    inverse_temperature: inverseTemperatures(temperatures),
+    rows: outputRows(inputs, time),
+    inverse_temperature: inverseTemperatures(inputs),
   };
-}
-
-function paddedTo(multiple: number, count: number): number {
-  return multiple * Math.ceil(count / multiple);
 }

@@ -1,6 +1,7 @@
-import type { EngineHost } from '@rlp/onnx/runtime';
+import type { EngineHost, Tensor, Tensors } from '@rlp/onnx/runtime';
 import { KeyValueCache } from './cache.ts';
 import type { DecoderOptions } from './cached-decoder.ts';
+import { cacheNames } from './fused-graph.ts';
 import { StoredDecoder } from './stored-decoder.ts';
 
 /** What the decoders have in common that keep their cache in host memory. */
@@ -10,6 +11,21 @@ export abstract class HostDecoder extends StoredDecoder {
   constructor(host: EngineHost, options: DecoderOptions) {
     super(host, options);
     this.cache = new KeyValueCache(options.config, options.maxSequences, options.contextLength);
+  }
+
+  /** Keys and values of consecutive rows, as a graph reads them and, in the same memory, as it writes them. */
+  protected rowTensors(firstRow: number, count: number): { readonly feeds: Tensors; readonly into: Tensors } {
+    const feeds: Record<string, Tensor> = {};
+    const into: Record<string, Tensor> = {};
+    for (let layer = 0; layer < this.options.config.layers; layer++) {
+      const keys = this.cache.tensor(this.cache.keys[layer]!, firstRow, count);
+      const values = this.cache.tensor(this.cache.values[layer]!, firstRow, count);
+      feeds[cacheNames.key(layer)] = keys;
+      feeds[cacheNames.value(layer)] = values;
+      into[cacheNames.newKey(layer)] = keys;
+      into[cacheNames.newValue(layer)] = values;
+    }
+    return { feeds, into };
   }
 
   copyRow(from: number, to: number, length: number): void {

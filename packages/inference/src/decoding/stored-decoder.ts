@@ -1,19 +1,15 @@
+import type { TokenId } from '@rlp/core';
 import { type Graph, serialize, type Value } from '@rlp/onnx';
-import {
-  type EngineHost,
-  type EngineSession,
-  type SessionOptions,
-  Tensor,
-  type Tensors,
-} from '@rlp/onnx/runtime';
+import type { EngineHost, EngineSession, SessionOptions, Tensors } from '@rlp/onnx/runtime';
 import type { LayerProduct } from './blocks.ts';
-import type { DecoderOptions } from './cached-decoder.ts';
+import type { DecoderOptions, LogitsNeed, NextTokenDistributions } from './cached-decoder.ts';
 import { HalfWeights } from './half-weights.ts';
+import { oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
 import { WeightFile } from './weight-file.ts';
 import { StoredWeights } from './weights.ts';
 
 /** A session, and the parameters that a run of it reads. On a device an update replaces them. */
-export interface Step {
+interface Step {
   readonly session: EngineSession;
   readonly parameters: () => Tensors;
 }
@@ -24,7 +20,7 @@ type BuildStep = (
   product: LayerProduct | undefined,
 ) => Graph;
 
-/** What decoders have in common: sizes, weights from a store, and sessions. */
+/** What decoders have in common: sizes, weights from a store, steps and their sessions. */
 export abstract class StoredDecoder {
   readonly vocabularySize: number;
   readonly contextLength: number;
@@ -34,6 +30,7 @@ export abstract class StoredDecoder {
   /** Weights in float16, if the options ask for them. */
   protected readonly half: HalfWeights | undefined;
   readonly #weights: StoredWeights;
+  readonly #steps = new Map<string, Promise<Step>>();
 
   constructor(host: EngineHost, options: DecoderOptions) {
     const { config, contextLength, maxSequences, store } = options;
@@ -47,7 +44,45 @@ export abstract class StoredDecoder {
   }
 
   abstract prepare(): Promise<void>;
-  abstract close(): Promise<void>;
+
+  /** Runs a step. */
+  protected abstract compute(
+    kind: StepKind,
+    inputs: StepInputs,
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions>;
+
+  prefill(
+    firstRow: number,
+    prompts: readonly (readonly TokenId[])[],
+    temperatures: readonly number[],
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions> {
+    const inputs = { firstRow, tokens: prompts, lengths: prompts.map(() => 0), temperatures };
+    return this.compute('prompts', inputs, logits);
+  }
+
+  decode(
+    tokens: readonly TokenId[],
+    positions: readonly number[],
+    temperatures: readonly number[],
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions> {
+    return this.compute('tokens', oneTokenEach(tokens, positions, temperatures), logits);
+  }
+
+  extend(
+    row: number,
+    length: number,
+    tokens: readonly TokenId[],
+    temperature: number,
+    logits: LogitsNeed,
+    last: number,
+  ): Promise<NextTokenDistributions> {
+    const temperatures = new Array<number>(last).fill(temperature);
+    const inputs = { firstRow: row, tokens: [tokens], lengths: [length], temperatures };
+    return this.compute('prompts', inputs, logits);
+  }
 
   async refresh(): Promise<void> {
     const { weights } = this.options;
@@ -74,8 +109,23 @@ export abstract class StoredDecoder {
     return operators === 'fused' ? this.#weights.bakedProduct(file) : this.#weights.storedProduct;
   }
 
-  /** Compiles a graph whose parameters are inputs or initialisers, whichever the options ask for. */
-  protected async open(build: BuildStep, options: SessionOptions = {}): Promise<Step> {
+  async close(): Promise<void> {
+    const steps = await Promise.all(this.#steps.values());
+    this.#steps.clear();
+    for (const { session } of steps) await session.release();
+  }
+
+  /** The step of a key. Its graph is compiled once, with parameters that are inputs or initialisers, as the options say. */
+  protected step(key: string, build: BuildStep, options: SessionOptions = {}): Promise<Step> {
+    const known = this.#steps.get(key);
+    if (known) return known;
+    const step = this.#open(build, options);
+    this.#steps.set(key, step);
+    step.catch(() => this.#steps.delete(key));
+    return step;
+  }
+
+  async #open(build: BuildStep, options: SessionOptions): Promise<Step> {
     const session = await this.#compile(build, options);
     const parameters = () => (this.half ?? this.#weights).feeds(session.inputNames);
     if (this.host.residency === 'device') return { session, parameters };
@@ -97,10 +147,4 @@ export abstract class StoredDecoder {
       throw error;
     }
   }
-}
-
-/** Factors of the last hidden states. Shape: `[n, 1]`. */
-export function inverseTemperatures(temperatures: readonly number[]): Tensor {
-  const inverse = Float32Array.from(temperatures, (temperature) => 1 / temperature);
-  return new Tensor('float32', inverse, [temperatures.length, 1]);
 }

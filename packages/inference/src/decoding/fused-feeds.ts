@@ -1,0 +1,30 @@
+import { Tensor, type Tensors } from '@rlp/onnx/runtime';
+import { inverseTemperatures, longestOf, outputRows, type StepInputs } from './step-inputs.ts';
+
+/**
+ * Inputs of `fusedGraph`, without the cache and the parameters. Rows are padded on the right.
+ *
+ * @param names - Inputs of the graph. `rows` and `positions` are made if they are among them.
+ */
+export function fusedFeeds(inputs: StepInputs, names: readonly string[], contextLength: number): Tensors {
+  const { tokens, lengths } = inputs;
+  const count = tokens.length;
+  const time = longestOf(inputs);
+  const ids = new BigInt64Array(count * time);
+  for (const [row, added] of tokens.entries()) ids.set(added.map(BigInt), row * time);
+  const lastPositions = tokens.map((added, row) => lengths[row]! + added.length - 1);
+  const feeds: Record<string, Tensor> = {
+    tokens: new Tensor('int64', ids, [count, time]),
+    last_positions: new Tensor('int32', Int32Array.from(lastPositions), [count]),
+    total: new Tensor('int32', Int32Array.of(Math.max(...lastPositions) + 1), [1]),
+    inverse_temperature: inverseTemperatures(inputs),
+  };
+  if (names.includes('rows')) feeds.rows = outputRows(inputs, time);
+  if (names.includes('positions')) {
+    const position = (index: number) =>
+      Math.min(lengths[Math.floor(index / time)]! + (index % time), contextLength - 1);
+    const positions = BigInt64Array.from(ids, (_, index) => BigInt(position(index)));
+    feeds.positions = new Tensor('int64', positions, [count, time]);
+  }
+  return feeds;
+}

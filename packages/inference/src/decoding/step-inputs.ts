@@ -1,0 +1,59 @@
+import type { TokenId } from '@rlp/core';
+import { type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
+
+/** `'prompts'`: any number of tokens in any consecutive rows. `'tokens'`: one token in each of the first rows. */
+export type StepKind = 'prompts' | 'tokens';
+
+/** New tokens of consecutive rows. */
+export interface StepInputs {
+  readonly firstRow: number;
+  /** Tokens to append, by row. */
+  readonly tokens: readonly (readonly TokenId[])[];
+  /** Tokens each row holds already. */
+  readonly lengths: readonly number[];
+  /** Of the last tokens of each row whose distributions are wanted. */
+  readonly temperatures: readonly number[];
+}
+
+/** One token for each of the first rows. */
+export function oneTokenEach(
+  tokens: readonly TokenId[],
+  lengths: readonly number[],
+  temperatures: readonly number[],
+): StepInputs {
+  return { firstRow: 0, tokens: tokens.map((token) => [token]), lengths, temperatures };
+}
+
+/** Lengths of prompts are padded to a multiple of this. */
+const PROMPT_PADDING = 16;
+
+/** Tokens of the longest row. */
+export function longestOf({ tokens }: StepInputs): number {
+  return Math.max(...tokens.map((row) => row.length));
+}
+
+/** A device compiles programs for each length, so steps of more than one token have few of them. */
+export function paddedTime(inputs: StepInputs): number {
+  const longest = longestOf(inputs);
+  return longest === 1 ? 1 : PROMPT_PADDING * Math.ceil(longest / PROMPT_PADDING);
+}
+
+/** Where the tokens whose distributions are wanted are among `count · time`: the last ones of each row. Shape: `[outputs]`. */
+export function outputRows({ tokens, temperatures }: StepInputs, time: number): Tensor {
+  const each = temperatures.length / tokens.length;
+  const rows = tokens.flatMap((added, row) =>
+    Array.from({ length: each }, (_, index) => BigInt(row * time + added.length - each + index)),
+  );
+  return new Tensor('int64', BigInt64Array.from(rows), [rows.length]);
+}
+
+/** Factors of the last hidden states. Shape: `[outputs, 1]`. */
+export function inverseTemperatures({ temperatures }: StepInputs): Tensor {
+  const inverse = Float32Array.from(temperatures, (temperature) => 1 / temperature);
+  return new Tensor('float32', inverse, [temperatures.length, 1]);
+}
+
+/** The tensors that a session reads. */
+export function feedsOf({ inputNames }: EngineSession, tensors: Tensors): Tensors {
+  return Object.fromEntries(inputNames.map((name) => [name, tensors[name]!]));
+}
