@@ -1,6 +1,8 @@
 import type { ModelConfig, PositionEncoding } from '@rlp/models';
 import {
   type DecoderBlocks,
+  decoderHidden,
+  headParameter,
   type LinearLayer,
   linearLayer,
   positionOf,
@@ -17,28 +19,64 @@ export type LinearOrder = 'plain' | 'swapped';
 /** A linear layer applied to `x` `[tokens, inputs]`, without its bias. `undefined` for one that is computed from its parameters. */
 export type LayerProduct = (x: Value, layer: LinearLayer) => Value | undefined;
 
-/** Options of {@link inferenceBlocks}. */
-export interface InferenceBlocksOptions {
-  readonly graph: Graph;
-  readonly batch: Dimension;
-  readonly time: Dimension;
-  readonly parameter: (name: string) => Value;
-  readonly ops: OperatorSet;
-  readonly linear: LinearOrder;
-  /** Computes the products of linear layers, without biases. Default: from their parameters, as `linear` says. */
+/** Where a graph takes the weights of its model from. */
+export interface GraphWeights {
+  /** Makes a parameter an input or an initialiser of the graph. */
+  readonly parameter: (graph: Graph, name: string) => Value;
+  /** Computes the products of linear layers. Default: from their parameters. */
   readonly product?: LayerProduct | undefined;
+}
+
+/** Options of {@link decoderStates}. */
+export interface DecoderStatesOptions {
+  readonly config: ModelConfig;
+  /** Tokens `[batch, time]`. */
+  readonly tokens: Value;
   /** Position of every token `[batch, time]`. Asked for by models with learned positions. */
   readonly positions: () => Value;
+  readonly ops: OperatorSet;
+  readonly linear: LinearOrder;
+  readonly weights: GraphWeights;
   readonly attend: DecoderBlocks['attend'];
 }
 
-/** Decoder blocks for inference: no gradients, sizes known at run time. */
-export function inferenceBlocks(options: InferenceBlocksOptions): DecoderBlocks {
-  const { batch, time, ops, linear, product, positions, attend } = options;
-  const tokens = productDimension([batch, time]);
+/** What logits are computed from. */
+export interface DecoderStates {
+  /** Last hidden states `[batch · time, d]`. */
+  readonly hidden: Value;
+  /** The output matrix `[V, d]`. */
+  readonly head: Value;
+}
+
+/** A decoder for inference: no gradients, sizes known at run time. */
+export function decoderStates(options: DecoderStatesOptions): DecoderStates {
+  const { config, tokens } = options;
+  const blocks = inferenceBlocks(options);
+  const hidden = decoderHidden(config, tokens, blocks);
+  return { hidden, head: blocks.parameter(headParameter(config)) };
+}
+
+/** {@link decoderStates} of the inputs `tokens` and `positions` int64 `[batch, time]`. */
+export function inputStates(
+  graph: Graph,
+  { config, ops, ...weights }: GraphWeights & Pick<DecoderStatesOptions, 'config' | 'ops'>,
+  attendAt: (positions: Value) => DecoderBlocks['attend'],
+): DecoderStates {
+  const tokens = graph.input('tokens', 'int64', ['batch', 'time']);
+  const positions = graph.input('positions', 'int64', ['batch', 'time']);
+  const attend = attendAt(positions);
+  return decoderStates({
+    ...{ config, tokens, positions: () => positions, ops, linear: 'plain', weights, attend },
+  });
+}
+
+function inferenceBlocks(options: DecoderStatesOptions): DecoderBlocks {
+  const { ops, linear, weights, positions, attend } = options;
+  const { graph, shape } = options.tokens;
+  const tokens = productDimension(shape);
   const known = new Map<string, Value>();
   const parameter = (name: string) => {
-    const value = known.get(name) ?? options.parameter(name);
+    const value = known.get(name) ?? weights.parameter(graph, name);
     known.set(name, value);
     return value;
   };
@@ -49,7 +87,7 @@ export function inferenceBlocks(options: InferenceBlocksOptions): DecoderBlocks 
     embedTokens: lookUp,
     embedPositions: (table) => lookUp(table, positions()),
     linear: (x, layer) => {
-      const own = product?.(x, layer);
+      const own = weights.product?.(x, layer);
       if (own) return withBias(own, layer, parameter);
       return linear === 'plain' ? linearLayer(x, layer, parameter) : swappedLinear(x, layer, parameter);
     },

@@ -1,11 +1,9 @@
-import { defineOp, Graph, serialize } from '@rlp/onnx';
+import { Graph, serialize } from '@rlp/onnx';
 import { embedding } from '@rlp/onnx/layers';
-import { applyOne, cast, expand } from '@rlp/onnx/ops';
+import { cast, expand } from '@rlp/onnx/ops';
 import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
-import { cacheLines, type DeviceCacheSizes } from './device-graph.ts';
+import { cacheLines, type DeviceCacheSizes, overwritten } from './device-graph.ts';
 import { cacheNames } from './fused-graph.ts';
-
-const scatterOp = defineOp({ type: 'ScatterND' });
 
 /** Keys and values of a number of rows in the memory of a device. */
 export class DeviceCache {
@@ -81,8 +79,7 @@ export class DeviceCache {
       from: new Tensor('int64', from, [from.length]),
       to: new Tensor('int64', to, [to.length, 1]),
     };
-    const into = Object.fromEntries(Object.entries(rows).map(([name, tensor]) => [`new_${name}`, tensor]));
-    await this.#mover.run(feeds, { into, fetch: [] });
+    await this.#mover.run(feeds, { into: inPlace(rows), fetch: [] });
   }
 
   /** The same memory in another shape. */
@@ -96,6 +93,11 @@ export class DeviceCache {
     await this.#mover?.release();
     for (const tensor of this.#tensors.values()) tensor.dispose();
   }
+}
+
+/** The outputs that replace tensors of the cache, each in the memory of the one that it replaces. */
+export function inPlace(tensors: Tensors): Tensors {
+  return Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [`new_${name}`, tensor]));
 }
 
 function names({ config }: DeviceCacheSizes): readonly string[] {
@@ -113,7 +115,7 @@ function moveGraph(sizes: DeviceCacheSizes): Uint8Array {
   for (const name of names(sizes)) {
     const cache = graph.input(name, sizes.type, shape);
     const rows = embedding(cache, from);
-    graph.output(`new_${name}`, applyOne(scatterOp, [cache, to, rows], {}, { type: sizes.type, shape }));
+    graph.output(`new_${name}`, overwritten(cache, to, rows));
   }
   return serialize(graph);
 }

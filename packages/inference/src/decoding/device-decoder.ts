@@ -1,12 +1,12 @@
 import { EngineError, type TokenId } from '@rlp/core';
 import { Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { DrawnTokens, LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
-import { DeviceCache } from './device-cache.ts';
+import { DeviceCache, inPlace } from './device-cache.ts';
 import { deviceFeeds } from './device-feeds.ts';
 import { type DeviceCacheSizes, deviceGraph } from './device-graph.ts';
 import { fusedFeeds } from './fused-feeds.ts';
 import { fusedGraph } from './fused-graph.ts';
-import { feedsOf, oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
+import { feedsOf, floats, oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
 import type { StepOutput } from './step-outputs.ts';
 import { StoredDecoder } from './stored-decoder.ts';
 
@@ -35,8 +35,8 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
       extra: { uniforms: new Tensor('float32', Float32Array.from(uniforms), [uniforms.length, 1]) },
     });
     return {
-      tokens: [...(outputs.drawn!.data as Float32Array)],
-      probabilities: outputs.drawn_probabilities!.data as Float32Array,
+      tokens: [...floats(outputs, 'drawn')],
+      probabilities: floats(outputs, 'drawn_probabilities'),
     };
   }
 
@@ -48,8 +48,8 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     const fetch = need === 'needed' ? ['probabilities', 'logits'] : ['probabilities'];
     const outputs = await this.#run({ kind, output: 'distributions', inputs, fetch, extra: {} });
     return {
-      probabilities: outputs.probabilities!.data as Float32Array,
-      logits: outputs.logits?.data as Float32Array | undefined,
+      probabilities: floats(outputs, 'probabilities'),
+      logits: need === 'needed' ? floats(outputs, 'logits') : undefined,
     };
   }
 
@@ -108,21 +108,19 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
       ? fusedFeeds(inputs, session.inputNames, this.contextLength)
       : deviceFeeds(inputs, this.#sizes);
     const rows = isFused ? cache.firstRows(inputs.tokens.length) : cache.tensors;
-    const into = Object.fromEntries(Object.entries(rows).map(([name, tensor]) => [`new_${name}`, tensor]));
-    return session.run(feedsOf(session, { ...parameters(), ...rows, ...own, ...extra }), { fetch, into });
+    const feeds = { ...parameters(), ...rows, ...own, ...extra };
+    return session.run(feedsOf(session, feeds), { fetch, into: inPlace(rows) });
   }
 
   #step(kind: StepKind, output: StepOutput) {
     const { config, contextLength, operators: ops } = this.options;
     const sizes = this.#sizes;
     if (kind === 'prompts' || !this.#hasTokenSteps) {
-      return this.step(`prompts ${output}`, (parameter, product) =>
-        deviceGraph({ ...sizes, ops, output, parameter, product }),
-      );
+      return this.step(`prompts ${output}`, (weights) => deviceGraph({ ...sizes, ops, output, ...weights }));
     }
     const shape = { config, contextLength: contextLength + 1, linear: 'plain', type: sizes.type } as const;
-    return this.step(`tokens ${output}`, (parameter, product) =>
-      fusedGraph({ ...shape, step: 'tokens', output, parameter, product }),
+    return this.step(`tokens ${output}`, (weights) =>
+      fusedGraph({ ...shape, step: 'tokens', output, ...weights }),
     );
   }
 }

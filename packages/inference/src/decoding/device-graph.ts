@@ -1,11 +1,11 @@
 import type { ModelConfig } from '@rlp/models';
-import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
+import { attentionScale, windowOf } from '@rlp/models/decoder';
 import { defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
 import { attention, embedding, type OperatorSet, splitHeads } from '@rlp/onnx/layers';
 import { applyOne, cast, max, min, mul, reshape, sub } from '@rlp/onnx/ops';
-import { inferenceBlocks, type LayerProduct, turnedHeads } from './blocks.ts';
+import { type GraphWeights, inputStates, turnedHeads } from './blocks.ts';
 import { cacheNames } from './fused-graph.ts';
-import { addStepOutputs, cooledLogits, type StepOutput } from './step-outputs.ts';
+import { addStepOutputs, type StepOutput } from './step-outputs.ts';
 
 /** Sizes of a cache on a device. */
 export interface DeviceCacheSizes {
@@ -26,12 +26,9 @@ export function cacheLines({ config, maxSequences, contextLength }: DeviceCacheS
 }
 
 /** Options of {@link deviceGraph}. */
-export interface DeviceGraphOptions extends DeviceCacheSizes {
+export interface DeviceGraphOptions extends DeviceCacheSizes, GraphWeights {
   readonly ops: OperatorSet;
   readonly output: StepOutput;
-  readonly parameter: (graph: Graph, name: string) => Value;
-  /** Products of linear layers. Default: from their parameters. */
-  readonly product?: LayerProduct | undefined;
 }
 
 const scatterOp = defineOp({ type: 'ScatterND' });
@@ -53,26 +50,11 @@ const LOWEST_HALF = -60_000;
  * Outputs: those of {@link addStepOutputs}, and the cache, which must be the same memory as the input.
  */
 export function deviceGraph(options: DeviceGraphOptions): Graph {
-  const { config, ops } = options;
   const graph = new Graph();
-  const tokens = graph.input('tokens', 'int64', ['batch', 'time']);
-  const positions = graph.input('positions', 'int64', ['batch', 'time']);
-  const blocks = inferenceBlocks({
-    graph,
-    batch: 'batch',
-    time: 'time',
-    parameter: (name) => options.parameter(graph, name),
-    ops,
-    linear: 'plain',
-    product: options.product,
-    positions: () => positions,
-    attend: cachedAttention(graph, options, positions),
-  });
-  const hidden = decoderHidden(config, tokens, blocks);
+  const attendAt = (positions: Value) => cachedAttention(graph, options, positions);
+  const { hidden, head } = inputStates(graph, options, attendAt);
   const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']));
-  const inverse = graph.input('inverse_temperature', 'float32', ['outputs', 1]);
-  const logits = cooledLogits(last, blocks.parameter(headParameter(config)), inverse, 'plain');
-  addStepOutputs(graph, logits, 'outputs', options.output);
+  addStepOutputs({ hidden: last, head }, { linear: 'plain', output: options.output });
   return graph;
 }
 
@@ -100,6 +82,11 @@ function cachedAttention(graph: Graph, options: DeviceGraphOptions, positions: V
   };
 }
 
+/** `target` `[m, width]` with rows `indices` `[n, 1]` replaced by `rows` `[n, width]`. */
+export function overwritten(target: Value, indices: Value, rows: Value): Value {
+  return applyOne(scatterOp, [target, indices, rows], {}, { type: target.type, shape: target.shape });
+}
+
 /** Writes new lines into a part of the cache. Returns what the rows of this step see of it. */
 function extendedCache(graph: Graph, options: DeviceGraphOptions) {
   const { config, maxSequences, contextLength, type } = options;
@@ -111,7 +98,7 @@ function extendedCache(graph: Graph, options: DeviceGraphOptions) {
   return (name: string, newName: string, added: Value): Value => {
     const flat = reshape(added, [slots.shape[0]!, headDimension]);
     const cache = graph.input(name, type, lines);
-    const written = applyOne(scatterOp, [cache, slots, flat], {}, { type, shape: lines });
+    const written = overwritten(cache, slots, flat);
     graph.output(newName, written);
     const rows = reshape(written, [maxSequences, keyValueHeads, contextLength + 1, headDimension]);
     const shape = ['batch', keyValueHeads, 'keys', headDimension];

@@ -80,7 +80,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     } as const;
     return this.step(
       `${step} ${linear}`,
-      (parameter, product) => fusedGraph({ config, contextLength, step, linear, parameter, product }),
+      (weights) => fusedGraph({ config, contextLength, step, linear, ...weights }),
       options,
     );
   }

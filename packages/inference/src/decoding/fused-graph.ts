@@ -1,10 +1,10 @@
 import type { ModelConfig } from '@rlp/models';
-import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
+import { attentionScale, windowOf } from '@rlp/models/decoder';
 import { type Dimension, defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
 import { embedding, rotaryEmbedding } from '@rlp/onnx/layers';
 import { reshape } from '@rlp/onnx/ops';
-import { inferenceBlocks, type LayerProduct, type LinearOrder, ropeConstants } from './blocks.ts';
-import { addStepOutputs, cooledLogits, type StepOutput } from './step-outputs.ts';
+import { decoderStates, type GraphWeights, type LinearOrder, ropeConstants } from './blocks.ts';
+import { addStepOutputs, type StepOutput } from './step-outputs.ts';
 
 /** Keys and values of the cache before and after attention. */
 export const cacheNames = {
@@ -18,7 +18,7 @@ export const cacheNames = {
 export const firstOutput = 'less_total';
 
 /** Options of {@link fusedGraph}. */
-export interface FusedGraphOptions {
+export interface FusedGraphOptions extends GraphWeights {
   readonly config: ModelConfig;
   /** Positions of a cache row. */
   readonly contextLength: number;
@@ -29,10 +29,6 @@ export interface FusedGraphOptions {
   readonly type?: 'float32' | 'float16' | undefined;
   /** Default `'distributions'`. */
   readonly output?: StepOutput | undefined;
-  /** Products of linear layers. Default: from their parameters. */
-  readonly product?: LayerProduct | undefined;
-  /** Makes a parameter an input or an initialiser of the graph. */
-  readonly parameter: (graph: Graph, name: string) => Value;
 }
 
 const negateOp = defineOp({ type: 'Neg' });
@@ -51,7 +47,7 @@ const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'c
  * memory as the input.
  */
 export function fusedGraph(options: FusedGraphOptions): Graph {
-  const { config, step, linear } = options;
+  const { config, step, linear, output = 'distributions' } = options;
   const graph = new Graph();
   const time: Dimension = step === 'prompts' ? 'time' : 1;
   const tokens = graph.input('tokens', 'int64', ['batch', time]);
@@ -63,23 +59,12 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
     known ??= graph.input('positions', 'int64', ['batch', time]);
     return known;
   };
-  const blocks = inferenceBlocks({
-    graph,
-    batch: 'batch',
-    time,
-    parameter: (name) => options.parameter(graph, name),
-    ops: 'fused',
-    linear,
-    product: options.product,
-    positions,
-    attend: cachedAttention(graph, options, { time, total, positions }),
+  const attend = cachedAttention(graph, options, { time, total, positions });
+  const { hidden, head } = decoderStates({
+    ...{ config, tokens, positions, ops: 'fused', linear, weights: options, attend },
   });
-  const hidden = decoderHidden(config, tokens, blocks);
-  const outputs = step === 'tokens' ? 'batch' : 'outputs';
-  const last = step === 'tokens' ? hidden : embedding(hidden, graph.input('rows', 'int64', [outputs]));
-  const inverse = graph.input('inverse_temperature', 'float32', [outputs, 1]);
-  const logits = cooledLogits(last, blocks.parameter(headParameter(config)), inverse, linear);
-  addStepOutputs(graph, logits, outputs, options.output ?? 'distributions');
+  const last = step === 'tokens' ? hidden : embedding(hidden, graph.input('rows', 'int64', ['outputs']));
+  addStepOutputs({ hidden: last, head }, { linear, output });
   return graph;
 }
 

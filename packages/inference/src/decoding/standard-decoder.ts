@@ -5,6 +5,7 @@ import { HostDecoder } from './host-decoder.ts';
 import { standardGraph } from './standard-graph.ts';
 import {
   feedsOf,
+  floats,
   inverseTemperatures,
   outputRows,
   paddedTime,
@@ -47,14 +48,8 @@ export class StandardDecoder extends HostDecoder implements ManagedDecoder {
 
   #step() {
     const { config, contextLength } = this.options;
-    return this.step('any', (parameter, product) =>
-      standardGraph({ config, contextLength, parameter, product }),
-    );
+    return this.step('any', (weights) => standardGraph({ config, contextLength, ...weights }));
   }
-}
-
-function floats(outputs: Tensors, name: string): Float32Array {
-  return outputs[name]!.data as Float32Array;
 }
 
 function stepFeeds(inputs: StepInputs, contextLength: number): Tensors {

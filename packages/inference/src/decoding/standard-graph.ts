@@ -1,20 +1,17 @@
 import type { ModelConfig } from '@rlp/models';
-import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
+import { attentionScale, windowOf } from '@rlp/models/decoder';
 import { Graph, sumDimension, type Value } from '@rlp/onnx';
 import { attention, embedding, splitHeads, windowMask } from '@rlp/onnx/layers';
-import { add, concat, expand, mul, range, reshape } from '@rlp/onnx/ops';
-import { inferenceBlocks, type LayerProduct, outputLogits, turnedHeads } from './blocks.ts';
+import { add, concat, expand, range, reshape } from '@rlp/onnx/ops';
+import { type GraphWeights, inputStates, turnedHeads } from './blocks.ts';
 import { cacheNames } from './fused-graph.ts';
 import { addStepOutputs } from './step-outputs.ts';
 
 /** Options of {@link standardGraph}. */
-export interface StandardGraphOptions {
+export interface StandardGraphOptions extends GraphWeights {
   readonly config: ModelConfig;
   /** Positions of a cache row. */
   readonly contextLength: number;
-  readonly parameter: (graph: Graph, name: string) => Value;
-  /** Products of linear layers. Default: from their parameters. */
-  readonly product?: LayerProduct | undefined;
 }
 
 /**
@@ -29,26 +26,11 @@ export interface StandardGraphOptions {
  * headDimension]`. The caller writes them into the cache.
  */
 export function standardGraph(options: StandardGraphOptions): Graph {
-  const { config } = options;
   const graph = new Graph();
-  const tokens = graph.input('tokens', 'int64', ['batch', 'time']);
-  const positions = graph.input('positions', 'int64', ['batch', 'time']);
-  const blocks = inferenceBlocks({
-    graph,
-    batch: 'batch',
-    time: 'time',
-    parameter: (name) => options.parameter(graph, name),
-    ops: 'standard',
-    linear: 'plain',
-    product: options.product,
-    positions: () => positions,
-    attend: concatenatedAttention(graph, options, positions),
-  });
-  const hidden = decoderHidden(config, tokens, blocks);
+  const attendAt = (positions: Value) => concatenatedAttention(graph, options, positions);
+  const { hidden, head } = inputStates(graph, { ...options, ops: 'standard' }, attendAt);
   const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']));
-  const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['outputs', 1]));
-  const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), 'plain');
-  addStepOutputs(graph, logits, 'outputs', 'distributions');
+  addStepOutputs({ hidden: last, head }, { linear: 'plain', output: 'distributions' });
   return graph;
 }
 

@@ -57,3 +57,7 @@ export function inverseTemperatures({ temperatures }: StepInputs): Tensor {
 export function feedsOf({ inputNames }: EngineSession, tensors: Tensors): Tensors {
   return Object.fromEntries(inputNames.map((name) => [name, tensors[name]!]));
 }
+
+export function floats(outputs: Tensors, name: string): Float32Array {
+  return outputs[name]!.data as Float32Array;
+}

@@ -1,7 +1,7 @@
 import type { TokenId } from '@rlp/core';
 import { type Graph, serialize, type Value } from '@rlp/onnx';
 import type { EngineHost, EngineSession, SessionOptions, Tensors } from '@rlp/onnx/runtime';
-import type { LayerProduct } from './blocks.ts';
+import type { GraphWeights, LayerProduct } from './blocks.ts';
 import type { DecoderOptions, LogitsNeed, NextTokenDistributions } from './cached-decoder.ts';
 import { HalfWeights } from './half-weights.ts';
 import { oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
@@ -14,11 +14,7 @@ interface Step {
   readonly parameters: () => Tensors;
 }
 
-/** Builds the graph of a step from the parameters and products of linear layers that are given. */
-type BuildStep = (
-  parameter: (graph: Graph, name: string) => Value,
-  product: LayerProduct | undefined,
-) => Graph;
+type BuildStep = (weights: GraphWeights) => Graph;
 
 /** What decoders have in common: sizes, weights from a store, steps and their sessions. */
 export abstract class StoredDecoder {
@@ -136,9 +132,9 @@ export abstract class StoredDecoder {
   async #compile(build: BuildStep, options: SessionOptions): Promise<EngineSession> {
     const file = new WeightFile();
     try {
-      const graph = build((graph, name) => this.#parameter(graph, name, file), this.#product(file));
+      const parameter = (graph: Graph, name: string) => this.#parameter(graph, name, file);
+      const model = serialize(build({ parameter, product: this.#product(file) }));
       const { folder } = file;
-      const model = serialize(graph);
       if (folder === undefined) return await this.host.createSession(model, options);
       const places = { externalDataFolder: folder, onCompiled: () => file.remove() };
       return await this.host.createSession(model, { ...options, ...places });

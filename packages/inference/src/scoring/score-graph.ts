@@ -1,5 +1,5 @@
 import type { ModelConfig } from '@rlp/models';
-import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
+import { attentionScale, windowOf } from '@rlp/models/decoder';
 import { Graph, type Value } from '@rlp/onnx';
 import {
   attention,
@@ -11,18 +11,15 @@ import {
   windowMask,
 } from '@rlp/onnx/layers';
 import { add, range, reshape } from '@rlp/onnx/ops';
-import { inferenceBlocks, type LayerProduct, turnedHeads } from '../decoding/blocks.ts';
+import { type GraphWeights, inputStates, turnedHeads } from '../decoding/blocks.ts';
 
 /** Options of {@link scoreGraph}. */
-export interface ScoreGraphOptions {
+export interface ScoreGraphOptions extends GraphWeights {
   readonly config: ModelConfig;
   readonly contextLength: number;
   readonly ops: OperatorSet;
   /** What is computed of each position. */
   readonly output: 'scores' | 'logits';
-  readonly parameter: (graph: Graph, name: string) => Value;
-  /** Products of linear layers. Default: from their parameters. */
-  readonly product?: LayerProduct | undefined;
 }
 
 /**
@@ -35,25 +32,11 @@ export interface ScoreGraphOptions {
  * Outputs: `logprobs` and `entropies` `[rows]`, or `logits` `[rows, V]`.
  */
 export function scoreGraph(options: ScoreGraphOptions): Graph {
-  const { config, ops, output } = options;
   const graph = new Graph();
-  const tokens = graph.input('tokens', 'int64', ['batch', 'time']);
-  const positions = graph.input('positions', 'int64', ['batch', 'time']);
-  const blocks = inferenceBlocks({
-    graph,
-    batch: 'batch',
-    time: 'time',
-    parameter: (name) => options.parameter(graph, name),
-    ops,
-    linear: 'plain',
-    product: options.product,
-    positions: () => positions,
-    attend: fullAttention(graph, options, positions),
-  });
-  const hidden = decoderHidden(config, tokens, blocks);
+  const attendAt = (positions: Value) => fullAttention(graph, options, positions);
+  const { hidden, head } = inputStates(graph, options, attendAt);
   const asked = embedding(hidden, graph.input('rows', 'int64', ['rows']));
-  const head = blocks.parameter(headParameter(config));
-  if (output === 'logits') {
+  if (options.output === 'logits') {
     graph.output('logits', getLogits(asked, head));
     return graph;
   }

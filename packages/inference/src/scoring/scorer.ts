@@ -5,6 +5,7 @@ import { serialize } from '@rlp/onnx';
 import type { OperatorSet } from '@rlp/onnx/layers';
 import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { TokenLogits } from '../backend.ts';
+import { feedsOf, floats } from '../decoding/step-inputs.ts';
 import { StoredWeights } from '../decoding/weights.ts';
 import { type ScoreBatch, scoreBatches } from './score-batches.ts';
 import { scoreGraph } from './score-graph.ts';
@@ -100,8 +101,7 @@ export class Scorer {
     for (const batch of batches) {
       signal.throwIfAborted();
       const feeds = { ...parameters, ...extra, ...batchFeeds(batch) };
-      const wanted = Object.entries(feeds).filter(([name]) => session.inputNames.includes(name));
-      take(batch, await session.run(Object.fromEntries(wanted)));
+      take(batch, await session.run(feedsOf(session, feeds)));
       await this.#host.yield();
     }
   }
@@ -123,10 +123,6 @@ function notFinite(): SamplerError {
   return new SamplerError(
     "scoreTokens: the model's logprobs are not finite; its weights have diverged or are damaged; go back to an earlier checkpoint",
   );
-}
-
-function floats(outputs: Tensors, name: string): Float32Array {
-  return outputs[name]!.data as Float32Array;
 }
 
 function batchFeeds({ tokens, positions, rows, targets, count, time }: ScoreBatch): Tensors {
