@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { refuseOtherSpellings } from './field-names.ts';
 import { type Message, messageSchema } from './message.ts';
 import type { ScoredTrajectory, Step, Termination, TokenId, Trajectory } from './trajectory.ts';
 
@@ -80,7 +79,8 @@ export const actionSchema: z.ZodType<Action> = z.preprocess(
   ]),
 );
 
-const stepDataShape = z.looseObject({
+/** Schema of {@link StepData}; JSON leaves out an observation that is undefined. */
+export const stepDataSchema: z.ZodType<StepData> = z.looseObject({
   systemStepIndex: z.int().nonnegative(),
   observationData: z.unknown().optional(),
   actionTaken: actionSchema,
@@ -95,12 +95,7 @@ const stepDataShape = z.looseObject({
   baseReward: z.number().optional(),
   advantage: z.number().optional(),
   returnToGo: z.number().optional(),
-});
-
-/** Schema of {@link StepData}; JSON leaves out an observation that is undefined. */
-export const stepDataSchema = stepDataShape.superRefine(
-  refuseOtherSpellings(Object.keys(stepDataShape.shape)),
-) as unknown as z.ZodType<StepData>;
+}) as z.ZodType<StepData>;
 
 /** Schema of {@link StepOutput}. */
 export const stepOutputSchema: z.ZodType<StepOutput> = z.object({
@@ -110,7 +105,8 @@ export const stepOutputSchema: z.ZodType<StepOutput> = z.object({
   reason: z.string().optional(),
 });
 
-const evaluateResultShape = z.looseObject({
+/** Schema of {@link EvaluateResult}. `{ score }` alone is a full judgement. */
+export const evaluateResultSchema: z.ZodType<EvaluateResult> = z.object({
   score: z.number(),
   isScoreValid: z.boolean().default(true),
   reason: z.string().optional(),
@@ -127,11 +123,6 @@ const evaluateResultShape = z.looseObject({
   stepOutputs: z.array(stepOutputSchema).optional(),
   error: z.string().optional(),
 });
-
-/** Schema of {@link EvaluateResult}. `{ score }` alone is a full judgement. */
-export const evaluateResultSchema: z.ZodType<EvaluateResult> = evaluateResultShape.superRefine(
-  refuseOtherSpellings(Object.keys(evaluateResultShape.shape)),
-);
 
 /** Assistant message that each step wrote: the last ones of the conversation, in order. Side conversations have none. */
 function stepMessages({

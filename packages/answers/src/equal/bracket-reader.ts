@@ -62,8 +62,7 @@ export abstract class BracketReader extends TermReader {
   }
 
   #bracketed(open: string, closings: Readonly<Record<string, string>>): Expression {
-    const { bars, sign } = this;
-    const isInSet = this.isInSet;
+    const { bars, sign, isInSet } = this;
     this.bars = 0;
     this.isInSet = open === '{';
     if (open === '{') this.sign = 'unread';
@@ -77,9 +76,7 @@ export abstract class BracketReader extends TermReader {
       const conditions = inner.type === 'collection' && inner.kind === 'list' ? inner.parts : [inner];
       if (domain.length > 0) inner = collection('list', [...conditions, ...domain]);
     }
-    this.bars = bars;
-    this.sign = sign;
-    this.isInSet = isInSet;
+    Object.assign(this, { bars, sign, isInSet });
     const closing = closings[this.advance().text];
     if (closing === undefined) throw new Unreadable();
     const parts =

@@ -33,25 +33,23 @@ const characters = table(
 const synonyms = table(
   'dfrac frac tfrac frac cfrac frac dbinom binom tbinom binom leq le leqslant le geq ge geqslant ge neq ne lt < gt > lbrace \\{ rbrace \\} ' +
     '{ \\{ } \\} lbrack [ rbrack ] lvert | rvert | vert | mid : cdot * times * ast * div / colon : land and wedge and lor or vee or ' +
-    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon asin arcsin acos arccos atan arctan imath i jmath j pounds £ euro € # # & & _ _',
+    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon integer Z real R number R constant R asin arcsin acos arccos atan arctan imath i jmath j pounds £ euro € # # & & _ _',
 );
 
 const ignored = /^(?:left|right|middle|angle|[bB]igg?[lrm]?|(?:display|text|script)style|limits|rm|bf)$/;
 const wordStyles = /^(?:text(?:bf|it|rm|sf|tt|normal)?|mathrm|mbox|hbox|operatorname|emph)$/;
 const plainStyles = /^(?:mathbf|mathit|mathsf|boldsymbol|bm|vec|hat|boxed|fbox)$/;
 
+const setOf = (words: string) => new Set(words.split(' '));
+
 /** Names that mathematics reads without a backslash too. */
-const plainNames = new Set(
-  'gcd lcm cis asin acos atan sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega'.split(
-    ' ',
-  ),
+const plainNames = setOf(
+  'gcd lcm cis asin acos atan sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega',
 );
 
 /** Short runs of letters that are words, not products. */
-const shortWords = new Set(
-  'or and not no yes all per the is are was of old cm mm km kg mg mi ft in lb lbs oz hr hrs min mins sec ml mph kph day days men way ways cup cups usd deg sq'.split(
-    ' ',
-  ),
+const shortWords = setOf(
+  'or and not no yes all per the is are was of old cm mm km kg mg mi ft in lb lbs oz hr hrs min mins sec ml mph kph day days men way ways cup cups usd deg sq',
 );
 
 /** Units that stay one word behind a number. */

@@ -8,6 +8,7 @@ import { agreeCollections } from './collections.ts';
 import { agreeAsDates } from './dates.ts';
 import { collection, type Expression, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
+import { agreeInParts } from './labelled-parts.ts';
 import { valueSaid, withoutLabel } from './labels.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
 import { roundsTo, withConstantsOf, withoutBase, withoutThousands } from './other-forms.ts';
@@ -50,7 +51,7 @@ const maximumDepth = 4;
  *
  * - Numbers and expressions are equal if they have the same value wherever they have one ({@link sameValues}). A decimal is equal to a
  *   fraction if it is exact.
- * - Lists and sets may be in any order. Tuples, intervals and matrices keep theirs. A bare list is a set, but not a tuple.
+ * - Lists and sets may be in any order. Tuples, intervals and matrices keep theirs. A bare list is a set, but not a tuple. Labels decide.
  * - An inequality for one variable is an interval. Equations are equal up to a factor. `x = 5`, `f(x) = 5` and `a + b = 5` are 5, but 5 is
  *   not an answer to `xy = 5`. `x = 1, y = 2` is `(1, 2)`.
  * - Answers in a whole number have the same values: `7k - 4` is `7k + 3`, and `3 \pmod 7`.
@@ -85,6 +86,8 @@ export function mathAnswersAgree(
   const sameDate = agreeAsDates(given, expected);
   if (sameDate !== undefined) return sameDate;
   const again = (one: string, other: string) => mathAnswersAgree(one, other, options);
+  const sameParts = agreeInParts(given, expected, again);
+  if (sameParts !== undefined) return sameParts;
   if (point.test(given) && /^\s*(?:\\left\s*)?\(/.test(expected))
     return again(given.replace(point, ''), expected);
   const sameFormula = agreeAsFormulas(given, expected);

@@ -115,12 +115,16 @@ const without = (text: string, parts: readonly string[]) =>
 
 /** On each line, the formula between dollars, without text, bold type, overlines and boxes around it. */
 function undecorated(text: string): string {
-  const plain = ['\\text{', '\\textbf{', '\\overline{'].reduce(
-    (rest, command) => withoutCommand(rest, command, 'first'),
+  const plain = ['text', 'textbf', 'overline'].reduce(
+    (rest, command) => withoutCommand(rest, new RegExp(`\\\\${command}\\{([^}]*)\\}`, 'g')),
     withDollarsOnly(text),
   );
-  return withoutCommand(plain, '\\boxed{', 'last');
+  return withoutCommand(plain, /\\boxed\{(.*)\}/s);
 }
+
+/** On each line up to its last brace, what the command holds. Linear, because what opens there is closed. */
+const withoutCommand = (text: string, command: RegExp) =>
+  text.replace(/(?<![^\n])[^\n]*\}/g, (line) => line.replace(command, '$1'));
 
 function minerva(answer: string): string {
   const value = substituted(answer.slice(answer.lastIndexOf('=') + 1));
@@ -158,23 +162,3 @@ function minervaOfLmEval(answer: string): string {
 
 /** On each line, `…$x$…` → `$x$`, by the line's first two dollar signs. */
 const withDollarsOnly = (text: string) => text.replace(/(?<![^\n])[^$\n]*(\$[^$\n]*\$)[^\n]*/g, '$1');
-
-/** On each line, `\text{x}` → `x`: up to the first brace that closes, or (once) up to the last one. */
-function withoutCommand(text: string, command: string, close: 'first' | 'last'): string {
-  return text
-    .split('\n')
-    .map((line) => {
-      const kept: string[] = [];
-      let at = 0;
-      for (;;) {
-        const open = line.indexOf(command, at);
-        const start = open + command.length;
-        const end = close === 'first' ? line.indexOf('}', start) : line.lastIndexOf('}');
-        if (open < 0 || end < start) break;
-        kept.push(line.slice(at, open), line.slice(start, end));
-        at = end + 1;
-      }
-      return kept.join('') + line.slice(at);
-    })
-    .join('\n');
-}

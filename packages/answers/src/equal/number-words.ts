@@ -46,7 +46,7 @@ function valueOfWord(word: string): number | undefined {
 const denominators = new Map(
   'half 2|third 3|quarter 4|fourth 4|fifth 5|sixth 6|seventh 7|eighth 8|ninth 9|tenth 10|twelfth 12|twentieth 20|hundredth 100|thousandth 1000'
     .split('|')
-    .map((line) => [line.split(' ')[0]!, line.split(' ')[1]!]),
+    .map((line) => line.split(' ') as [string, string]),
 );
 
 const counted = (text: string) => numberInWords(text.replace(/^an?(?= |$)/, 'one'));

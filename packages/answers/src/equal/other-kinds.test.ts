@@ -96,8 +96,55 @@ const values: readonly Case[] = [
   ['x \\ge -1, y \\ne 0', '[-1,0)\\cup(0,\\infty)', false],
 ];
 
+/** Labelled parts, lists that leave numbers out, systems, and what holds for all n. */
+const parts: readonly Case[] = [
+  ['\\{1,2,\\ldots,10\\}', '\\{1,2,3,4,5,6,7,8,9,10\\}', true],
+  ['1, 3, 5, \\dots, 9', '1,3,5,7,9', true],
+  ['1, 3, 5, \\dots, 9', '1,3,5,7,9,11', false],
+  ['1, 3, 5, \\dots', '1,3,5,7,9', false],
+  ['1, 3, 5, \\dots', '1,3,\\ldots', true],
+  ['\\{1,2,3,\\ldots,n\\}', '\\{1,2,\\ldots,n\\}', true],
+  ['\\{1,2,3,\\ldots,n\\}', '\\{1,2,\\ldots,n-1\\}', false],
+  ['\\{1,2,\\ldots,1000000\\}', '\\{1,2,\\ldots,1000001\\}', false],
+  ['\\{1,2,4,\\ldots,64\\}', '\\{1,2,4,8,16,32,64\\}', false],
+  ['10, 9, \\ldots, 1', '1,2,\\ldots,10', true],
+  ['2, 4, ..., 100', '2, 4, 6, ..., 100', true],
+  ['...', '0', false],
+  ['1, 2, ...', '1, 2', false],
+  ['f(x)=cx, \\text{ where } c \\text{ is any real constant}', 'f(x)=kx', true],
+  ['(a) 3, (b) 5', '3, 5', true],
+  ['(a) 5, (b) 3', '3, 5', false],
+  ['3, 5', '(a) 3 (b) 5', true],
+  ['3 and 5', '(i) 3; (ii) 5', true],
+  ['(i) 3 (ii) 5', '(a) 3 (b) 5', true],
+  ['(b) 5 (a) 3', '(a) 3 (b) 5', true],
+  ['(a) 5 (b) 3', '(a) 3 (b) 5', false],
+  ['(a) 3 (b) 5 (c) 7', '(a) 3 (b) 5', false],
+  ['(a) 3', '(a) 3 (b) 5', false],
+  ['3', '(a) 3 (b) 5', false],
+  ['(a) 3 (b) 5', '3', false],
+  ['(a) \\frac12, (b) 3\\text{ cm}', '(a) 0.5; (b) 3 cm', true],
+  ['Bob: 12, Alice: 8', 'Bob: 8, Alice: 12', false],
+  ['min 5, max -3', 'maximum: 5, minimum: -3', false],
+  ['5, -3', 'maximum: 5, minimum: -3', true],
+  ['-3, 5', 'maximum: 5, minimum: -3', false],
+  ['(1) 2', '2', true],
+  ['a) yes b) no', '(a) Yes (b) No', true],
+  ['(1,2), (3,4)', '(3,4),(1,2)', true],
+  ['boys:girls = 3:2', '3:2', true],
+  ['\\begin{cases} x &= 2 \\\\ y &= 3\\end{cases}', '(2,3)', true],
+  ['\\left\\{\\begin{array}{rl} x &= 2 \\\\ y &= 3\\end{array}\\right.', 'x=3, y=2', false],
+  ['f(n)=n \\text{ for all } n', 'f(n)=n', true],
+  ['f(n)=n+1 \\text{ for all } n', 'f(n)=n', false],
+  ['4k+1 \\text{ for } k \\in \\mathbb{Z}', 'n \\equiv 1 \\pmod 4', true],
+  ['4k+1, \\text{ where } k \\in \\mathbb{Z}', '4n-3, n \\in \\mathbb{Z}', true],
+  ['x = 2k\\pi \\text{ for any integer } k', 'x=2n\\pi, n\\in\\mathbb{Z}', true],
+  ['x = 2k\\pi, \\text{ where } k \\text{ is an integer}', 'x=2n\\pi, n\\in\\mathbb{Z}', true],
+  ['x = 2k\\pi, \\text{ where } k \\text{ is a real number}', 'x=2n\\pi, n\\in\\mathbb{Z}', false],
+];
+
 describe('mathAnswersAgree', () => {
-  it.each([...families, ...measures, ...values])('%j for %j: %j', (given, expected, same) => {
+  it.each([...families, ...measures, ...values, ...parts])('%j for %j: %j', (given, expected, same) => {
     expect(mathAnswersAgree(given, expected)).toBe(same);
   });
 

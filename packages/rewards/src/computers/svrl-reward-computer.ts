@@ -1,6 +1,5 @@
 import {
   ArgumentError,
-  callback,
   parseOptions,
   type RewardComputer,
   type RewardFunction,
@@ -26,11 +25,6 @@ const schema = groupMethodSchema.extend({
   /** Tool calls that an episode may make. Used by the default `verificationCost`. Default 10. */
   toolBudget: z.number().nonnegative().default(10),
 });
-
-const computerSchema = schema.extend({
-  taskEvaluator: callback<RewardFunction<never>>('a function of a trajectory'),
-  verificationCost: callback().optional(),
-} satisfies Partial<Record<keyof SVRLRewardComputerOptions<unknown>, z.ZodType>>);
 
 /** What verification cost an episode, and what it was allowed to, in the same unit. */
 export interface VerificationCost {
@@ -97,9 +91,8 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   readonly computeRewards: RewardComputer<Metadata>['computeRewards'];
   readonly prepare: RewardComputer<Metadata>['prepare'];
 
-  constructor(options: SVRLRewardComputerOptions<Metadata>) {
-    const { taskEvaluator, verificationCost } = options;
-    const resolved = parseOptions('SVRLRewardComputer', computerSchema, options);
+  constructor({ taskEvaluator, verificationCost, ...options }: SVRLRewardComputerOptions<Metadata>) {
+    const resolved = parseOptions('SVRLRewardComputer', schema, options);
     const { verificationWeight, efficiencyWeight, emptyBudget, maxTurns, toolBudget, ...method } = resolved;
     const costOf =
       verificationCost ??
