@@ -4,7 +4,7 @@ import { FormatError } from '@rlp/core';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { type LanguageModel, loadModel, modelFolder, parseHubName } from '@rlp/models';
 import { createEngine, type EngineOptions } from '@rlp/onnx/runtime';
-import { runFiles } from '@rlp/run';
+import { runFiles, savedModel } from '@rlp/run';
 import { UsageError } from './usage-error.ts';
 
 /** A model that is ready to answer. */
@@ -29,11 +29,9 @@ const exists = (path: string) =>
  */
 async function policyFolder(path: string): Promise<string> {
   if (path === '') throw new UsageError('expected a model folder or the folder of a run, got empty text');
-  const { checkpoints } = runFiles(path);
   const backend = join(path, 'backend');
-  for (const folder of [path, join(checkpoints, 'best'), join(checkpoints, 'last'), backend]) {
-    if (await exists(join(folder, 'config.json'))) return folder;
-  }
+  const saved = savedModel(path) ?? savedModel(backend);
+  if (saved !== undefined) return saved;
   for (const folder of [path, backend]) {
     if (!(await exists(join(folder, 'adapter_config.json')))) continue;
     throw new FormatError(

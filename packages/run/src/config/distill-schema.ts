@@ -17,7 +17,7 @@ const isScorer = (value: unknown) =>
 
 /** Schema of on-policy distillation. */
 export const distillSchema = z.strictObject({
-  /** Teacher: a folder, a name on the hub, a model on a server, or a `TokenScorer`. It has the model's vocabulary. Required. */
+  /** Teacher: a folder as of `model`, a name on the hub, a model on a server, or a `TokenScorer`. It has the model's vocabulary. Required. */
   teacher: z.union([
     z.string().min(1),
     servedSchema,

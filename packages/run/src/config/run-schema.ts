@@ -86,7 +86,7 @@ export const runSchema = z.strictObject({
   output: z.string().min(1).optional(),
   /** Names all random streams. Equal runs with equal seeds give equal weights. Default `'0'`. */
   seed: z.string().min(1).default('0'),
-  /** Folder of a Hugging Face model, its name on the hub such as `Qwen/Qwen3-0.6B`, or a new small model. Required. */
+  /** Folder of a Hugging Face model or of a run, a name on the hub such as `Qwen/Qwen3-0.6B`, or a new small model. Required. */
   model: modelSchema,
   /** Tasks, or rows to imitate: a file of JSON Lines, or what to make. Games bring their own. */
   data: dataSchema.optional(),

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Paths of the files and folders of a run. */
@@ -18,6 +19,17 @@ export interface RunFiles {
   readonly summary: string;
   /** Page with curves, samples and evaluations. */
   readonly report: string;
+}
+
+/**
+ * The folder of a model: `directory` itself, or the best or last model of the run in it. `undefined` if it holds no model.
+ *
+ * @param file - What the folder holds. Default `'config.json'`.
+ */
+export function savedModel(directory: string, file = 'config.json'): string | undefined {
+  const { checkpoints } = runFiles(directory);
+  const folders = [directory, join(checkpoints, 'best'), join(checkpoints, 'last')];
+  return folders.find((folder) => existsSync(join(folder, file)));
 }
 
 /** Names the files of the run in `directory`. Creates nothing. */

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { FormatError } from '@rlp/core';
 import {
   byteTokenizer,
@@ -11,13 +11,14 @@ import {
 } from '@rlp/models';
 import type { CreateModel } from '../config/model-schema.ts';
 import type { ResolvedRunConfig } from '../config/run-schema.ts';
+import { runFiles, savedModel } from '../folder/run-files.ts';
 
 /** Loads the model of a run, or makes it. @throws FormatError naming the folder and a remedy. */
 export async function loadRunModel(
   { model, seed }: Pick<ResolvedRunConfig, 'model' | 'seed'>,
   signal?: AbortSignal | undefined,
 ): Promise<LanguageModel> {
-  if (typeof model === 'string') return loadModel(model, { signal });
+  if (typeof model === 'string') return loadModel(savedModel(model) ?? model, { signal });
   return 'create' in model ? newModel(model.create, seed) : model;
 }
 
@@ -27,11 +28,16 @@ export async function requireModel(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (typeof model !== 'string') return;
-  const folder = await modelFolder(model, { signal });
-  const found = await stat(folder).catch(() => undefined);
-  if (found !== undefined) return;
+  const saved = savedModel(model);
+  if (saved === undefined && existsSync(runFiles(model).run)) {
+    throw new FormatError(
+      `model: the run ${model} has saved no model yet; continue it with rlp run resume ${model}`,
+    );
+  }
+  const folder = await modelFolder(saved ?? model, { signal });
+  if (existsSync(folder)) return;
   throw new FormatError(
-    `model: ${model} does not exist; give the folder of a Hugging Face model, its name on the hub such as Qwen/Qwen3-0.6B, or { create: {} }`,
+    `model: ${model} does not exist; give the folder of a Hugging Face model or of a run, its name on the hub such as Qwen/Qwen3-0.6B, or { create: {} }`,
   );
 }
 

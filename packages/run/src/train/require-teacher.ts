@@ -1,6 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 import { loadTokenizer, type TextTokenizer } from '@rlp/models';
 import type { Teacher } from '../config/distill-schema.ts';
+import { savedModel } from '../folder/run-files.ts';
 
 /**
  * Reads the tokenizer of a teacher, without its weights.
@@ -14,7 +15,7 @@ export async function requireTeacher(
 ): Promise<void> {
   if (teacher === undefined || (typeof teacher === 'object' && 'scoreTokens' in teacher)) return;
   const name = typeof teacher === 'string' ? teacher : teacher.model;
-  const { tokenizer } = await loadTokenizer(name, { signal });
+  const { tokenizer } = await loadTokenizer(savedModel(name) ?? name, { signal });
   requireVocabulary(name, tokenizer, own);
 }
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rewardModel } from '@rlp/algorithms/preference';
@@ -8,7 +7,7 @@ import { writeDirectory } from '@rlp/data/store';
 import { type LanguageModel, loadModel, writeModelFiles } from '@rlp/models';
 import { writeSafetensors } from '@rlp/models/safetensors';
 import { createEngine } from '@rlp/onnx/runtime';
-import { runFiles } from '../folder/run-files.ts';
+import { savedModel } from '../folder/run-files.ts';
 
 /** File of the value head beside a model, where `readValueHead` looks for it. */
 const headFile = 'value_head.safetensors';
@@ -69,12 +68,10 @@ async function load(source: string): Promise<OpenRewardModel> {
   }
 }
 
-/** The folder itself, or the best or last checkpoint of a run. */
+/** The folder itself, or the best or last model of a run. */
 function folderOf(source: string): string {
-  const { checkpoints } = runFiles(source);
-  for (const folder of [source, join(checkpoints, 'best'), join(checkpoints, 'last')]) {
-    if (existsSync(join(folder, headFile))) return folder;
-  }
+  const folder = savedModel(source, headFile);
+  if (folder !== undefined) return folder;
   throw new FormatError(
     `rewardModel: ${source} holds no ${headFile}; give the folder of a run of mode 'reward-model', or of its model`,
   );

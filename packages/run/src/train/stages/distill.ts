@@ -7,6 +7,7 @@ import type { Engine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
 import type { Teacher } from '../../config/distill-schema.ts';
 import type { AnswerMetadata } from '../../config/stock-rewards.ts';
+import { savedModel } from '../../folder/run-files.ts';
 import { tasksOf } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage, StageContext } from './stage.ts';
@@ -19,7 +20,7 @@ interface OpenTeacher {
 
 async function openTeacher(teacher: Teacher, engine: Engine, signal: AbortSignal): Promise<OpenTeacher> {
   if (typeof teacher === 'string') {
-    const loaded = await loadModel(teacher, { signal });
+    const loaded = await loadModel(savedModel(teacher) ?? teacher, { signal });
     const sampler = await createOnnxSampler({ engine, model: loaded, store: 'teacher', maxSequences: 1 });
     return { scorer: sampler, close: () => sampler.close() };
   }

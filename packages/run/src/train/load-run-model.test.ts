@@ -1,0 +1,33 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { characterTokenizer, createModel, parseModelConfig, saveModel } from '@rlp/models';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runFiles } from '../folder/run-files.ts';
+import { loadRunModel, requireModel } from './load-run-model.ts';
+
+let run: string;
+beforeAll(async () => {
+  run = await mkdtemp(join(tmpdir(), 'rlp-run-model-'));
+});
+afterAll(() => rm(run, { recursive: true }));
+
+/** Saves a model of so many layers as a run does. */
+async function save(name: 'best' | 'last', layers: number): Promise<void> {
+  const tokenizer = characterTokenizer('ab', { end: '.' });
+  const shape = { model_type: 'llama', vocab_size: 4, hidden_size: 8, intermediate_size: 8 };
+  const config = parseModelConfig({ ...shape, num_hidden_layers: layers, num_attention_heads: 1 }, name);
+  await saveModel(join(runFiles(run).checkpoints, name), createModel({ config, tokenizer, seed: name }));
+}
+
+it('goes on from the best model of a run, or from the last one', async () => {
+  const config = { model: run, seed: '0' };
+  await mkdir(runFiles(run).checkpoints, { recursive: true });
+  await writeFile(runFiles(run).run, '{}');
+  await expect(requireModel(config, undefined)).rejects.toThrow(/the run .* has saved no model yet/);
+  await save('last', 1);
+  await requireModel(config, undefined);
+  expect((await loadRunModel(config)).config.layers).toBe(1);
+  await save('best', 2);
+  expect((await loadRunModel(config)).config.layers).toBe(2);
+});
