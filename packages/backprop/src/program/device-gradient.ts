@@ -2,8 +2,8 @@ import { Graph, serialize } from '@rlp/onnx';
 import { add, addAll, reshape, square, sum } from '@rlp/onnx/ops';
 import type { EngineHost, EngineSession, ParameterStore, Tensor, Tensors } from '@rlp/onnx/runtime';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
-import { ParameterGraphs } from './element-graphs.ts';
 import type { GradientAccumulator } from './gradients.ts';
+import { ParameterGraphs } from './parameter-graphs.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 import { clearParameters } from './store-copies.ts';
 

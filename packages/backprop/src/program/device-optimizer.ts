@@ -1,33 +1,28 @@
 import type { Value } from '@rlp/onnx';
 import { mul } from '@rlp/onnx/ops';
-import { type EngineHost, Tensor, type Tensors } from '@rlp/onnx/runtime';
-import { clipFactor } from '../optimizer/optimizer.ts';
+import type { EngineHost, ParameterStore, Tensors } from '@rlp/onnx/runtime';
 import type { Adamw } from '../optimizer/options.ts';
 import { adamwRule } from '../optimizer/rules/adamw.ts';
 import type { TrainedParameter, UpdateRule } from '../optimizer/update-rule.ts';
-import type { DeviceGradient } from './device-gradient.ts';
-import { ParameterGraphs } from './element-graphs.ts';
-import { adamwSlots, type OptimizerParts, SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
+import { ParameterGraphs, scalar, withoutPrefix } from './parameter-graphs.ts';
+import { adamwSlots, SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
 import { clearParameters } from './store-copies.ts';
 
 /** Clipping and AdamW on a device, in place, by one graph for all parameters. */
 export class DeviceOptimizer extends SlotOptimizer {
-  readonly #parts: OptimizerParts<DeviceGradient>;
+  readonly #store: ParameterStore;
   readonly #graphs: ParameterGraphs;
   #isAllocated = false;
 
-  constructor(host: EngineHost, parts: OptimizerParts<DeviceGradient>) {
-    super(parts.store);
-    this.#parts = parts;
+  constructor(host: EngineHost, store: ParameterStore) {
+    super(store);
+    this.#store = store;
     this.#graphs = new ParameterGraphs(host);
   }
 
-  async update({ learningRate, update, options, maxGradientNorm }: UpdateStep): Promise<number> {
-    const { store, gradient } = this.#parts;
-    await gradient.settle();
+  async update({ learningRate, update, options, factor }: UpdateStep): Promise<void> {
+    const store = this.#store;
     await this.#allocate();
-    const norm = await gradient.norm();
-    const factor = clipFactor(norm, maxGradientNorm);
     const rule = adamwRule(options as Adamw);
     const tensors = tensorsOf(store);
     // All parameters of a stretch have as many axes as the first, on which weight decay depends.
@@ -45,8 +40,6 @@ export class DeviceOptimizer extends SlotOptimizer {
       nextOf(tensors),
     );
     store.touch();
-    gradient.clear();
-    return norm;
   }
 
   override async restore(...given: Parameters<SlotOptimizer['restore']>): Promise<void> {
@@ -61,14 +54,14 @@ export class DeviceOptimizer extends SlotOptimizer {
   /** Brings the moments to the device. */
   async #allocate(): Promise<void> {
     if (this.#isAllocated) return;
-    const { store } = this.#parts;
+    const store = this.#store;
     for (const slot of adamwSlots) await clearParameters(store, store.parameters, slot);
     this.#isAllocated = true;
   }
 }
 
 /** Values, gradient and moments by stretch. */
-function tensorsOf(store: OptimizerParts<DeviceGradient>['store']): Tensors {
+function tensorsOf(store: ParameterStore): Tensors {
   const named = [undefined, 'gradient', ...adamwSlots].flatMap((slot) =>
     store.stretches!(slot).map(({ tensor }, index) => [`${slot ?? 'value'}.${index}`, tensor] as const),
   );
@@ -86,7 +79,7 @@ function buildUpdate(
     value: inputs[`value.${index}`]!,
     gradient: mul(inputs[`gradient.${index}`]!, inputs.factor!),
     state: { moment1: inputs[`moment1.${index}`]!, moment2: inputs[`moment2.${index}`]! },
-    numbers: ofKind(kindOf(parameter), inputs),
+    numbers: withoutPrefix(`${kindOf(parameter)}.`, inputs),
   });
   return {
     [`next value.${index}`]: value,
@@ -108,17 +101,8 @@ function numbersOf(parameter: TrainedParameter, numbers: Readonly<Record<string,
   return Object.fromEntries(named);
 }
 
-function ofKind<Each>(kind: string, inputs: Readonly<Record<string, Each>>): Record<string, Each> {
-  const own = Object.entries(inputs).filter(([name]) => name.startsWith(`${kind}.`));
-  return Object.fromEntries(own.map(([name, value]) => [name.slice(kind.length + 1), value]));
-}
-
 /** The tensors that an update writes. */
 function nextOf(tensors: Tensors): Tensors {
   const written = Object.entries(tensors).filter(([name]) => !name.startsWith('gradient.'));
   return Object.fromEntries(written.map(([name, tensor]) => [`next ${name}`, tensor]));
-}
-
-function scalar(value: number): Tensor {
-  return new Tensor('float32', Float32Array.of(value), [1]);
 }

@@ -1,11 +1,9 @@
 import type { CallContext } from '@rlp/onnx/runtime';
 import { EightBitMoments, eightBitState, hasEightBitMoments } from '../optimizer/eight-bit.ts';
-import { clipFactor } from '../optimizer/optimizer.ts';
 import { type OptimizerOf, weightDecayOf } from '../optimizer/options.ts';
 import type { TrainedParameter } from '../optimizer/update-rule.ts';
 import type { NamedTensor } from '../program-protocol.ts';
-import type { AccumulatedGradient } from './gradients.ts';
-import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './slot-optimizer.ts';
+import type { HostOptimizerParts, ParameterOptimizer, UpdateStep } from './slot-optimizer.ts';
 
 /** Moments of a parameter in float32. */
 interface WholeMoments {
@@ -15,21 +13,18 @@ interface WholeMoments {
 
 /** Clipping and AdamW with moments in 8 bits, in place, for parameters in host memory. */
 export class EightBitOptimizer implements ParameterOptimizer {
-  readonly #parts: OptimizerParts<AccumulatedGradient>;
+  readonly #parts: HostOptimizerParts;
   readonly #parameters: readonly TrainedParameter[];
   readonly #moments: ReadonlyMap<string, EightBitMoments | WholeMoments>;
 
-  constructor(parts: OptimizerParts<AccumulatedGradient>, parameters: readonly TrainedParameter[]) {
+  constructor(parts: HostOptimizerParts, parameters: readonly TrainedParameter[]) {
     this.#parts = parts;
     this.#parameters = parameters;
     this.#moments = new Map(parameters.map((parameter) => [parameter.name, momentsOf(parameter)]));
   }
 
-  async update({ learningRate, update, options, maxGradientNorm }: UpdateStep): Promise<number> {
+  async update({ learningRate, update, options, factor }: UpdateStep): Promise<void> {
     const { store, gradient } = this.#parts;
-    gradient.settle();
-    const norm = gradient.norm();
-    const factor = clipFactor(norm, maxGradientNorm);
     if (factor < 1) gradient.scale(factor);
     const { beta1, beta2, epsilon, ...decaying } = options as OptimizerOf<'adamw-8bit'>;
     for (const { name, shape } of this.#parameters) {
@@ -40,8 +35,6 @@ export class EightBitOptimizer implements ParameterOptimizer {
       if (moments instanceof EightBitMoments) moments.update(store.kernels, { value, gradient: slope }, step);
       else store.kernels.adamw({ value, gradient: slope, ...moments }, step);
     }
-    gradient.clear();
-    return norm;
   }
 
   async save(call: CallContext): Promise<readonly NamedTensor[]> {

@@ -1,19 +1,18 @@
-import type { Value } from '@rlp/onnx';
 import { mul } from '@rlp/onnx/ops';
-import { type CallContext, type EngineHost, type ParameterStore, Tensor } from '@rlp/onnx/runtime';
-import { clipFactor } from '../optimizer/optimizer.ts';
+import type { CallContext, EngineHost, ParameterStore, Tensor } from '@rlp/onnx/runtime';
 import type { Optimizer } from '../optimizer/options.ts';
 import { ruleOf } from '../optimizer/rules.ts';
 import { stateSpecs } from '../optimizer/state-specs.ts';
 import type { TrainedParameter, UpdateRule } from '../optimizer/update-rule.ts';
 import type { NamedTensor } from '../program-protocol.ts';
-import { ParameterGraphs } from './element-graphs.ts';
-import type { GradientAccumulator } from './gradients.ts';
-import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './slot-optimizer.ts';
+import { ParameterGraphs, scalar, withoutPrefix } from './parameter-graphs.ts';
+import type { ParameterOptimizer, UpdateStep } from './slot-optimizer.ts';
 import { copyIn, copyOut } from './store-copies.ts';
 
 /** Parts of a {@link GraphOptimizer}. */
-export interface GraphOptimizerParts extends OptimizerParts<GradientAccumulator> {
+export interface GraphOptimizerParts {
+  /** Parameters, and their gradients in the slot `gradient`. */
+  readonly store: ParameterStore;
   readonly parameters: readonly TrainedParameter[];
   /** Name of the store of the optimizer's state, which is created on first use. */
   readonly state: string;
@@ -40,19 +39,13 @@ export class GraphOptimizer implements ParameterOptimizer {
     this.#names = stateSpecs(parts.optimizer, parts.parameters).map(({ name }) => name);
   }
 
-  async update({ learningRate, update, options, maxGradientNorm }: UpdateStep): Promise<number> {
-    const { gradient, parameters } = this.#parts;
-    await gradient.settle();
-    const norm = await gradient.norm();
-    const factor = clipFactor(norm, maxGradientNorm);
+  async update({ learningRate, update, options, factor }: UpdateStep): Promise<void> {
     const rule = ruleOf(options);
     const key = JSON.stringify(options);
-    for (const parameter of parameters) {
+    for (const parameter of this.#parts.parameters) {
       const numbers = { ...rule.numbers(parameter, { learningRate, update }), factor };
       await this.#updateOne(parameter, { rule, key, numbers });
     }
-    gradient.clear();
-    return norm;
   }
 
   get writePoint(): ((into: ParameterStore) => Promise<void>) | undefined {
@@ -133,13 +126,4 @@ export class GraphOptimizer implements ParameterOptimizer {
     });
     return this.#state;
   }
-}
-
-function withoutPrefix(prefix: string, inputs: Readonly<Record<string, Value>>): Record<string, Value> {
-  const chosen = Object.entries(inputs).filter(([name]) => name.startsWith(prefix));
-  return Object.fromEntries(chosen.map(([name, value]) => [name.slice(prefix.length), value]));
-}
-
-function scalar(value: number): Tensor {
-  return new Tensor('float32', Float32Array.of(value), [1]);
 }

@@ -1,30 +1,23 @@
-import { clipFactor } from '../optimizer/optimizer.ts';
 import { type Adamw, weightDecayOf } from '../optimizer/options.ts';
-import type { AccumulatedGradient } from './gradients.ts';
-import { type OptimizerParts, SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
+import { type HostOptimizerParts, SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
 
 /** Clipping and AdamW by WebAssembly kernels, in place, for parameters in host memory. */
 export class KernelOptimizer extends SlotOptimizer {
-  readonly #parts: OptimizerParts<AccumulatedGradient>;
+  readonly #parts: HostOptimizerParts;
 
-  constructor(parts: OptimizerParts<AccumulatedGradient>) {
+  constructor(parts: HostOptimizerParts) {
     super(parts.store);
     this.#parts = parts;
   }
 
-  async update({ learningRate, update, options, maxGradientNorm }: UpdateStep): Promise<number> {
+  async update({ learningRate, update, options, factor }: UpdateStep): Promise<void> {
     const { store, gradient } = this.#parts;
-    gradient.settle();
-    const norm = gradient.norm();
-    const factor = clipFactor(norm, maxGradientNorm);
     if (factor < 1) gradient.scale(factor);
     const { beta1, beta2, epsilon } = options as Adamw;
     const step = { learningRate, beta1, beta2, epsilon, update };
     for (const { state, weightDecay } of this.#pieces(options as Adamw)) {
       store.kernels.adamw(state, { ...step, weightDecay });
     }
-    gradient.clear();
-    return norm;
   }
 
   /** Whole memories if all parameters have the same decay, otherwise single parameters. */

@@ -15,24 +15,19 @@ export function driversOf(
   store: ParameterStore,
   options: TrainingProgramOptions,
 ): { readonly gradient: GradientAccumulator; readonly optimizer: ParameterOptimizer } {
-  const onGraphs = (gradient: GradientAccumulator) => {
+  const onGraphs = () => {
     const { optimizer, parameters, optimizerState: state } = options;
-    return {
-      gradient,
-      optimizer: new GraphOptimizer(host, { store, gradient, parameters, state, optimizer }),
-    };
+    return new GraphOptimizer(host, { store, parameters, state, optimizer });
   };
   const kind = kindOf(options.optimizer);
   if (store.residency === 'device') {
     const gradient = new DeviceGradient(host, store, options.scratch);
-    return kind === 'adamw'
-      ? { gradient, optimizer: new DeviceOptimizer(host, { store, gradient }) }
-      : onGraphs(gradient);
+    return { gradient, optimizer: kind === 'adamw' ? new DeviceOptimizer(host, store) : onGraphs() };
   }
   const gradient = new AccumulatedGradient(host, store, options.scratch);
   if (kind === 'adamw-8bit') {
     return { gradient, optimizer: new EightBitOptimizer({ store, gradient }, options.parameters) };
   }
-  if (kind !== 'adamw') return onGraphs(gradient);
+  if (kind !== 'adamw') return { gradient, optimizer: onGraphs() };
   return { gradient, optimizer: new KernelOptimizer({ store, gradient }) };
 }

@@ -1,6 +1,7 @@
 import type { CallContext, ParameterStore } from '@rlp/onnx/runtime';
 import type { Optimizer } from '../optimizer/options.ts';
 import type { NamedTensor } from '../program-protocol.ts';
+import type { AccumulatedGradient } from './gradients.ts';
 import { copyIn, copyOut } from './store-copies.ts';
 
 /** Constants of one update. */
@@ -9,13 +10,13 @@ export interface UpdateStep {
   /** Number of the update. 1 for the first. */
   readonly update: number;
   readonly options: Optimizer;
-  readonly maxGradientNorm: number;
+  /** Multiplies the gradient, to clip its norm. At most 1. */
+  readonly factor: number;
 }
 
-/** Updates the parameters from the accumulated gradient and consumes it. */
+/** Updates the parameters from the accumulated gradient, which it may overwrite. */
 export interface ParameterOptimizer {
-  /** @returns Global L2 norm of the gradient before clipping. */
-  update(step: UpdateStep): Promise<number>;
+  update(step: UpdateStep): Promise<void>;
   /** Writes the weights at which gradients are taken. Absent if these are the parameters. */
   readonly writePoint?: ((into: ParameterStore) => Promise<void>) | undefined;
   /** Copies of the state that it keeps, named `state.parameter`. */
@@ -26,10 +27,10 @@ export interface ParameterOptimizer {
   release(): Promise<void>;
 }
 
-/** Parts of an optimizer. */
-export interface OptimizerParts<Gradient> {
+/** What an optimizer in host memory works on. */
+export interface HostOptimizerParts {
   readonly store: ParameterStore;
-  readonly gradient: Gradient;
+  readonly gradient: AccumulatedGradient;
 }
 
 /** Slots of a store with AdamW's state. */
@@ -43,7 +44,7 @@ export abstract class SlotOptimizer implements ParameterOptimizer {
     this.#store = store;
   }
 
-  abstract update(step: UpdateStep): Promise<number>;
+  abstract update(step: UpdateStep): Promise<void>;
 
   async save(call: CallContext): Promise<readonly NamedTensor[]> {
     const copies: NamedTensor[] = [];

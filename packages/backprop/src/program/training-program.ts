@@ -10,6 +10,7 @@ import type { MicroBatch } from '../batch/fill.ts';
 import { lossError } from '../batch/not-finite.ts';
 import { Sequence } from '../future.ts';
 import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
+import { clipFactor } from '../optimizer/optimizer.ts';
 import { scheduleFactor } from '../optimizer/schedule.ts';
 import type {
   ComputeRequest,
@@ -78,11 +79,14 @@ export class TrainingProgram {
       await this.#freezeReference();
       const { learningRate: base, schedule, optimizer, maxGradientNorm } = this.#options;
       const { learningRate = base * scheduleFactor(schedule, this.#updates) } = given;
-      const gradientNorm = await this.#optimizer.update({
+      await this.#gradient.settle();
+      const gradientNorm = await this.#gradient.norm();
+      await this.#optimizer.update({
         ...{ learningRate, update: this.#updates + 1 },
         options: given.optimizer ?? optimizer,
-        maxGradientNorm: given.maxGradientNorm ?? maxGradientNorm,
+        factor: clipFactor(gradientNorm, given.maxGradientNorm ?? maxGradientNorm),
       });
+      this.#gradient.clear();
       this.#updates += 1;
       this.#forgetPoint();
       this.#dropout.reset();

@@ -22,18 +22,8 @@ export default function createOptimizerProgram(
   { store: name, parameters, optimizer: options }: OptimizerProgramOptions,
 ) {
   const store = host.store(name);
-  const gradient = {
-    settle() {},
-    norm: () => 1,
-    clear() {},
-    outputs: () => ({}),
-    async add() {},
-    async check() {},
-    async release() {},
-  };
   const optimizer = new GraphOptimizer(host, {
     store,
-    gradient,
     parameters,
     state: `${name}/state`,
     optimizer: options,
@@ -50,7 +40,7 @@ export default function createOptimizerProgram(
     ) {
       await copyIn(store, 'gradient', given.gradients);
       const { learningRate, update } = given;
-      await optimizer.update({ learningRate, update, options, maxGradientNorm: Number.POSITIVE_INFINITY });
+      await optimizer.update({ learningRate, update, options, factor: 1 });
       return copyOut(store, undefined, call);
     },
     save: (_: undefined, call: CallContext) => optimizer.save(call),

@@ -1,5 +1,5 @@
 import { Graph, serialize, type Value } from '@rlp/onnx';
-import type { EngineHost, EngineSession, Tensors } from '@rlp/onnx/runtime';
+import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
 
 /** Graphs over the parameters of a model, compiled once per key. On a device their outputs stay there. */
 export class ParameterGraphs {
@@ -43,4 +43,18 @@ export class ParameterGraphs {
     for (const session of this.#sessions.values()) await session.release();
     this.#sessions.clear();
   }
+}
+
+/** An input of one number `[1]`. */
+export function scalar(value: number): Tensor {
+  return new Tensor('float32', Float32Array.of(value), [1]);
+}
+
+/** Inputs whose names have a prefix, without it. */
+export function withoutPrefix(
+  prefix: string,
+  inputs: Readonly<Record<string, Value>>,
+): Record<string, Value> {
+  const chosen = Object.entries(inputs).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(chosen.map(([name, value]) => [name.slice(prefix.length), value]));
 }
