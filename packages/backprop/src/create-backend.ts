@@ -1,4 +1,4 @@
-import { ArgumentError, type HostTensor, type Weights } from '@rlp/core';
+import { ArgumentError, type Weights } from '@rlp/core';
 import {
   correctionNames,
   linearLayers,
@@ -19,15 +19,23 @@ import { LoraWeights } from './lora-weights.ts';
 import { memoryForecast } from './memory-forecast.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { kindOf } from './optimizer/options.ts';
+import { withRoles } from './optimizer/roles.ts';
 import { stateSpecs } from './optimizer/state-specs.ts';
 import type { TrainedParameter } from './optimizer/update-rule.ts';
 import { adamwSlots } from './program/slot-optimizer.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
 import { type LoraPlan, mergePlan, planCorrection } from './weights/lora.ts';
-import { type MergePlan, trainedOf } from './weights/merge-plan.ts';
+import { type LoraTarget, type MergePlan, trainedOf } from './weights/merge-plan.ts';
 import { savingWith } from './weights/model-files.ts';
-import { checkedWeights, checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
+import {
+  checkedWeights,
+  checkWeights,
+  deleteStores,
+  type PolicyWeights,
+  toWeights,
+  zeros,
+} from './weights/policy-weights.ts';
 import { initialHead, valueHeadSpec } from './weights/value-head.ts';
 
 /** Parts that differ between full training and a low-rank correction. */
@@ -102,10 +110,9 @@ function planFull(
   head: Weights,
 ): Plan {
   const { model, store } = options;
-  const linear = new Set(linearLayers(model.config).map(({ weight }) => weight));
   return {
     stores: [{ name: store, weights: new Map([...model.weights, ...head]), slots: trainingSlots(options) }],
-    trained: [...parameters.map((parameter) => withRole(parameter, linear)), ...others(head)],
+    trained: withRoles(model.config, [...parameters, ...specsOf(head)]),
     lora: undefined,
     merge: undefined,
   };
@@ -122,18 +129,18 @@ function planQuantized(
   const { targets, modules, scale } = lora;
   requireHost(engine, `lora.base '${form}'`, "use 'float32'");
   const layers = linearLayers(model.config);
-  const published = targets.flatMap(({ layer, down, up }): [string, HostTensor][] => {
+  const published = targets.flatMap(({ layer, down, up }) => {
     const names = correctionNames(layer.weight);
-    return [
-      [names.down, zerosOf(down)],
-      [names.up, zerosOf(up)],
-    ];
+    return zeros([
+      { ...down, name: names.down },
+      { ...up, name: names.up },
+    ]);
   });
   return {
     ...correctionPlan(options, lora, head, [
       {
         name: store,
-        weights: new Map([...quantizeWeights(model.weights, layers, form), ...published]),
+        weights: new Map([...quantizeWeights(model.weights, layers, form), ...toWeights(published)]),
         origin: model.weights,
       },
     ]),
@@ -142,10 +149,6 @@ function planQuantized(
       parameters: parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape })),
     },
   };
-}
-
-function zerosOf({ shape }: ParameterSpec): HostTensor {
-  return { shape, data: new Float32Array(shape.reduce((size, length) => size * length, 1)) };
 }
 
 function planLora(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
@@ -170,33 +173,26 @@ function correctionPlan(
   frozen: Plan['stores'],
 ): Omit<Plan, 'merge'> {
   const { targets, modules, factors } = lora;
-  const linear = new Set(linearLayers(options.model.config).map(({ weight }) => weight));
   if (lora.dropout > 0) requireHost(options.engine, `lora.dropout ${lora.dropout}`, 'use 0');
   const weights = new Map([...factors, ...head]);
   return {
     stores: [{ name: `${options.store}/adapter`, weights, slots: trainingSlots(options) }, ...frozen],
     trained: [
-      ...targets.flatMap((target) =>
-        trainedOf(target).map((factor) => withRole(factor, new Set([target.down.name, target.up.name]))),
-      ),
-      ...modules.map((module) => withRole(module, linear)),
-      ...others(head),
+      ...targets.flatMap(factorsOf),
+      ...withRoles(options.model.config, [...modules, ...specsOf(head)]),
     ],
     lora,
   };
 }
 
+function factorsOf(target: LoraTarget): TrainedParameter[] {
+  const roleOf = (spec: ParameterSpec) => (spec === target.magnitude ? 'other' : 'linear');
+  return trainedOf(target).map((spec) => ({ ...spec, role: roleOf(spec) }));
+}
+
 /** Slots of the trained parameters. AdamW's state lies beside them, unless a device has no such memory; then nothing is written to it. */
 function trainingSlots({ optimizer }: ResolvedOnnxBackendOptions): readonly string[] {
   return ['gradient', ...(kindOf(optimizer) === 'adamw' ? adamwSlots : [])];
-}
-
-function withRole(parameter: ParameterSpec, linear: ReadonlySet<string>): TrainedParameter {
-  return { ...parameter, role: linear.has(parameter.name) ? 'linear' : 'other' };
-}
-
-function others(head: Weights): TrainedParameter[] {
-  return specsOf(head).map((parameter) => withRole(parameter, new Set()));
 }
 
 function specsOf(weights: Weights): ParameterSpec[] {

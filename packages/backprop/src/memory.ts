@@ -8,11 +8,12 @@ import {
   quantizedBytes,
   quantizedForms,
 } from '@rlp/models/decoder';
-import type { ParameterSpec } from '@rlp/onnx/runtime';
+import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
 import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
 import { headBlockRows, largeVocabulary } from './graphs/parameter-blocks.ts';
 import { optimizerSchema } from './optimizer/options.ts';
+import { withRoles } from './optimizer/roles.ts';
 import { stateBytes } from './optimizer/state-specs.ts';
 import type { TrainedParameter } from './optimizer/update-rule.ts';
 
@@ -150,7 +151,10 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     weights: lora ? loraWeights(config, lora, parameters, trained) : float * parameters,
     reference: question.reference === 'none' ? 0 : float * trained,
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
-    optimizer: stateBytes(optimizerSchema.parse(optimizer ?? {}), adapter ?? allParameters(config)),
+    optimizer: stateBytes(
+      optimizerSchema.parse(optimizer ?? {}),
+      adapter ?? withRoles(config, parameterSpecs(config)),
+    ),
     activations:
       float *
         tokens *
@@ -241,21 +245,8 @@ function adapterParameters(config: ModelConfig, { rank, modulesToSave }: Correct
   return [...factors, ...withRoles(config, modules)];
 }
 
-function allParameters(config: ModelConfig): TrainedParameter[] {
-  return withRoles(config, parameterSpecs(config));
-}
-
-function withRoles(config: ModelConfig, parameters: readonly ParameterSpec[]): TrainedParameter[] {
-  const linear = new Set(linearLayers(config).map(({ weight }) => weight));
-  return parameters.map(({ name, shape }) => ({ name, shape, role: linear.has(name) ? 'linear' : 'other' }));
-}
-
 function count(tensors: readonly { readonly shape: readonly number[] }[]): number {
-  return tensors.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
-}
-
-function sizeOf(shape: readonly number[]): number {
-  return shape.reduce((product, length) => product * length, 1);
+  return tensors.reduce((sum, { shape }) => sum + elementCount(shape), 0);
 }
 
 function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' | 'recompute'): number {

@@ -23,6 +23,7 @@ export { type SerializeOptions, serialize } from './graph/serialize.ts';
 export {
   broadcastShapes,
   type Dimension,
+  elementCount,
   formatShape,
   isStatic,
   productDimension,

@@ -1,5 +1,6 @@
 import type { ModelConfig } from '@rlp/models';
 import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
+import { elementCount } from '@rlp/onnx';
 import type { Engine } from '@rlp/onnx/runtime';
 
 /** `'blocks'` computes long rows in blocks of columns, `'whole'` computes all pairs at once. */
@@ -30,7 +31,7 @@ export function layoutCosts(
 ): LayoutCosts {
   const onProcessor = executionProvider === 'cpu';
   const sizes = (shapes: readonly (readonly number[])[]) =>
-    shapes.reduce((sum, shape) => sum + shape.reduce((product, size) => product * size, 1), 0);
+    shapes.reduce((sum, shape) => sum + elementCount(shape), 0);
   const linear = sizes(linearLayers(config).map(({ inputs, outputs }) => [inputs, outputs]));
   const all = sizes(parameterSpecs(config).map(({ shape }) => shape));
   return {

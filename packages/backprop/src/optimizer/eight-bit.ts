@@ -1,3 +1,4 @@
+import { elementCount } from '@rlp/onnx';
 import { type CodedNumbers, codedBlock, codedNumbers, type ParameterStore } from '@rlp/onnx/runtime';
 import type { TrainedParameter } from './update-rule.ts';
 
@@ -8,25 +9,21 @@ const smallestLength = 4096;
 
 /** Whether the moments of a parameter are kept in 8 bits. */
 export function hasEightBitMoments({ shape }: Pick<TrainedParameter, 'shape'>): boolean {
-  return lengthOf(shape) >= smallestLength;
+  return elementCount(shape) >= smallestLength;
 }
 
 /** Bytes of a parameter's moments in memory. */
 export function eightBitBytes({ shape }: Pick<TrainedParameter, 'shape'>): number {
-  const length = lengthOf(shape);
+  const length = elementCount(shape);
   return hasEightBitMoments({ shape }) ? 2 * (length + 4 * Math.ceil(length / codedBlock)) : 8 * length;
 }
 
 /** Tensors of a parameter's state in a checkpoint, shapes by name. Each number of `codes` holds three codes. */
 export function eightBitState({ shape }: TrainedParameter): Readonly<Record<string, readonly number[]>> {
   if (!hasEightBitMoments({ shape })) return { moment1: shape, moment2: shape };
-  const codes = [Math.ceil(lengthOf(shape) / 3)];
-  const scales = [Math.ceil(lengthOf(shape) / codedBlock)];
+  const codes = [Math.ceil(elementCount(shape) / 3)];
+  const scales = [Math.ceil(elementCount(shape) / codedBlock)];
   return { codes1: codes, scales1: scales, codes2: codes, scales2: scales };
-}
-
-function lengthOf(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
 }
 
 /**

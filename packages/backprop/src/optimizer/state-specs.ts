@@ -1,3 +1,4 @@
+import { elementCount } from '@rlp/onnx';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { eightBitBytes, eightBitState } from './eight-bit.ts';
 import type { Optimizer } from './options.ts';
@@ -19,8 +20,6 @@ export function stateBytes(optimizer: Optimizer, parameters: readonly TrainedPar
   const bytes =
     optimizer.kind === 'adamw-8bit'
       ? parameters.map(eightBitBytes)
-      : [...stateSpecs(optimizer, parameters), ...point].map(
-          ({ shape }) => 4 * shape.reduce((a, b) => a * b, 1),
-        );
+      : [...stateSpecs(optimizer, parameters), ...point].map(({ shape }) => 4 * elementCount(shape));
   return bytes.reduce((sum, each) => sum + each, 0);
 }

@@ -1,3 +1,4 @@
+import { elementCount } from '@rlp/onnx';
 import type { CallContext } from '@rlp/onnx/runtime';
 import { EightBitMoments, eightBitState, hasEightBitMoments } from '../optimizer/eight-bit.ts';
 import { type OptimizerOf, weightDecayOf } from '../optimizer/options.ts';
@@ -71,7 +72,7 @@ export class EightBitOptimizer implements ParameterOptimizer {
 }
 
 function momentsOf(parameter: TrainedParameter): EightBitMoments | WholeMoments {
-  const length = parameter.shape.reduce((product, size) => product * size, 1);
+  const length = elementCount(parameter.shape);
   if (hasEightBitMoments(parameter)) return new EightBitMoments(length);
   return { moment1: new Float32Array(length), moment2: new Float32Array(length) };
 }

@@ -1,3 +1,4 @@
+import { elementCount } from '@rlp/onnx';
 import type { CallContext, ParameterStore } from '@rlp/onnx/runtime';
 import { movingAverage } from '../optimizer/optimizer.ts';
 import type { NamedTensor } from '../program-protocol.ts';
@@ -59,7 +60,6 @@ export async function clearParameters(
   slot?: string,
 ): Promise<void> {
   for (const { name, shape } of parameters) {
-    const size = shape.reduce((product, length) => product * length, 1);
-    await store.write(name, new Float32Array(size), slot);
+    await store.write(name, new Float32Array(elementCount(shape)), slot);
   }
 }

@@ -5,7 +5,7 @@ import { adamw, clipFactor, globalNorm, movingAverage } from '../optimizer/optim
 import { weightDecayOf } from '../optimizer/options.ts';
 import { scheduleFactor } from '../optimizer/schedule.ts';
 import type { ProgramState } from '../program-protocol.ts';
-import { toTensors, toWeights } from '../weights/policy-weights.ts';
+import { toTensors, toWeights, zeros } from '../weights/policy-weights.ts';
 import type { ResolvedTfjsBackendOptions } from './options.ts';
 
 /** Options of a backend that {@link TrainingState} uses. */
@@ -37,7 +37,7 @@ export class TrainingState {
     this.#options = options;
     this.#specs = specs;
     this.#weights = ordered(specs, weights);
-    this.#moments = zeros(momentSpecs(specs));
+    this.#moments = toWeights(zeros(momentSpecs(specs)));
   }
 
   /** The current weights, not a copy. The next update changes them. */
@@ -81,7 +81,7 @@ export class TrainingState {
    * @throws TrainingError naming the first tensor that is not finite.
    */
   accumulate(gradients: readonly Float32Array[]): void {
-    this.#gradient ??= zeros(this.#specs);
+    this.#gradient ??= toWeights(zeros(this.#specs));
     for (const [index, { name }] of this.#specs.entries()) {
       const { data } = this.#gradient.get(name)!;
       const addend = gradients[index]!;
@@ -94,7 +94,7 @@ export class TrainingState {
 
   /** Copy of the accumulated gradient. Zeros if none was accumulated. */
   gradient(): Weights {
-    return this.#gradient ? copyWeights(this.#gradient) : zeros(this.#specs);
+    return this.#gradient ? copyWeights(this.#gradient) : toWeights(zeros(this.#specs));
   }
 
   clearGradient(): void {
@@ -109,7 +109,7 @@ export class TrainingState {
     const factor = clipFactor(gradientNorm, maxGradientNorm);
     const learningRate = base * scheduleFactor(schedule, this.#updates);
     this.#updates += 1;
-    const gradient = this.#gradient ?? zeros(this.#specs);
+    const gradient = this.#gradient ?? toWeights(zeros(this.#specs));
     for (const { name, shape } of this.#specs) {
       const { data } = gradient.get(name)!;
       if (factor < 1) for (let i = 0; i < data.length; i++) data[i] = data[i]! * factor;
@@ -180,9 +180,4 @@ function ordered(specs: readonly ParameterSpec[], weights: Weights): Weights {
 /** A deep copy of weights. */
 export function copyWeights(weights: Weights): Map<string, HostTensor> {
   return new Map([...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
-}
-
-function zeros(specs: readonly ParameterSpec[]): Map<string, HostTensor> {
-  const size = (shape: readonly number[]) => shape.reduce((product, length) => product * length, 1);
-  return new Map(specs.map(({ name, shape }) => [name, { shape, data: new Float32Array(size(shape)) }]));
 }

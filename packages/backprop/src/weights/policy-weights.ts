@@ -1,6 +1,7 @@
 import { ArgumentError, type HostTensor, type PublicationForm, type Weights } from '@rlp/core';
 import { checkWeightShapes } from '@rlp/models';
 import { firstNonFinite } from '@rlp/models/decoder';
+import { elementCount } from '@rlp/onnx';
 import type { Engine, ParameterSpec } from '@rlp/onnx/runtime';
 import type { NamedTensor } from '../program-protocol.ts';
 
@@ -12,6 +13,11 @@ export function toWeights(tensors: readonly NamedTensor[]): Weights {
 /** Inverse of {@link toWeights}. */
 export function toTensors(weights: Weights): NamedTensor[] {
   return [...weights].map(([name, { shape, data }]) => ({ name, shape, data }));
+}
+
+/** Tensors of zeros. */
+export function zeros(specs: readonly ParameterSpec[]): NamedTensor[] {
+  return specs.map(({ name, shape }) => ({ name, shape, data: new Float32Array(elementCount(shape)) }));
 }
 
 /**

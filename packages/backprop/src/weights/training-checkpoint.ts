@@ -7,7 +7,7 @@ import { fs, join } from '../node-files.ts';
 import type { OptimizerKind } from '../optimizer/options.ts';
 import type { NamedTensor, ProgramState } from '../program-protocol.ts';
 import { type CheckpointState, openCheckpoint, readState, stateFile, writeState } from './checkpoint.ts';
-import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
+import { checkWeights, type PolicyWeights, toTensors, toWeights, zeros } from './policy-weights.ts';
 import { splitHead, valueHeadFile } from './value-head.ts';
 
 /** Files of the trained parameters in a checkpoint. */
@@ -157,12 +157,6 @@ function freshState(policy: Weights, { weights, optimizer }: CheckpointParts): P
     optimizer: zeros(optimizer.state),
     reference: undefined,
   };
-}
-
-function zeros(specs: readonly ParameterSpec[]): NamedTensor[] {
-  return specs.map(({ name, shape }) => {
-    return { name, shape, data: new Float32Array(shape.reduce((size, length) => size * length, 1)) };
-  });
 }
 
 function checkSavedHead(

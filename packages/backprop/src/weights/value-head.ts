@@ -3,7 +3,7 @@ import type { ModelConfig } from '@rlp/models';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { ValueHeadStart } from '../batch/value-losses.ts';
 import type { NamedTensor } from '../program-protocol.ts';
-import { checkWeights } from './policy-weights.ts';
+import { checkWeights, toWeights, zeros } from './policy-weights.ts';
 
 /** Name of the value head's row, as in Hugging Face's sequence and token classification models. */
 export const valueHeadName = 'score.weight';
@@ -26,9 +26,7 @@ export function valueHeadSpec(
  */
 export function initialHead(spec: ParameterSpec | undefined, start: ValueHeadStart): Weights {
   if (!spec) return new Map();
-  const zeros = () => new Float32Array(spec.shape.reduce((product, length) => product * length, 1));
-  const head = typeof start === 'object' ? start : { shape: spec.shape, data: zeros() };
-  const weights = new Map([[spec.name, head]]);
+  const weights = typeof start === 'object' ? new Map([[spec.name, start]]) : toWeights(zeros([spec]));
   checkWeights('createOnnxBackend: valueHead', [spec], weights);
   return weights;
 }

@@ -7,6 +7,7 @@ import {
   RandomStream,
   type TokenId,
 } from '@rlp/core';
+import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
 
 import { modelConfigSchema } from '../config/config-schema.ts';
@@ -89,7 +90,7 @@ function draw(config: ModelConfig, { name, shape, role, place }: DecoderParamete
 
 function allocate(name: string, shape: readonly number[]): Float32Array {
   try {
-    return new Float32Array(shape.reduce((product, size) => product * size, 1));
+    return new Float32Array(elementCount(shape));
   } catch (cause) {
     throw new ArgumentError(`createModel: no memory for ${name} of [${shape}]; make the config smaller`, {
       cause,

@@ -1,5 +1,6 @@
 import { FormatError, parseOptions } from '@rlp/core';
 import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
+import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
 import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
@@ -79,10 +80,7 @@ export async function loadWeights(
   const checkpoint = await openSafetensors(path);
   const files = locateParameters(config, checkpoint.tensors, checkpoint.files[0] ?? path);
   const located = [...files.values()];
-  const numbers = located.reduce(
-    (sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1),
-    0,
-  );
+  const numbers = located.reduce((sum, { shape }) => sum + elementCount(shape), 0);
   const stored = staysInFile(numbers) ? fileTensors(located) : await readTensors(located, options);
   const weights = new Map([...files].map(([name, tensor]) => [name, stored.get(tensor.name)!] as const));
   return { weights, files };

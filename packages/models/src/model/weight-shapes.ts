@@ -1,4 +1,5 @@
 import { ArgumentError, type Weights } from '@rlp/core';
+import { elementCount } from '@rlp/onnx';
 
 const mostReported = 10;
 
@@ -20,7 +21,7 @@ export function checkWeightShapes(
   }
   for (const { name, shape } of specs) {
     const tensor = weights.get(name);
-    const size = shape.reduce((product, length) => product * length, 1);
+    const size = elementCount(shape);
     if (!tensor) problems.push(`"${name}" is missing`);
     else if (tensor.shape.join() !== shape.join()) {
       problems.push(`"${name}" has shape [${tensor.shape}], expected [${shape}]`);

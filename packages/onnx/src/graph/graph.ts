@@ -2,7 +2,7 @@ import { ArgumentError } from '@rlp/core';
 
 import type { Attributes } from './attributes.ts';
 import { type DataType, isFloating } from './data-type.ts';
-import { elementCount, formatShape, type Shape } from './shape.ts';
+import { formatShape, type Shape, staticElementCount } from './shape.ts';
 import { checkPlace, encodeTensor, type TensorData } from './tensor-data.ts';
 
 /** A tensor of the graph: an input, a constant, an initializer or the output of a node. */
@@ -151,7 +151,7 @@ export class Graph {
   ): Value {
     const value = this.#value(this.#claim(name), type, shape, undefined);
     const owner = `initializer "${name}"`;
-    const count = elementCount(name, shape);
+    const count = staticElementCount(name, shape);
     const external = typeof data === 'object' && 'file' in data;
     if (external) checkPlace(owner, type, data, count);
     this.initializers.push({ value, data: external ? data : encodeTensor(owner, type, data, count) });
@@ -164,7 +164,7 @@ export class Graph {
    */
   constant(data: TensorData, shape?: readonly number[], type: DataType = 'float32'): Value {
     const resolved = shape ?? (typeof data === 'number' ? [] : [data.length]);
-    const bytes = encodeTensor('constant', type, data, elementCount('constant', resolved)).slice();
+    const bytes = encodeTensor('constant', type, data, staticElementCount('constant', resolved)).slice();
     const key = `${type}${formatShape(resolved)}${hash(bytes)}`;
     const bucket = this.#constants.get(key) ?? [];
     const known = bucket.find(({ data: other }) => other instanceof Uint8Array && equalBytes(other, bytes));

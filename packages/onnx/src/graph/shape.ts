@@ -26,13 +26,18 @@ export function isStatic(shape: Shape): shape is readonly number[] {
   return shape.every((dimension) => typeof dimension === 'number');
 }
 
+/** Number of elements of a tensor of this shape. 1 for a scalar. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((count, size) => count * size, 1);
+}
+
 /**
- * Number of elements of a static shape.
+ * {@link elementCount} of a shape that must be static.
  *
  * @throws ArgumentError if an axis is named. The message gives its name.
  */
-export function elementCount(operation: string, shape: Shape): number {
-  return shape.reduce<number>((count, dimension) => count * staticDimension(operation, shape, dimension), 1);
+export function staticElementCount(operation: string, shape: Shape): number {
+  return elementCount(shape.map((dimension) => staticDimension(operation, shape, dimension)));
 }
 
 /** Returns `dimension` as a number. Throws an ArgumentError if it is a name. */

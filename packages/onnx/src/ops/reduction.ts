@@ -1,5 +1,5 @@
 import { defineOp, type OpDefinition, type Value } from '../graph/graph.ts';
-import { elementCount, resolveAxis, type Shape } from '../graph/shape.ts';
+import { resolveAxis, type Shape, staticElementCount } from '../graph/shape.ts';
 import { div, mul } from './arithmetic.ts';
 import { cast, equal } from './comparison.ts';
 import { applyOne, expectFloating, type YesNo } from './operand.ts';
@@ -9,7 +9,7 @@ import { expand, keptShape, type ReduceOptions, reduce, reshape, shapeTensor, su
 function countAlong(like: Value, shape: Shape, axes: readonly number[]): Value {
   const sizes = axes.map((axis) => shape[axis]!);
   if (sizes.every((size) => typeof size === 'number')) {
-    return like.graph.constant(elementCount('mean', sizes), [], like.type);
+    return like.graph.constant(staticElementCount('mean', sizes), [], like.type);
   }
   const runtime = cast(shapeTensor(like.graph, sizes), like.type);
   return applyOne(productOp, [runtime], { keepdims: 0 }, { type: like.type, shape: [] });

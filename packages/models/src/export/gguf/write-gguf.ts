@@ -1,3 +1,4 @@
+import { elementCount } from '@rlp/onnx';
 import { fs } from '../../node-files.ts';
 import { encodedSize, encodeValues, type GgufType, typeCodes } from './quantize.ts';
 
@@ -29,7 +30,6 @@ const version = 3;
 const alignment = 32;
 const kinds = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
 const aligned = (size: number) => Math.ceil(size / alignment) * alignment;
-const countOf = (shape: readonly number[]) => shape.reduce((product, size) => product * size, 1);
 
 /**
  * Writes a GGUF file.
@@ -67,7 +67,7 @@ function header(metadata: ReadonlyMap<string, GgufValue>, tensors: readonly Gguf
     bytes.string(name).uint32(shape.length);
     for (const size of shape.toReversed()) bytes.uint64(size);
     bytes.uint32(typeCodes[type]).uint64(offset);
-    offset += aligned(encodedSize(type, countOf(shape)));
+    offset += aligned(encodedSize(type, elementCount(shape)));
   }
   bytes.push(new Uint8Array(aligned(bytes.length) - bytes.length));
   return bytes.joined();

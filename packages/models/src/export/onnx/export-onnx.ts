@@ -1,6 +1,6 @@
 import { type HostTensor, numbersOf, parseOptions } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
-import { type ExternalData, serialize } from '@rlp/onnx';
+import { type ExternalData, elementCount, serialize } from '@rlp/onnx';
 import * as z from 'zod';
 import { parameterSpecs } from '../../decoder/parameters.ts';
 import { writeDescriptionFiles } from '../../model/save-model.ts';
@@ -60,7 +60,7 @@ export async function exportOnnx(
 }
 
 function byteLengthOf({ shape }: HostTensor): number {
-  return shape.reduce((product, length) => product * length, Float32Array.BYTES_PER_ELEMENT);
+  return Float32Array.BYTES_PER_ELEMENT * elementCount(shape);
 }
 
 type Tensors = readonly (readonly [name: string, tensor: HostTensor])[];

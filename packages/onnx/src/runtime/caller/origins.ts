@@ -1,5 +1,5 @@
+import { elementCount } from '../../graph/shape.ts';
 import type { StoreTensor, StoreTensors } from '../protocol.ts';
-import { elements } from '../stores/store-layout.ts';
 
 /** Values of a stretch, and stretches of a sample. Few, because each is a separate reading if the tensor is in a file. */
 const [valuesAtOnce, stretches] = [16, 4];
@@ -7,7 +7,7 @@ const [valuesAtOnce, stretches] = [16, 4];
 /** Shape of a tensor and some of its values, from evenly spaced places. */
 function sampleOf(tensor: StoreTensor): string {
   const { shape } = tensor;
-  const length = elements(shape);
+  const length = elementCount(shape);
   const values = new Float32Array(Math.min(valuesAtOnce, length));
   const samples = Array.from({ length: length > values.length ? stretches : 1 }, (_, at) => {
     const first = Math.floor((at * (length - values.length)) / (stretches - 1));

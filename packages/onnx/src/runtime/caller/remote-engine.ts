@@ -1,4 +1,5 @@
 import { EngineError } from '@rlp/core';
+import { elementCount } from '../../graph/shape.ts';
 import type { StorePart } from '../channel.ts';
 import type { ResolvedEngineOptions } from '../options.ts';
 import type {
@@ -15,7 +16,6 @@ import type {
 } from '../protocol.ts';
 import { type Residency, residencyOf } from '../providers.ts';
 import { checkLength, checkShapes } from '../stores/store.ts';
-import { elements } from '../stores/store-layout.ts';
 import { CallerCopies } from './caller-copies.ts';
 import type { Client } from './client.ts';
 import { Origins } from './origins.ts';
@@ -207,7 +207,7 @@ export class RemoteEngine implements Engine {
     );
     for (const [parameter, tensor] of contents) {
       const { copy, held } = contentsOf(name, parameter, tensor);
-      for (const { first, count } of parts(elements(tensor.shape), this.residency)) {
+      for (const { first, count } of parts(elementCount(tensor.shape), this.residency)) {
         await buffers.pass({ name, parameter, first, count }, (target) => copy(target, first));
       }
       this.#copies.copied(held);

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import type { InferenceSession, Tensor } from 'onnxruntime-common';
+import { elementCount } from '../../graph/shape.ts';
 import type { Tensors } from '../protocol.ts';
 import { elementTypes } from './element-types.ts';
 import { identityModel } from './identity-model.ts';
@@ -265,7 +266,6 @@ class BindingNativeSession implements NativeSession {
     const { isTensor, type, shape } = this.#metadata.get(name)!;
     const array = elementTypes[type];
     if (!isTensor || !array || shape.length === 0 || shape.some((size) => size < 0)) return null;
-    const length = shape.reduce((product, size) => product * size, 1);
-    return this.#tensor(array[0], array[1](length), shape);
+    return this.#tensor(array[0], array[1](elementCount(shape)), shape);
   }
 }

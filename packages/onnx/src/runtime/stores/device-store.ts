@@ -1,11 +1,12 @@
 import { EngineError } from '@rlp/core';
 import type { Tensor } from 'onnxruntime-common';
+import { elementCount } from '../../graph/shape.ts';
 import type { NativeRuntime } from '../native/native.ts';
 import type { StoreSpec, Stretch } from '../protocol.ts';
 import type { DeviceTransfer } from './device-transfer.ts';
 import { OnDevice } from './on-device.ts';
 import type { OwnedStore } from './store.ts';
-import { checkLength, elements, layOut, placementOf, type StoreLayout } from './store-layout.ts';
+import { checkLength, layOut, placementOf, type StoreLayout } from './store-layout.ts';
 
 /**
  * A store of device buffers.
@@ -31,7 +32,7 @@ export class DeviceStore extends OnDevice implements OwnedStore {
     let tensor = this.#tensors.get(key);
     if (!tensor) {
       const { shape } = placementOf(this.name, this.#layout, parameter).spec;
-      tensor = this.#runtime.tensor('float32', new Float32Array(elements(shape)), shape);
+      tensor = this.#runtime.tensor('float32', new Float32Array(elementCount(shape)), shape);
       this.#tensors.set(key, tensor);
     }
     return tensor;
@@ -58,7 +59,7 @@ export class DeviceStore extends OnDevice implements OwnedStore {
 
   replace(parameter: string, tensor: Tensor, slot?: string): void {
     const key = this.#key(parameter, slot);
-    checkLength(this.name, placementOf(this.name, this.#layout, parameter), elements(tensor.dims));
+    checkLength(this.name, placementOf(this.name, this.#layout, parameter), elementCount(tensor.dims));
     if (tensor.type !== 'float32') {
       throw new EngineError(
         `store "${this.name}": "${parameter}" expected a tensor of float32, got ${tensor.type}`,

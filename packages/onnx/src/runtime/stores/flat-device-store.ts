@@ -1,10 +1,11 @@
 import { EngineError } from '@rlp/core';
 import type { Tensor } from 'onnxruntime-common';
+import { elementCount } from '../../graph/shape.ts';
 import type { DeviceMemory, NativeRuntime } from '../native/native.ts';
 import type { ParameterSpec, StoreSpec, Stretch } from '../protocol.ts';
 import type { DeviceTransfer } from './device-transfer.ts';
 import { OnDevice } from './on-device.ts';
-import { checkLength, elements, layOut, placementOf, type StoreLayout } from './store-layout.ts';
+import { checkLength, layOut, placementOf, type StoreLayout } from './store-layout.ts';
 
 /** Values, or a slot, in one tensor, and the parameters in it. */
 interface Region {
@@ -81,7 +82,7 @@ export class FlatDeviceStore extends OnDevice {
   }
 
   replace(parameter: string, tensor: Tensor, slot?: string): void {
-    checkLength(this.name, this.#place(parameter, slot), elements(tensor.dims));
+    checkLength(this.name, this.#place(parameter, slot), elementCount(tensor.dims));
     if (tensor.type !== 'float32') {
       throw new EngineError(
         `store "${this.name}": "${parameter}" expected a tensor of float32, got ${tensor.type}`,

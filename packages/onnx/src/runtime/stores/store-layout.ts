@@ -1,6 +1,7 @@
 import { ArgumentError, EngineError } from '@rlp/core';
 import * as z from 'zod';
 
+import { elementCount } from '../../graph/shape.ts';
 import type { ParameterSpec, StoreSpec } from '../protocol.ts';
 
 const schema = z.strictObject({
@@ -13,11 +14,6 @@ const schema = z.strictObject({
 
 /** Schema of a {@link StoreSpec}. */
 export const storeSpecSchema = schema;
-
-/** Number of elements of a shape. 1 for a scalar. */
-export function elements(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
-}
 
 /** Position of one parameter: its memory, and its first element within a slot's region there. */
 export interface Placement {
@@ -53,7 +49,7 @@ export function layOut(spec: StoreSpec, regions: number, limitBytes: number): St
         `createStore "${spec.name}": parameter "${parameter.name}" occurs twice; name each parameter once`,
       );
     }
-    const length = elements(parameter.shape);
+    const length = elementCount(parameter.shape);
     const padded = Math.ceil(length / alignmentElements) * alignmentElements;
     if (padded > capacity) throw tooLarge(spec, parameter, regions, limitBytes);
     if (regionLengths.at(-1)! + padded > capacity) regionLengths.push(0);
@@ -72,8 +68,8 @@ function tooLarge(
 ): EngineError {
   const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(2)} GiB`;
   return new EngineError(
-    `createStore "${spec.name}": parameter "${name}" [${shape.join(', ')}] takes ${gib(elements(shape) * 4)}, ` +
-      `${gib(elements(shape) * 4 * regions)} with its ${regions - 1} slots, and one memory holds ${gib(limitBytes)}. ` +
+    `createStore "${spec.name}": parameter "${name}" [${shape.join(', ')}] takes ${gib(elementCount(shape) * 4)}, ` +
+      `${gib(elementCount(shape) * 4 * regions)} with its ${regions - 1} slots, and one memory holds ${gib(limitBytes)}. ` +
       'Keep slots in stores of their own, or split the parameter',
   );
 }

@@ -1,8 +1,9 @@
 import { ArgumentError } from '@rlp/core';
+import { elementCount } from '../../graph/shape.ts';
 
 import type { StorePart } from '../channel.ts';
 import type { ParameterStore, StoreTensor, StoreTensors } from '../protocol.ts';
-import { checkSlot, elements } from './store-layout.ts';
+import { checkSlot } from './store-layout.ts';
 
 /** A store, from the side of the engine that owns it. */
 export interface OwnedStore extends ParameterStore {
@@ -61,7 +62,7 @@ export function checkLength(
   parameter: string,
   { shape, data }: StoreTensor,
 ): void {
-  const length = elements(shape);
+  const length = elementCount(shape);
   if (data.length === length) return;
   throw new ArgumentError(
     `${owner} "${store}": parameter "${parameter}" [${shape.join(', ')}] has ${length} elements, got ${data.length}; give data of its shape`,

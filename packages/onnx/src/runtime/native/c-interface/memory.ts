@@ -1,4 +1,5 @@
 import { Tensor } from 'onnxruntime-common';
+import { elementCount } from '../../../graph/shape.ts';
 import { identityModel } from '../identity-model.ts';
 import type { DeviceMemory, NativeSessionOptions } from '../native.ts';
 import { type BoundSession, deviceBuffer } from './bound-session.ts';
@@ -30,7 +31,7 @@ export function boundMemory(
       );
     },
     copy(source, target) {
-      const flat = (tensor: Tensor) => [tensor.dims.reduce((product, size) => product * size, 1)];
+      const flat = (tensor: Tensor) => [elementCount(tensor.dims)];
       const x =
         source.location === 'gpu-buffer'
           ? Tensor.fromGpuBuffer(source.gpuBuffer, { dataType: 'float32', dims: flat(source) })

@@ -1,5 +1,6 @@
 import { EngineError } from '@rlp/core';
 import { Tensor } from 'onnxruntime-common';
+import { elementCount } from '../../../graph/shape.ts';
 import { elementTypes, type NumericData } from '../element-types.ts';
 import type { OrtInterface, Pointer } from './interface.ts';
 
@@ -47,7 +48,7 @@ export class OrtValues {
   hostTensor(value: Pointer): Tensor {
     const { type, dims } = this.describe(value);
     const [, allocate] = elementTypes[typeNumbers.get(type)!]!;
-    const data = allocate(dims.reduce((product, size) => product * size, 1));
+    const data = allocate(elementCount(dims));
     if (data.byteLength > 0) {
       const source = new Uint8Array(this.#ort.memory(this.address(value), data.byteLength));
       new Uint8Array(data.buffer, data.byteOffset, data.byteLength).set(source);
@@ -77,7 +78,7 @@ export class OrtValues {
 
   /** A value of another shape over elements on the device. */
   overDevice(address: Pointer, type: Tensor.Type, dims: readonly number[]): Pointer {
-    const bytes = dims.reduce((product, size) => product * size, elementBytes(type));
+    const bytes = elementBytes(type) * elementCount(dims);
     return this.#over(this.#memories.device, address, bytes, type, dims);
   }
 
