@@ -21,6 +21,7 @@ import {
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
 import { type OptimStepOptions, resolveOptimStep } from './backend-options.ts';
+import { countTokens } from './batch/count-tokens.ts';
 import type { AttentionForm } from './batch/layout-costs.ts';
 import {
   type PackedBatch,
@@ -135,23 +136,25 @@ export class OnnxTrainingBackend implements FullBackend {
     return this.#submit(async () => {
       checkLossValues(loss, this.#valueHead);
       const packed = packBatch(batch, loss, this.#parts.packing);
+      const tokens = countTokens(batch);
       const result = await this.#compute(
         packed,
         `train: ${loss.key}`,
         (attention) => ({ kind: 'training', attention, loss: traceLoss(loss) }),
         (request) => this.#parts.program.call('forwardBackward', request),
       );
-      const { trained } = packed.tokens;
       const { logprobs = [], ...others } = Object.fromEntries(
         Object.entries(result.scores).map(([name, scores]) => [name, unpack(packed, scores)]),
       );
       const sums = Object.entries(result.metricSums);
       return {
         loss: result.loss,
-        metrics: Object.fromEntries(sums.map(([name, sum]) => [name, trained === 0 ? 0 : sum / trained])),
+        metrics: Object.fromEntries(
+          sums.map(([name, sum]) => [name, tokens.trained === 0 ? 0 : sum / tokens.trained]),
+        ),
         logprobs,
         ...others,
-        tokens: packed.tokens,
+        tokens,
       };
     });
   }

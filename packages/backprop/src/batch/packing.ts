@@ -13,8 +13,6 @@ export interface PackedBatch {
   /** Length of every sequence in the batch. */
   readonly lengths: readonly number[];
   readonly temperature: number;
-  /** Number of tokens with mask 1, and of all tokens. */
-  readonly tokens: { readonly trained: number; readonly total: number };
 }
 
 /** Options for packing. */
@@ -45,9 +43,8 @@ export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOpti
   const packed = pack(paths, { claims, sequencesPerRow }, options, (scored) =>
     lossGrid(scored, sequences, loss),
   );
-  let trained = 0;
-  for (const { mask } of sequences) for (let t = 0; t < mask.length; t++) trained += mask[t]!;
-  return { ...packed, ...sizesOf(sequences, trained), temperature: sequences[0]!.temperature ?? 1 };
+  const lengths = sequences.map(({ tokens }) => tokens.length);
+  return { ...packed, lengths, temperature: sequences[0]!.temperature ?? 1 };
 }
 
 /**
@@ -63,11 +60,8 @@ export function packSequences(
 ): PackedBatch {
   validateTokens('logprobs', sequences, temperature, options, masks);
   const paths = sequences.map((tokens, index) => pathOf(tokens, masks?.[index]));
-  const sizes = sizesOf(
-    sequences.map((tokens) => ({ tokens })),
-    0,
-  );
-  return { ...pack(paths, { claims: 'equal' }, options), ...sizes, temperature };
+  const lengths = sequences.map((tokens) => tokens.length);
+  return { ...pack(paths, { claims: 'equal' }, options), lengths, temperature };
 }
 
 /**
@@ -78,11 +72,8 @@ export function packSequences(
 export function packStates(sequences: readonly (readonly TokenId[])[], options: PackingOptions): PackedBatch {
   validateTokens('values', sequences, 1, options);
   const paths = sequences.map((tokens) => ({ tokens, claims: new Int32Array(tokens.length).fill(1) }));
-  const sizes = sizesOf(
-    sequences.map((tokens) => ({ tokens: [...tokens, 0] })),
-    0,
-  );
-  return { ...pack(paths, { claims: 'equal' }, options), ...sizes, temperature: 1 };
+  const lengths = sequences.map((tokens) => tokens.length + 1);
+  return { ...pack(paths, { claims: 'equal' }, options), lengths, temperature: 1 };
 }
 
 /**
@@ -112,11 +103,6 @@ function pathOf(tokens: readonly TokenId[], mask?: ArrayLike<number>): Path {
     length = t;
   }
   return { tokens, claims: claims.subarray(0, length) };
-}
-
-function sizesOf(sequences: readonly { readonly tokens: readonly TokenId[] }[], trained: number) {
-  const lengths = sequences.map(({ tokens }) => tokens.length);
-  return { lengths, tokens: { trained, total: lengths.reduce((sum, length) => sum + length, 0) } };
 }
 
 function pack(

@@ -19,12 +19,13 @@ import {
   type Weights,
 } from '@rlp/core';
 import * as z from 'zod';
+import { countTokens } from '../batch/count-tokens.ts';
 import { checkValueHead } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
 import { clipFactor, globalNorm, movingAverage, referenceDecay } from '../optimizer/optimizer.ts';
 import { maxGradientNormSchema } from '../optimizer/options.ts';
 import { type Schedule, scheduleFactor, scheduleSchema } from '../optimizer/schedule.ts';
-import { accumulateLogits, countTokens, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
+import { accumulateLogits, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { OptimizerState } from './optimizer-state.ts';
 import { LogitsTable, type TabularShape, tabularShapeSchema } from './table.ts';

@@ -138,14 +138,3 @@ export function tokenLogprobs({ sequences, positions }: ScoredBatch): Float32Arr
     Float32Array.from(row, (position, t) => position?.logprobs[sequences[b]!.tokens[t]!] ?? 0),
   );
 }
-
-/** Number of tokens with mask 1, and of all tokens. */
-export function countTokens({ sequences }: TrainingBatch): { trained: number; total: number } {
-  let trained = 0;
-  let total = 0;
-  for (const { tokens, mask } of sequences) {
-    total += tokens.length;
-    for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) trained++;
-  }
-  return { trained, total };
-}

@@ -19,6 +19,7 @@ import {
   type Weights,
 } from '@rlp/core';
 import { parameterSpecs } from '@rlp/models/decoder';
+import { countTokens } from '../batch/count-tokens.ts';
 import { lossError } from '../batch/not-finite.ts';
 import { readsValues } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
@@ -32,7 +33,7 @@ import {
 } from '../weights/training-checkpoint.ts';
 import type { Parameters } from './layers.ts';
 import { type ResolvedTfjsBackendOptions, resolveTfjsOptions, type TfjsBackendOptions } from './options.ts';
-import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from './padding.ts';
+import { type PaddedBatch, type PaddingOptions, padBatch, padSequences, unpad } from './padding.ts';
 import { type MicroBatchGradient, TfPolicy } from './policy.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 import { copyWeights, momentSpecs, TrainingState } from './training-state.ts';
@@ -48,7 +49,7 @@ export class TfjsTrainingBackend
 {
   readonly #tf: TensorFlow;
   readonly #policy: TfPolicy;
-  readonly #packing: PackingOptions;
+  readonly #packing: PaddingOptions;
   readonly publishes = ['checkpoint'] as const;
   readonly #files: ModelFiles;
   readonly #reference: 'initial' | 'none';
@@ -96,9 +97,10 @@ export class TfjsTrainingBackend
             `use createOnnxBackend with valueHead: 'linear'`,
         );
       }
-      const packed = packBatch(batch, loss, this.#packing);
+      const padded = padBatch(batch, loss, this.#packing);
+      const tokens = countTokens(batch);
       try {
-        return await this.#accumulate(packed, loss);
+        return { ...(await this.#accumulate(padded, loss, tokens.trained)), tokens };
       } catch (error) {
         this.#state.clearGradient();
         throw error;
@@ -124,17 +126,17 @@ export class TfjsTrainingBackend
   ): TrainFuture<readonly TokenScores[]> {
     return this.#submit(async () => {
       signal?.throwIfAborted();
-      const packed = packSequences(sequences, temperature, this.#packing);
+      const padded = padSequences(sequences, temperature, this.#packing);
       const weights = policy === 'current' ? this.#state.weights : this.#state.reference('logprobs');
-      const scores = await this.#perMicroBatch(packed, weights, signal, (parameters, micro) =>
+      const scores = await this.#perMicroBatch(padded, weights, signal, (parameters, micro) =>
         this.#policy.score(parameters, micro, temperature),
       );
-      const entropies = unpack(
-        packed,
+      const entropies = unpad(
+        padded,
         scores.map((score) => score.entropies),
       );
-      return unpack(
-        packed,
+      return unpad(
+        padded,
         scores.map((score) => score.logprobs),
       ).map((logprobs, i) => ({ logprobs, entropies: entropies[i]! }));
     });
@@ -203,13 +205,17 @@ export class TfjsTrainingBackend
     return new Future(this.#closing ? closed() : this.#calls.run(work));
   }
 
-  async #accumulate(packed: PackedBatch, loss: Loss): Promise<ForwardBackwardResult> {
+  async #accumulate(
+    padded: PaddedBatch,
+    loss: Loss,
+    trained: number,
+  ): Promise<Omit<ForwardBackwardResult, 'tokens'>> {
     const parts = await this.#perMicroBatch(
-      packed,
+      padded,
       this.#state.weights,
       undefined,
       async (parameters, micro) => {
-        const part = await this.#policy.differentiate(parameters, micro, packed.temperature, loss);
+        const part = await this.#policy.differentiate(parameters, micro, padded.temperature, loss);
         if (!Number.isFinite(part.loss)) throw lossError(part.loss);
         this.#state.accumulate(part.gradients);
         return { ...part, gradients: [] };
@@ -217,21 +223,20 @@ export class TfjsTrainingBackend
     );
     return {
       loss: parts.reduce((sum, part) => sum + part.loss, 0),
-      metrics: meanMetrics(parts, packed.tokens.trained),
-      logprobs: unpack(
-        packed,
+      metrics: meanMetrics(parts, trained),
+      logprobs: unpad(
+        padded,
         parts.map(({ logprobs }) => logprobs),
       ),
-      tokens: packed.tokens,
     };
   }
 
   /** Runs micro-batches one after another on the given weights. The event loop runs in between. */
   async #perMicroBatch<Result>(
-    packed: PackedBatch,
+    padded: PaddedBatch,
     weights: Weights,
     signal: AbortSignal | undefined,
-    run: (parameters: Parameters, micro: PackedBatch['microBatches'][number]) => Promise<Result>,
+    run: (parameters: Parameters, micro: PaddedBatch['microBatches'][number]) => Promise<Result>,
   ): Promise<Result[]> {
     const parameters = new Map<string, TfTensor>();
     for (const [name, { shape, data }] of weights) {
@@ -239,7 +244,7 @@ export class TfjsTrainingBackend
     }
     try {
       const results: Result[] = [];
-      for (const micro of packed.microBatches) {
+      for (const micro of padded.microBatches) {
         signal?.throwIfAborted();
         results.push(await run(parameters, micro));
         await this.#tf.nextFrame();

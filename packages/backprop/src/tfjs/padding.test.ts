@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { tinyModel } from '../testing/tiny-model.ts';
 import { createTfjsBackend } from './backend.ts';
 import { Layers } from './layers.ts';
-import { packBatch, packSequences, unpack } from './padding.ts';
+import { padBatch, padSequences, unpad } from './padding.ts';
 import type { TensorFlow } from './tensorflow.ts';
 
 const options = { vocabularySize: 9, contextLength: 8, tokensPerMicroBatch: 6 };
@@ -29,13 +29,9 @@ describe('sequences that are padded', () => {
       row([5, 6, 7, 8], [0, 1, 0, 1]),
       row([2, 3], [0, 1]),
     ];
-    const packed = packBatch({ sequences }, loss, options);
-    expect(packed).toMatchObject({
-      lengths: [3, 1, 4, 2],
-      temperature: 0.5,
-      tokens: { trained: 4, total: 10 },
-    });
-    expect(packed.microBatches).toEqual([
+    const padded = padBatch({ sequences }, loss, options);
+    expect(padded).toMatchObject({ lengths: [3, 1, 4, 2], temperature: 0.5 });
+    expect(padded.microBatches).toEqual([
       {
         ...{ rows: 2, length: 3, members: [2, 0] },
         tokens: Int32Array.of(5, 6, 7, 1, 2, 0),
@@ -50,7 +46,7 @@ describe('sequences that are padded', () => {
         ...{ weights: Float32Array.of(11), columns: { a: Float32Array.of(21) } },
       },
     ]);
-    expect(unpack(packed, [Float32Array.of(1, 2, 3, 4, 5, 6), Float32Array.of(7)])).toEqual([
+    expect(unpad(padded, [Float32Array.of(1, 2, 3, 4, 5, 6), Float32Array.of(7)])).toEqual([
       Float32Array.of(0, 4, 5),
       Float32Array.of(0),
       Float32Array.of(0, 1, 2, 3),
@@ -59,7 +55,7 @@ describe('sequences that are padded', () => {
   });
 
   it('that are only scored train nothing, and one above the limit goes alone', () => {
-    const packed = packSequences(
+    const padded = padSequences(
       [
         [1, 2],
         [1, 2, 3, 4, 5, 6, 7, 8],
@@ -68,11 +64,11 @@ describe('sequences that are padded', () => {
       2,
       options,
     );
-    expect(packed).toMatchObject({ temperature: 2, tokens: { trained: 0, total: 12 } });
-    expect(packed.microBatches.map(({ members }) => members)).toEqual([[1], [0, 2]]);
-    expect(packed.microBatches[1]!.mask).toEqual(Float32Array.of(0, 0));
-    expect(() => packSequences([[9]], 1, options)).toThrow(/^logprobs: invalid batch/);
-    expect(() => packBatch({ sequences: [] }, loss, options)).toThrow(/^forwardBackward: invalid batch/);
+    expect(padded.temperature).toBe(2);
+    expect(padded.microBatches.map(({ members }) => members)).toEqual([[1], [0, 2]]);
+    expect(padded.microBatches[1]!.mask).toEqual(Float32Array.of(0, 0));
+    expect(() => padSequences([[9]], 1, options)).toThrow(/^logprobs: invalid batch/);
+    expect(() => padBatch({ sequences: [] }, loss, options)).toThrow(/^forwardBackward: invalid batch/);
   });
 });
 

@@ -12,7 +12,7 @@ import {
  * Column `t` reads token `t` and predicts token `t + 1`. `mask`, `weights` and `columns` belong to token `t +
  * 1`. Padding has token 0 and mask 0.
  */
-export interface MicroBatch {
+export interface PaddedRows {
   readonly rows: number;
   readonly length: number;
   /** Index in the batch of the sequence in each row. */
@@ -25,17 +25,15 @@ export interface MicroBatch {
 }
 
 /** A batch divided into micro-batches. Their gradients sum to the gradient of the batch. */
-export interface PackedBatch {
-  readonly microBatches: readonly MicroBatch[];
+export interface PaddedBatch {
+  readonly microBatches: readonly PaddedRows[];
   /** Length of every sequence in the batch. */
   readonly lengths: readonly number[];
   readonly temperature: number;
-  /** Number of tokens with mask 1, and of all tokens. Padding is not counted. */
-  readonly tokens: { readonly trained: number; readonly total: number };
 }
 
-/** Options for packing. */
-export interface PackingOptions extends PackingLimits {
+/** Options for padding. */
+export interface PaddingOptions extends PackingLimits {
   /**
    * Maximum positions of a micro-batch: rows × length with padding. A longer sequence gets a separate
    * micro-batch.
@@ -51,56 +49,44 @@ export interface PackingOptions extends PackingLimits {
  *
  * @throws ArgumentError naming every problem of the batch at once.
  */
-export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOptions): PackedBatch {
+export function padBatch(batch: TrainingBatch, loss: Loss, options: PaddingOptions): PaddedBatch {
   requireSeparateRows(loss);
   validateBatch(batch, loss, options);
   const { sequences } = batch;
   const lengths = sequences.map(({ tokens }) => tokens.length);
   const layouts = layOut(lengths, options);
-  let trained = 0;
-  for (const { mask } of sequences) for (let t = 0; t < mask.length; t++) trained += mask[t]!;
   return {
     microBatches: layouts.map((layout) => fill(layout, sequences, loss.columns)),
     lengths,
     temperature: sequences[0]!.temperature ?? 1,
-    tokens: { trained, total: lengths.reduce((sum, length) => sum + length, 0) },
   };
 }
 
-/** Packs plain sequences for scoring. Every mask is 0. Throws as {@link packBatch} does. */
-export function packSequences(
+/** Pads plain sequences for scoring. Every mask is 0. Throws as {@link padBatch} does. */
+export function padSequences(
   sequences: readonly (readonly TokenId[])[],
   temperature: number,
-  options: PackingOptions,
-): PackedBatch {
+  options: PaddingOptions,
+): PaddedBatch {
   validateTokens('logprobs', sequences, temperature, options);
-  return packPlain(sequences, temperature, options);
-}
-
-function packPlain(
-  sequences: readonly (readonly TokenId[])[],
-  temperature: number,
-  options: PackingOptions,
-): PackedBatch {
   const lengths = sequences.map((tokens) => tokens.length);
   const plain = sequences.map((tokens) => ({ tokens, mask: [], weights: [], columns: {} }));
   return {
     microBatches: layOut(lengths, options).map((layout) => fill(layout, plain, [])),
     lengths,
     temperature,
-    tokens: { trained: 0, total: lengths.reduce((sum, length) => sum + length, 0) },
   };
 }
 
 /**
- * Reverses the packing of per-token results. Returns one array per sequence, aligned with its tokens, 0 at
+ * Reverses the padding of per-token results. Returns one array per sequence, aligned with its tokens, 0 at
  * position 0.
  *
  * @param results - One `[rows, length]` array per micro-batch.
  */
-export function unpack(packed: PackedBatch, results: readonly Float32Array[]): Float32Array[] {
-  const unpacked = packed.lengths.map((length) => new Float32Array(length));
-  for (const [index, { members, length }] of packed.microBatches.entries()) {
+export function unpad(padded: PaddedBatch, results: readonly Float32Array[]): Float32Array[] {
+  const unpacked = padded.lengths.map((length) => new Float32Array(length));
+  for (const [index, { members, length }] of padded.microBatches.entries()) {
     const result = results[index]!;
     for (const [row, member] of members.entries()) {
       const target = unpacked[member]!;
@@ -117,7 +103,7 @@ interface Layout {
 }
 
 /** Assigns sequences to micro-batches, longest first. The first sequence sets the length of its micro-batch. */
-function layOut(lengths: readonly number[], { tokensPerMicroBatch }: PackingOptions): Layout[] {
+function layOut(lengths: readonly number[], { tokensPerMicroBatch }: PaddingOptions): Layout[] {
   const order = lengths
     .map((length, index) => ({ positions: length - 1, index }))
     .filter(({ positions }) => positions > 0)
@@ -133,7 +119,7 @@ function layOut(lengths: readonly number[], { tokensPerMicroBatch }: PackingOpti
   return layouts;
 }
 
-function fill(layout: Layout, sequences: readonly TrainingSequence[], names: readonly string[]): MicroBatch {
+function fill(layout: Layout, sequences: readonly TrainingSequence[], names: readonly string[]): PaddedRows {
   const { rows, length, members } = layout;
   const size = rows * length;
   const zeros = (): Float32Array => new Float32Array(size);
@@ -149,7 +135,7 @@ function fill(layout: Layout, sequences: readonly TrainingSequence[], names: rea
 }
 
 function fillRow(
-  filled: Pick<MicroBatch, 'tokens' | 'targets' | 'mask' | 'weights' | 'columns'>,
+  filled: Pick<PaddedRows, 'tokens' | 'targets' | 'mask' | 'weights' | 'columns'>,
   start: number,
   { tokens, mask, weights, columns }: TrainingSequence,
 ): void {

@@ -2,7 +2,7 @@ import { computedLoss, declaredColumns, type Loss, type LossInputs } from '@rlp/
 import type { ModelConfig } from '@rlp/models';
 import { decoderLogits } from './decoder.ts';
 import type { Parameters } from './layers.ts';
-import type { MicroBatch } from './padding.ts';
+import type { PaddedRows } from './padding.ts';
 import { TfTensorOps } from './tensor-ops.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
@@ -41,7 +41,7 @@ export class TfPolicy {
   }
 
   /** Logprobs and entropies of every target. */
-  async score(parameters: Parameters, micro: MicroBatch, temperature: number): Promise<MicroBatchScores> {
+  async score(parameters: Parameters, micro: PaddedRows, temperature: number): Promise<MicroBatchScores> {
     const [logprobs, entropies] = this.#tf.tidy(() => {
       const all = this.#logprobs(parameters, micro, temperature);
       return [this.#ofTargets(all, micro), this.#entropies(all, micro)];
@@ -56,7 +56,7 @@ export class TfPolicy {
    */
   async differentiate(
     parameters: Parameters,
-    micro: MicroBatch,
+    micro: PaddedRows,
     temperature: number,
     loss: Loss,
   ): Promise<MicroBatchGradient> {
@@ -81,7 +81,7 @@ export class TfPolicy {
     };
   }
 
-  #loss(all: TfTensor, micro: MicroBatch, loss: Loss, kept: Kept): TfTensor {
+  #loss(all: TfTensor, micro: PaddedRows, loss: Loss, kept: Kept): TfTensor {
     const tf = this.#tf;
     const ops = new TfTensorOps(tf);
     const matrix = (values: Float32Array) => tf.tensor(values, [micro.rows, micro.length], 'float32');
@@ -111,19 +111,19 @@ export class TfPolicy {
   }
 
   /** Log-probabilities of the whole vocabulary, `[rows · length, vocabulary]`. */
-  #logprobs(parameters: Parameters, micro: MicroBatch, temperature: number): TfTensor {
+  #logprobs(parameters: Parameters, micro: PaddedRows, temperature: number): TfTensor {
     const logits = decoderLogits(this.#tf, this.#config, parameters, micro);
     return this.#tf.logSoftmax(this.#tf.div(logits, this.#tf.scalar(temperature)));
   }
 
-  #ofTargets(all: TfTensor, { rows, length, targets }: MicroBatch): TfTensor {
+  #ofTargets(all: TfTensor, { rows, length, targets }: PaddedRows): TfTensor {
     const tf = this.#tf;
     const indices = tf.tensor(targets, [rows * length], 'int32');
     const chosen = tf.cast(tf.oneHot(indices, this.#config.vocabularySize), 'float32');
     return tf.reshape(tf.sum(tf.mul(all, chosen), 1), [rows, length]);
   }
 
-  #entropies(all: TfTensor, { rows, length }: MicroBatch): TfTensor {
+  #entropies(all: TfTensor, { rows, length }: PaddedRows): TfTensor {
     const tf = this.#tf;
     return tf.reshape(tf.neg(tf.sum(tf.mul(tf.exp(all), all), 1)), [rows, length]);
   }

@@ -7,6 +7,7 @@ import {
   TrainingError,
 } from '@rlp/core';
 import { type Evaluation, evaluate, matrixFromRows } from '@rlp/tensor';
+import { countTokens } from '../batch/count-tokens.ts';
 import { configOf, type NativeLoss } from './native-loss.ts';
 import { modelInput } from './wire.ts';
 
@@ -72,16 +73,12 @@ export function masked(mask: ArrayLike<number>, values: ArrayLike<number>): Floa
 
 /** Result of a call, from a loss that was evaluated here. */
 export function resultOf(
-  { sequences }: TrainingBatch,
+  batch: TrainingBatch,
   { evaluation }: LocalEvaluation,
   logprobs: readonly Float32Array[],
 ): ForwardBackwardResult {
-  let [trained, total] = [0, 0];
-  for (const { tokens, mask } of sequences) {
-    total += tokens.length;
-    for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) trained++;
-  }
-  return { loss: evaluation.value, metrics: evaluation.metrics, logprobs, tokens: { trained, total } };
+  const { value: loss, metrics } = evaluation;
+  return { loss, metrics, logprobs, tokens: countTokens(batch) };
 }
 
 /** What one sequence adds to a gradient: `Σ_t slope(t) · ∂logprob[t]`. */
