@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Future, Sequence } from './future.ts';
+import { Future, TaskQueue } from './future.ts';
 
 describe('Future', () => {
   it('resolves with the value of its promise and says when it has', async () => {
@@ -17,9 +17,9 @@ describe('Future', () => {
   });
 });
 
-describe('Sequence', () => {
+describe('TaskQueue', () => {
   it('runs tasks in order, one at a time, past failures', async () => {
-    const sequence = new Sequence();
+    const sequence = new TaskQueue();
     const events: string[] = [];
     const slow = sequence.run(async () => {
       await new Promise((resolve) => setTimeout(resolve, 5));

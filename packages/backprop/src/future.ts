@@ -32,7 +32,7 @@ export class Future<T> implements TrainFuture<T> {
 }
 
 /** Runs tasks one at a time, in the order they are given. A failed task does not stop the next. */
-export class Sequence {
+export class TaskQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Starts `task` after every earlier task has settled. */

@@ -29,7 +29,7 @@ import {
   resolveRolloutOptions,
 } from './options.ts';
 import { Pace } from './pace.ts';
-import { Slots } from './slots.ts';
+import { Semaphore } from './semaphore.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
 import { WorldCounts } from './world-counts.ts';
 
@@ -57,7 +57,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   readonly #events: EventBus;
   readonly #meter: TokenMeter;
   readonly #limit: LimitFunction;
-  readonly #slots: Slots;
+  readonly #episodes: Semaphore;
   readonly #pace = new Pace();
   readonly #running = new Set<GroupContext<S, Metadata, Outcome>>();
   #lastError: unknown;
@@ -73,7 +73,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     this.options = resolveRolloutOptions(options);
     requireAnswerRoom('RolloutManager', options, dependencies.sampler.contextLength);
     this.#limit = pLimit(this.options.concurrency);
-    this.#slots = new Slots(this.options.concurrentEpisodes);
+    this.#episodes = new Semaphore(this.options.concurrentEpisodes);
     const sinks = typeof onEvent === 'function' ? [onEvent] : onEvent;
     this.#meter = new TokenMeter(clock);
     this.#events = new EventBus(sinks, (text) => this.#counter.note(text), clock);
@@ -189,16 +189,16 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     const { clock, sampler } = this.#dependencies;
     const count = Math.max(options.groupSize, ...Array.from(carried?.keys() ?? [], (member) => member + 1));
     await given.pace.pass();
-    let taken = await this.#slots.take(count);
+    let taken = await this.#episodes.acquire(count);
     if (signal.aborted && carried === undefined) {
-      this.#slots.give(taken);
+      this.#episodes.release(taken);
       return undefined;
     }
     const giveOne = (trajectory: Trajectory<Metadata, Outcome>) => {
       onEnded?.(trajectory);
       if (taken <= 0) return;
       taken -= 1;
-      this.#slots.give(1);
+      this.#episodes.release(1);
     };
     const members = newMembers<S>(count, sampler.policyVersion, clock?.());
     const context: GroupContext<S, Metadata, Outcome> = { ...given, members, onEnded: giveOne };
@@ -209,7 +209,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
       const trajectories = keptOf(outcomes, options);
       return { context, outcomes, group: { id: context.groupId, task: context.task, trajectories } };
     } finally {
-      this.#slots.give(taken);
+      this.#episodes.release(taken);
       taken = 0;
     }
   }

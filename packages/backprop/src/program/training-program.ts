@@ -8,7 +8,7 @@ import {
 } from '@rlp/onnx/runtime';
 import type { MicroBatch } from '../batch/fill.ts';
 import { lossError } from '../batch/not-finite.ts';
-import { Sequence } from '../future.ts';
+import { TaskQueue } from '../future.ts';
 import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
 import { clipFactor } from '../optimizer/optimizer.ts';
 import { scheduleFactor } from '../optimizer/schedule.ts';
@@ -44,7 +44,7 @@ export class TrainingProgram {
   readonly #optimizer: ParameterOptimizer;
   readonly #merger: Merger | undefined;
   readonly #dropout: DropoutMasks;
-  readonly #sequence = new Sequence();
+  readonly #tasks = new TaskQueue();
   #reference: ParameterStore | undefined;
   /** Weights at which gradients are taken, if these are not the parameters. */
   #point: { readonly store: ParameterStore; age: 'current' | 'old' } | undefined;
@@ -65,7 +65,7 @@ export class TrainingProgram {
   }
 
   readonly forwardBackward = (request: ComputeRequest, call: CallContext): Promise<GradientResult> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       try {
         return await this.#accumulate(request, call);
       } catch (error) {
@@ -75,7 +75,7 @@ export class TrainingProgram {
     });
 
   readonly optimStep = (given: UpdateSettings): Promise<OptimStepResult> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       await this.#freezeReference();
       const { learningRate: base, schedule, optimizer, maxGradientNorm } = this.#options;
       const { learningRate = base * scheduleFactor(schedule, this.#updates) } = given;
@@ -97,7 +97,7 @@ export class TrainingProgram {
     { policy, ...request }: ComputeRequest & { readonly policy: Policy },
     call: CallContext,
   ): Promise<ScoreResult> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       const graph = await this.#graphs.open(request);
       const scores = new Scores(graph.plan);
       for (const batch of request.microBatches) {
@@ -111,10 +111,10 @@ export class TrainingProgram {
     });
 
   readonly readParameters = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
-    this.#sequence.run(() => copyOut(this.#store, undefined, call));
+    this.#tasks.run(() => copyOut(this.#store, undefined, call));
 
   readonly writeParameters = (tensors: readonly NamedTensor[]): Promise<void> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       await this.#freezeReference();
       await copyIn(this.#store, undefined, tensors);
       this.#forgetPoint();
@@ -125,7 +125,7 @@ export class TrainingProgram {
    * reference's.
    */
   readonly rebase = ({ tensors, zero }: RebaseRequest): Promise<void> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       const trained = this.#reference ? [this.#store, this.#reference] : [this.#store];
       const frozen = this.#options.frozen.map((name) => this.#host.store(name));
       for (const store of [...frozen, ...trained]) {
@@ -146,13 +146,13 @@ export class TrainingProgram {
 
   /** reference ← decay · reference + (1 − decay) · current. */
   readonly updateReference = ({ decay }: { readonly decay: number }): Promise<void> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       await mixStores(await this.#requireReference('updateReference'), decay, this.#store);
     });
 
   /** Writes the current policy to the published store. Returns the new version. */
   readonly publish = (): Promise<number> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       await this.#merger?.mergeInto(await this.#stores('current'));
       this.#weightVersion += 1;
       return this.#weightVersion;
@@ -160,14 +160,14 @@ export class TrainingProgram {
 
   /** Copies of the merged weights that {@link TrainingProgram.publish} would publish. */
   readonly readMerged = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       const merged = (await this.#merger?.merge(await this.#stores('current'))) ?? [];
       call.transfer(...merged.map(({ data }) => data.buffer as ArrayBuffer));
       return merged;
     });
 
   readonly save = (_: undefined, call: CallContext): Promise<ProgramState> =>
-    this.#sequence.run(async () => ({
+    this.#tasks.run(async () => ({
       updates: this.#updates,
       weightVersion: this.#weightVersion,
       parameters: await copyOut(this.#store, undefined, call),
@@ -176,7 +176,7 @@ export class TrainingProgram {
     }));
 
   readonly restore = (state: ProgramState): Promise<void> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       // Without a reference, the checkpoint was saved before anything changed. Its reference is its
       // parameters.
       if (!state.reference) this.#dropReference();
@@ -192,7 +192,7 @@ export class TrainingProgram {
     });
 
   readonly close = (): Promise<void> =>
-    this.#sequence.run(async () => {
+    this.#tasks.run(async () => {
       await this.#graphs.close();
       await this.#merger?.close();
       await this.#gradient.release();

@@ -21,7 +21,7 @@ import {
 import * as z from 'zod';
 import { countTokens } from '../batch/count-tokens.ts';
 import { checkValueHead } from '../batch/value-losses.ts';
-import { Future, Sequence } from '../future.ts';
+import { Future, TaskQueue } from '../future.ts';
 import { clipFactor, globalNorm, movingAverage, referenceDecay } from '../optimizer/optimizer.ts';
 import { maxGradientNormSchema } from '../optimizer/options.ts';
 import { type Schedule, scheduleFactor, scheduleSchema } from '../optimizer/schedule.ts';
@@ -61,7 +61,7 @@ export class TabularBackend implements FullBackend {
   /** Name of the tables that {@link TabularBackend.publish} returns. */
   readonly store = `tabular-${stores++}`;
   readonly #training: Omit<z.output<typeof optionsSchema>, keyof TabularShape>;
-  readonly #calls = new Sequence();
+  readonly #calls = new TaskQueue();
   #reference: Float32Array;
   #published: { readonly version: number; readonly logits: Float32Array };
   readonly #state: OptimizerState;

@@ -22,7 +22,7 @@ import { parameterSpecs } from '@rlp/models/decoder';
 import { countTokens } from '../batch/count-tokens.ts';
 import { lossError } from '../batch/not-finite.ts';
 import { readsValues } from '../batch/value-losses.ts';
-import { Future, Sequence } from '../future.ts';
+import { Future, TaskQueue } from '../future.ts';
 import { referenceDecay } from '../optimizer/optimizer.ts';
 import { ModelFiles, savingWith } from '../weights/model-files.ts';
 import { publishFiles, requirePublishable } from '../weights/publication-files.ts';
@@ -54,7 +54,7 @@ export class TfjsTrainingBackend
   readonly #files: ModelFiles;
   readonly #reference: 'initial' | 'none';
   readonly #state: TrainingState;
-  readonly #calls = new Sequence();
+  readonly #calls = new TaskQueue();
   #closing: Promise<void> | undefined;
 
   /** Use {@link createTfjsBackend}. */

@@ -19,7 +19,7 @@ import { writeDirectory } from '@rlp/data/store';
 import { failureSentence, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import { requireSeparateRows, validateBatch, validateTokens } from '../batch/packing-validation.ts';
-import { Future, Sequence } from '../future.ts';
+import { Future, TaskQueue } from '../future.ts';
 import { fs } from '../node-files.ts';
 import { type Schedule, scheduleFactor } from '../optimizer/schedule.ts';
 import { openCheckpoint, readRecord } from '../weights/checkpoint.ts';
@@ -85,7 +85,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   readonly publishes: readonly PublicationForm[] = ['shared'];
   readonly session: TinkerSession;
   readonly #options: TinkerModel;
-  readonly #calls = new Sequence();
+  readonly #calls = new TaskQueue();
   #last: Promise<unknown> = Promise.resolve();
   #model: string;
   #held: Held[] = [];

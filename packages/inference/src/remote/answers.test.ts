@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Alone } from './alone.ts';
 import { checkedSequences } from './checked-sequences.ts';
 import type { RemoteScores, RemoteSequence } from './remote-server.ts';
 import { logitsAt, scoresAt } from './scores.ts';
+import { SharedLock } from './shared-lock.ts';
 
 const limits = { place: 'http://server.test', vocabularySize: 4 };
 
@@ -112,7 +112,7 @@ describe('work that runs alone', () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   /** Work that ends when it is told to. */
-  function works(turns: Alone) {
+  function works(turns: SharedLock) {
     const log: string[] = [];
     const ends = new Map<string, () => void>();
     const run = (how: 'together' | 'alone', name: string, signal = new AbortController().signal) =>
@@ -125,7 +125,7 @@ describe('work that runs alone', () => {
   }
 
   it('waits for all work that began earlier, and later work waits for it', async () => {
-    const { log, run, end } = works(new Alone());
+    const { log, run, end } = works(new SharedLock());
     const all = [
       run('together', 'a'),
       run('together', 'b'),
@@ -152,7 +152,7 @@ describe('work that runs alone', () => {
   });
 
   it('holds nothing up once it has failed, or was given up while it waited', async () => {
-    const turns = new Alone();
+    const turns = new SharedLock();
     const { log, run, end } = works(turns);
     const first = run('together', 'a');
     const stop = new AbortController();

@@ -18,11 +18,11 @@ import { CompletionText, completionText } from '@rlp/models';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from '../backend.ts';
 import { requireFittingPrompt, requireScorable } from '../requests.ts';
 import { type ResolvedSampleRequest, resolveSampleRequest } from '../sampling/options.ts';
-import { Alone } from './alone.ts';
 import { type CheckedSequence, checkedSequences } from './checked-sequences.ts';
 import { samplerError } from './remedies.ts';
 import type { PublicationInFiles, RemoteServer, RemoteWeights } from './remote-server.ts';
 import { logitsAt, scoresAt } from './scores.ts';
+import { SharedLock } from './shared-lock.ts';
 
 /** Model that a {@link RemoteSampler} samples from. */
 export interface RemoteModel {
@@ -53,7 +53,7 @@ export class RemoteSampler implements InferenceBackend {
   #isSuspect = false;
   #updates: Promise<unknown> = Promise.resolve();
   #recovery: Promise<void> | undefined;
-  readonly #turns = new Alone();
+  readonly #lock = new SharedLock();
   readonly #inUse = new Map<RemoteWeights, number>();
   readonly #closing = new AbortController();
 
@@ -188,7 +188,7 @@ export class RemoteSampler implements InferenceBackend {
           this.#use(weights, 1);
           try {
             const how = owner === 'sample' ? 'together' : this.#server.abilities.scoring;
-            return { weights, answer: await this.#turns.run(how, signal, () => ask(weights)) };
+            return { weights, answer: await this.#lock.run(how, signal, () => ask(weights)) };
           } catch (error) {
             if (mayHaveLostWeights(error)) this.#isSuspect = true;
             throw error;

@@ -1,7 +1,7 @@
 import { orAborted } from '@rlp/core';
 
-/** Lets work run together or alone. Work that runs alone waits for what began earlier. */
-export class Alone {
+/** A lock for work that runs together or alone. Work that runs alone waits for what began earlier, and later work waits for it. */
+export class SharedLock {
   /** Ends once everything that began is done. */
   #together: Promise<unknown> = Promise.resolve();
   /** Ends once all work that runs alone is done. Absent if there is none. */

@@ -1,5 +1,5 @@
-/** A number of places that work waits for, first come, first served. */
-export class Slots {
+/** Permits that work waits for, first come, first served. */
+export class Semaphore {
   readonly #size: number;
   #free: number;
   readonly #waiting: { readonly count: number; readonly enter: () => void }[] = [];
@@ -9,8 +9,8 @@ export class Slots {
     this.#free = size;
   }
 
-  /** Resolves with the number of places taken: `count`, or all there are if that is more. */
-  async take(count: number): Promise<number> {
+  /** Takes `count` permits, or all there are if that is more. Resolves with their number. */
+  async acquire(count: number): Promise<number> {
     const wanted = Math.min(count, this.#size);
     if (this.#waiting.length > 0 || this.#free < wanted) {
       await new Promise<void>((enter) => this.#waiting.push({ count: wanted, enter }));
@@ -20,8 +20,8 @@ export class Slots {
     return wanted;
   }
 
-  /** Gives places back. */
-  give(count: number): void {
+  /** Gives permits back. */
+  release(count: number): void {
     this.#free += count;
     for (
       let next = this.#waiting[0];
