@@ -6,7 +6,7 @@ import { loadModel } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import type { OnnxBackendOptions } from './backend-options.ts';
 import { createOnnxBackend } from './create-backend.ts';
-import { estimateMemory } from './memory.ts';
+import { estimateMemory } from './memory/estimate-memory.ts';
 import { inlineBackends, temporaryCheckpoint } from './testing/inline-backends.ts';
 import { negativeLogLikelihood, sequences, tinyModel, tokenizer } from './testing/tiny-model.ts';
 

@@ -14,9 +14,7 @@ import {
   resolveBackendOptions,
 } from './backend-options.ts';
 import { layoutCosts } from './batch/layout-costs.ts';
-import { FullWeights, type FullWeightsParts } from './full-weights.ts';
-import { LoraWeights } from './lora-weights.ts';
-import { memoryForecast } from './memory-forecast.ts';
+import { memoryForecast } from './memory/forecast.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { kindOf } from './optimizer/options.ts';
 import { withRoles } from './optimizer/roles.ts';
@@ -25,7 +23,9 @@ import type { TrainedParameter } from './optimizer/update-rule.ts';
 import { adamwSlots } from './program/slot-optimizer.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
+import { FullWeights, type FullWeightsParts } from './weights/full-weights.ts';
 import { type LoraPlan, mergePlan, planCorrection } from './weights/lora.ts';
+import { LoraWeights } from './weights/lora-weights.ts';
 import { type LoraTarget, type MergePlan, trainedOf } from './weights/merge-plan.ts';
 import { savingWith } from './weights/model-files.ts';
 import {
@@ -178,14 +178,14 @@ function correctionPlan(
   return {
     stores: [{ name: `${options.store}/adapter`, weights, slots: trainingSlots(options) }, ...frozen],
     trained: [
-      ...targets.flatMap(factorsOf),
+      ...targets.flatMap(correctionParameters),
       ...withRoles(options.model.config, [...modules, ...specsOf(head)]),
     ],
     lora,
   };
 }
 
-function factorsOf(target: LoraTarget): TrainedParameter[] {
+function correctionParameters(target: LoraTarget): TrainedParameter[] {
   const roleOf = (spec: ParameterSpec) => (spec === target.magnitude ? 'other' : 'linear');
   return trainedOf(target).map((spec) => ({ ...spec, role: roleOf(spec) }));
 }

@@ -5,7 +5,12 @@ export {
   onnxBackendSchema,
 } from './backend-options.ts';
 export { createOnnxBackend } from './create-backend.ts';
-export { countParameters, estimateMemory, type MemoryEstimate, type MemoryQuestion } from './memory.ts';
+export {
+  countParameters,
+  estimateMemory,
+  type MemoryEstimate,
+  type MemoryQuestion,
+} from './memory/estimate-memory.ts';
 export type { LogprobsOptions, OnnxTrainingBackend } from './onnx-backend.ts';
 export {
   type AdamState,

@@ -6,13 +6,13 @@ import { describeFullBackend } from '@rlp/core/testing';
 import { writeSafetensors } from '@rlp/models/safetensors';
 import { createEngine, type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FullWeights } from './full-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { optimizerSchema } from './optimizer/options.ts';
 import { scheduleSchema } from './optimizer/schedule.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import { type BigramMethods, parameters, vocabularySize } from './testing/bigram.program.ts';
 import { momentSpecs } from './tfjs/training-state.ts';
+import { FullWeights } from './weights/full-weights.ts';
 
 const packing = {
   vocabularySize,

@@ -1,9 +1,9 @@
 import { parseModelConfig } from '@rlp/models';
 import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import { describe, expect, it, vi } from 'vitest';
-import { countParameters, estimateMemory, type MemoryQuestion } from './memory.ts';
-import { memoryForecast } from './memory-forecast.ts';
-import type { OptimizerOptions } from './optimizer/options.ts';
+import type { OptimizerOptions } from '../optimizer/options.ts';
+import { countParameters, estimateMemory, type MemoryQuestion } from './estimate-memory.ts';
+import { memoryForecast } from './forecast.ts';
 
 const llama = (change: Record<string, unknown>) =>
   parseModelConfig({

@@ -10,12 +10,12 @@ import {
 } from '@rlp/models/decoder';
 import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
-import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
-import { headBlockRows, largeVocabulary } from './graphs/parameter-blocks.ts';
-import { optimizerSchema } from './optimizer/options.ts';
-import { withRoles } from './optimizer/roles.ts';
-import { stateBytes } from './optimizer/state-specs.ts';
-import type { TrainedParameter } from './optimizer/update-rule.ts';
+import { blockColumns, longestWhole } from '../batch/attention-blocks.ts';
+import { headBlockRows, largeVocabulary } from '../graphs/parameter-blocks.ts';
+import { optimizerSchema } from '../optimizer/options.ts';
+import { withRoles } from '../optimizer/roles.ts';
+import { stateBytes } from '../optimizer/state-specs.ts';
+import type { TrainedParameter } from '../optimizer/update-rule.ts';
 
 const loraSchema = z.strictObject({
   /** Rank of the correction. Default 8. */

@@ -1,7 +1,7 @@
 import type { BatchSize, MemoryForecast } from '@rlp/core';
+import type { ResolvedOnnxBackendOptions } from '../backend-options.ts';
 import { availableMemory } from './available-memory.ts';
-import type { ResolvedOnnxBackendOptions } from './backend-options.ts';
-import { estimateMemory, type MemoryQuestion } from './memory.ts';
+import { estimateMemory, type MemoryQuestion } from './estimate-memory.ts';
 
 const remedy =
   "lower tokensPerMicroBatch, train a correction with `lora: { base: 'int8' }`, or set activations: 'recompute' or reference: 'none'";

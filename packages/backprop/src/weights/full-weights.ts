@@ -1,7 +1,7 @@
 import type { Weights } from '@rlp/core';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
-import type { TrainingMethods } from './train.program.ts';
-import { ModelFiles, type SaveWeights } from './weights/model-files.ts';
+import type { TrainingMethods } from '../train.program.ts';
+import { ModelFiles, type SaveWeights } from './model-files.ts';
 import {
   checkedWeights,
   deleteStores,
@@ -9,8 +9,8 @@ import {
   type PublishedFiles,
   toTensors,
   toWeights,
-} from './weights/policy-weights.ts';
-import { splitHead } from './weights/value-head.ts';
+} from './policy-weights.ts';
+import { splitHead } from './value-head.ts';
 
 /** Parts of {@link FullWeights}. */
 export interface FullWeightsParts {

@@ -1,11 +1,11 @@
 import { ArgumentError, type PublicationForm, type Weights } from '@rlp/core';
 import { type ModelConfig, readLoraAdapter, writeLoraAdapter } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
-import { join } from './node-files.ts';
-import type { TrainingMethods } from './train.program.ts';
-import { factorsOf, type LoraPlan } from './weights/lora.ts';
-import { trainedOf } from './weights/merge-plan.ts';
-import type { SaveWeights } from './weights/model-files.ts';
+import { join } from '../node-files.ts';
+import type { TrainingMethods } from '../train.program.ts';
+import { factorsOf, type LoraPlan } from './lora.ts';
+import { trainedOf } from './merge-plan.ts';
+import type { SaveWeights } from './model-files.ts';
 import {
   checkedWeights,
   checkWeights,
@@ -14,8 +14,8 @@ import {
   type PublishedFiles,
   toTensors,
   toWeights,
-} from './weights/policy-weights.ts';
-import { splitHead } from './weights/value-head.ts';
+} from './policy-weights.ts';
+import { splitHead } from './value-head.ts';
 
 const adapterFile = 'adapter_model.safetensors';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { estimateMemory } from '../memory.ts';
+import { estimateMemory } from '../memory/estimate-memory.ts';
 import type { OnnxTrainingBackend } from '../onnx-backend.ts';
 import { inlineBackends, temporaryCheckpoint } from '../testing/inline-backends.ts';
 import { negativeLogLikelihood, sequences, tinyModel } from '../testing/tiny-model.ts';
