@@ -6,6 +6,7 @@ export {
   collectedSchema,
   dependencySchema,
   type LearningDependencies,
+  type PolicyDependencies,
 } from './algorithm/dependencies.ts';
 export { DrGRPOAlgorithm, type DrGrpoOptions } from './algorithm/dr-grpo.ts';
 export { GiGPOAlgorithm, type GigpoAlgorithmOptions } from './algorithm/gigpo.ts';

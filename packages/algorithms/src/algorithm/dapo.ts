@@ -1,6 +1,5 @@
 import type { State } from '@rlp/core';
-import { groupRelativeEstimator } from '../loop/estimate.ts';
-import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
+import type { PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import type { AlgorithmOptions } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -30,17 +29,11 @@ export class DAPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
-    given: DapoOptions = {},
-  ) {
-    const options = layered<AlgorithmOptions>(own, given);
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: DapoOptions = {}) {
     super(dependencies, {
       name: 'DAPOAlgorithm',
       optionsType: 'DapoOptions',
-      estimator: () => groupRelativeEstimator(options.advantage),
-      groups: 'at-least-two',
-      options,
+      options: layered<AlgorithmOptions>(own, given),
     });
   }
 }

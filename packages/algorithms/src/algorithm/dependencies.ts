@@ -70,6 +70,11 @@ export interface CollectedDependencies<Metadata = unknown, Outcome = unknown>
     | ((options: RolloutOptions) => GroupCollector<NoInfer<Metadata>, Outcome>);
 }
 
+/** What an algorithm works with: an environment, or a collector of groups. */
+export type PolicyDependencies<S extends State = State, Metadata = unknown, Outcome = unknown> =
+  | AlgorithmDependencies<S, Metadata, Outcome>
+  | CollectedDependencies<Metadata, Outcome>;
+
 /** Schema of {@link CollectedDependencies}. */
 export const collectedSchema = z.strictObject({
   ...sharedShape,

@@ -1,6 +1,5 @@
 import type { State } from '@rlp/core';
-import { groupRelativeEstimator } from '../loop/estimate.ts';
-import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
+import type { CollectedDependencies, PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import type { AlgorithmOptions } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -31,20 +30,14 @@ export class DrGRPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
-    given: DrGrpoOptions = {},
-  ) {
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: DrGrpoOptions = {}) {
     const { rollouts } = dependencies as Partial<CollectedDependencies<Metadata, Outcome>>;
     const sampling = typeof rollouts === 'object' ? rollouts.options?.sampling : given.rollout?.sampling;
     const aggregationConstant = sampling?.maxTokens ?? defaultMaxTokens;
-    const options = layered<AlgorithmOptions>({ ...own, aggregationConstant }, given);
     super(dependencies, {
       name: 'DrGRPOAlgorithm',
       optionsType: 'DrGrpoOptions',
-      estimator: () => groupRelativeEstimator(options.advantage),
-      groups: 'at-least-two',
-      options,
+      options: layered<AlgorithmOptions>({ ...own, aggregationConstant }, given),
     });
   }
 }

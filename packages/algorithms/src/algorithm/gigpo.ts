@@ -1,7 +1,7 @@
 import { ArgumentError, type State } from '@rlp/core';
 import type * as z from 'zod';
 import { gigpoEstimator, gigpoEstimatorSchema } from '../estimator/group-estimators.ts';
-import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
+import type { AlgorithmDependencies, PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -37,24 +37,20 @@ export class GiGPOAlgorithm<
    * @throws OptionsError for options outside their ranges, ArgumentError for something missing (an environment's `stateKey`
    *   too) and for groups of one.
    */
-  constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
-    given: GigpoAlgorithmOptions = {},
-  ) {
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GigpoAlgorithmOptions = {}) {
     const { environment } = dependencies as Partial<AlgorithmDependencies<S, Metadata, Outcome>>;
     if (environment !== undefined && environment.stateKey === undefined) {
       throw new ArgumentError(
         'GiGPOAlgorithm: the environment has no `stateKey`, so no two states could be told to be the same; give it one',
       );
     }
-    const options = layered<AlgorithmOptions>(own, given);
     super(dependencies, {
       name: 'GiGPOAlgorithm',
       optionsType: 'GigpoAlgorithmOptions',
       schema: gigpoSchema,
       estimator: () => gigpoEstimator(given.gigpo),
       groups: 'at-least-two',
-      options,
+      options: layered<AlgorithmOptions>(own, given),
     });
   }
 }

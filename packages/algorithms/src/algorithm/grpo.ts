@@ -1,9 +1,8 @@
 import type { State } from '@rlp/core';
 import type * as z from 'zod';
 import { estimatorSchema } from '../loop/dependencies.ts';
-import { groupRelativeEstimator } from '../loop/estimate.ts';
 import type { AdvantageEstimator } from '../loop/protocol.ts';
-import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
+import type { AlgorithmDependencies, PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -43,19 +42,14 @@ export class GRPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(
-    dependencies: GrpoDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
-    given: GrpoOptions<Metadata> = {},
-  ) {
-    const options = layered<AlgorithmOptions>(presetOf('grpo', given.preset), given);
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GrpoOptions<Metadata> = {}) {
     const { advantages } = given;
     super(dependencies, {
       name: 'GRPOAlgorithm',
       optionsType: 'GrpoOptions',
       schema: grpoSchema,
-      estimator: () => advantages ?? groupRelativeEstimator(options.advantage),
-      groups: advantages === undefined ? 'at-least-two' : 'any-size',
-      options,
+      estimator: advantages && (() => advantages),
+      options: layered<AlgorithmOptions>(presetOf('grpo', given.preset), given),
     });
   }
 }

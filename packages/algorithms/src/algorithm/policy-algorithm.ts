@@ -11,6 +11,7 @@ import {
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import * as z from 'zod';
+import { groupRelativeEstimator } from '../loop/estimate.ts';
 import { NoteTally } from '../loop/notes.ts';
 import { rlSchema } from '../loop/options.ts';
 import type {
@@ -29,6 +30,7 @@ import {
   collectedSchema,
   dependencySchema,
   hasOwnCollector,
+  type PolicyDependencies,
   requireOnePolicy,
 } from './dependencies.ts';
 import { type AlgorithmOptions, algorithmSchema } from './options.ts';
@@ -98,11 +100,14 @@ export interface AlgorithmPlan<Metadata = unknown> {
   readonly dependencySchema?: z.ZodObject | undefined;
   /** The same for an algorithm that is given its collector. Default `collectedSchema`. */
   readonly collectedSchema?: z.ZodObject | undefined;
-  /** Makes the estimator. Called once the options are valid. */
-  readonly estimator: () => AdvantageEstimator<Metadata>;
+  /** Makes the estimator. Called once the options are valid. Default: advantages relative to the group, by the options' `advantage`. */
+  readonly estimator?: (() => AdvantageEstimator<Metadata>) | undefined;
   readonly critic?: CriticBackend | undefined;
-  /** Smallest useful group. A group of one teaches nothing if advantages compare the members of a group. */
-  readonly groups: 'any-size' | 'at-least-two';
+  /**
+   * Smallest useful group. A group of one teaches nothing if advantages compare the members of a group. Default `'at-least-two'` without
+   * an `estimator`, otherwise `'any-size'`.
+   */
+  readonly groups?: 'any-size' | 'at-least-two' | undefined;
   /** The caller's options, over those of a preset, over the algorithm's own. See `layered`. */
   readonly options: AlgorithmOptions;
 }
@@ -147,12 +152,8 @@ const trainSchema = runSchema.omit({ onInterrupted: true }).extend({
     .optional(),
 });
 
-type Parts<S extends State, Metadata, Outcome> =
-  | AlgorithmDependencies<S, Metadata, Outcome>
-  | CollectedDependencies<Metadata, Outcome>;
-
 function isCollected<S extends State, Metadata, Outcome>(
-  dependencies: Parts<S, Metadata, Outcome> | object,
+  dependencies: PolicyDependencies<S, Metadata, Outcome> | object,
 ): dependencies is CollectedDependencies<Metadata, Outcome> {
   return typeof dependencies === 'object' && dependencies !== null && 'rollouts' in dependencies;
 }
@@ -174,7 +175,7 @@ function collectorOf<Metadata, Outcome>(
 /** Collects one greedy trajectory per task. */
 function greedyOf<S extends State, Metadata, Outcome>(
   name: string,
-  dependencies: Parts<S, Metadata, Outcome>,
+  dependencies: PolicyDependencies<S, Metadata, Outcome>,
   rollout: AlgorithmOptions['rollout'],
 ): RolloutManager<S, Metadata, Outcome> {
   if (isCollected(dependencies)) {
@@ -190,19 +191,22 @@ function greedyOf<S extends State, Metadata, Outcome>(
 export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown, Outcome = unknown> {
   readonly #collector: GroupCollector<Metadata, Outcome>;
   readonly #manager: RolloutManager<S, Metadata, Outcome> | undefined;
-  readonly #dependencies: Parts<S, Metadata, Outcome>;
+  readonly #dependencies: PolicyDependencies<S, Metadata, Outcome>;
   readonly #plan: AlgorithmPlan<Metadata>;
   readonly #estimator: AdvantageEstimator<Metadata>;
   readonly #greedyRollouts: GroupCollector<Metadata, Outcome> | undefined;
   #state: 'idle' | 'training' = 'idle';
 
   /** @throws OptionsError for wrong options or dependencies, ArgumentError for groups of one and a sampler that cannot follow. */
-  protected constructor(dependencies: Parts<S, Metadata, Outcome>, plan: AlgorithmPlan<Metadata>) {
+  protected constructor(
+    dependencies: PolicyDependencies<S, Metadata, Outcome>,
+    plan: AlgorithmPlan<Metadata>,
+  ) {
     requireValid(dependencies, plan);
-    const { name, groups, options } = plan;
+    const { name, estimator, groups = estimator ? 'any-size' : 'at-least-two', options } = plan;
     const { rollout } = options;
     requireOnePolicy(name, dependencies);
-    this.#estimator = plan.estimator();
+    this.#estimator = estimator?.() ?? groupRelativeEstimator(options.advantage);
     if (hasOwnCollector(dependencies) && rollout !== undefined) {
       throw new ArgumentError(
         `${name}: \`rollout\` has no effect on \`rollouts\`; give its options to that collector`,

@@ -95,7 +95,6 @@ export class PPOAlgorithm<
       collectedSchema: collectedSchema.extend({ critic }),
       estimator: () => given.advantages ?? gaeEstimator(options.gae),
       critic: dependencies.critic,
-      groups: 'any-size',
       options,
     });
   }

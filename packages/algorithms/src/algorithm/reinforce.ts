@@ -5,7 +5,7 @@ import {
   reinforceEstimatorSchema,
   reinforcePlusPlusEstimator,
 } from '../estimator/return-estimators.ts';
-import { type AlgorithmDependencies, type CollectedDependencies, hasOwnCollector } from './dependencies.ts';
+import { hasOwnCollector, type PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -52,10 +52,7 @@ export class REINFORCEAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing. */
-  constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
-    given: ReinforceOptions = {},
-  ) {
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: ReinforceOptions = {}) {
     const defaults = presetOf('reinforce', given.preset);
     const variant = given.variant ?? defaults.variant ?? 'plain';
     const isGrouped = (given.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';

@@ -1,7 +1,6 @@
 import type { State } from '@rlp/core';
 import type * as z from 'zod';
-import { groupRelativeEstimator } from '../loop/estimate.ts';
-import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
+import type { PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -38,10 +37,7 @@ export class RLOOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
-    given: RlooOptions = {},
-  ) {
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: RlooOptions = {}) {
     const { preset } = given;
     const defaults = presetOf('rloo', preset);
     const isOwn = preset === undefined || preset === 'rlp';
@@ -50,8 +46,6 @@ export class RLOOAlgorithm<
       name: 'RLOOAlgorithm',
       optionsType: 'RlooOptions',
       schema: rlooSchema,
-      estimator: () => groupRelativeEstimator(options.advantage),
-      groups: 'at-least-two',
       options,
     });
   }
