@@ -46,6 +46,11 @@ describe('failure is data', () => {
       touchy(() => undefined as never),
       'environment.updateState: expected a state (an object with prompt, response and stepCount), got undefined',
     ],
+    [
+      'gives an empty state',
+      touchy(() => ({}) as never),
+      'environment.updateState: expected a state (an object with prompt, response and stepCount), got an object with no fields',
+    ],
   ];
 
   it.each(misbehaviours)(

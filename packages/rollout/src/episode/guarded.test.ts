@@ -1,3 +1,4 @@
+import type { State } from '@rlp/core';
 import { characterTokenizer } from '@rlp/models';
 import { expect, it } from 'vitest';
 import { mockEnvironment } from '../testing.ts';
@@ -20,4 +21,17 @@ it.each<[object, string]>([
   const state = await world.reset({ id: 'a', prompt: 'a', metadata: undefined }, 0);
   const asked = (async () => [await world.isTerminal(state), await world.show(state, encode as never)])();
   await expect(asked).rejects.toThrow(said);
+});
+
+it('refuses an environment that changes the state it was given, which the members of a group share', async () => {
+  const environment = {
+    ...mockEnvironment(),
+    updateState: (state: State, response: string) => Object.assign(state, { response }),
+  };
+  const world = guarded(environment, limits);
+  const state = await world.reset({ id: 'a', prompt: 'a', metadata: undefined }, 0);
+  await expect(world.updateState(state, 'b', 1)).rejects.toThrow(
+    'environment.updateState: expected the given state to stay as it was, got another "response" in it; ' +
+      'return a new state, such as { ...state, response }, because the episodes of a group share states',
+  );
 });

@@ -57,7 +57,8 @@ interface Limits {
 
 /**
  * Wraps an environment with checks and limits. Errors of a method become an `EnvironmentError` that names it. `reset` and
- * `updateState` must return a state within their time limit. Every call throws the signal's reason once aborted.
+ * `updateState` must return a state within their time limit, and `updateState` must leave the given one as it is. Every call throws the
+ * signal's reason once aborted.
  */
 export function guarded<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
@@ -80,8 +81,14 @@ export function guarded<S extends State, Metadata, Outcome>(
       }
       return checkedState('(the given state)', state as S);
     },
-    updateState: (state, response, tokens) =>
-      callState('updateState', (own) => environment.updateState(state, response, lazily(own, { tokens }))),
+    async updateState(state, response, tokens) {
+      const before = { ...state };
+      const next = await callState('updateState', (own) =>
+        environment.updateState(state, response, lazily(own, { tokens })),
+      );
+      checkUnchanged(before, state);
+      return next;
+    },
     isTerminal: (state) => call('isTerminal', () => checkedEnd(environment.isTerminal(state))),
     show: (state, encode) =>
       call('buildPrompt', () => {
@@ -137,6 +144,17 @@ function checkedState<S extends State>(method: string, state: S): S {
   );
 }
 
+/** A group shares its first state, so a change of it would reach the other members unseen. */
+function checkUnchanged<S extends State>(before: S, after: S): void {
+  for (const field of Object.keys(before) as (keyof S & string)[]) {
+    if (Object.is(before[field], after[field])) continue;
+    throw new EnvironmentError(
+      `environment.updateState: expected the given state to stay as it was, got another "${field}" in it; ` +
+        'return a new state, such as { ...state, response }, because the episodes of a group share states',
+    );
+  }
+}
+
 /** Without `return` an episode would never be over. */
 function checkedEnd(isOver: boolean): boolean {
   if (typeof isOver === 'boolean' || isPromiseLike(isOver)) return isOver;
@@ -153,5 +171,6 @@ function checkedMetrics(metrics: Readonly<Record<string, number>> | undefined) {
 }
 
 function describe(value: unknown): string {
-  return value === null || typeof value !== 'object' ? String(value) : `an object with ${Object.keys(value)}`;
+  if (value === null || typeof value !== 'object') return String(value);
+  return `an object with ${Object.keys(value).join(', ') || 'no fields'}`;
 }
