@@ -53,6 +53,16 @@ function describesFields(path: string): boolean {
   return /\bz\.Zod\w+</.test(readFileSync(path, 'utf8'));
 }
 
+/** Types of Node that the compiler inferred. Some versions of `@types/node` lack them, and pages have none. */
+const inferredOfNode = /\bNodeJS\.ProcessEnv\b|\bimport\("(?:fs|http|os|path|stream)[^"]*"\)[.\w]*/;
+
+function inferredTypes(): string[] {
+  return packages.flatMap(declarationsOf).flatMap(([source, from]) => {
+    const [found] = inferredOfNode.exec(readFileSync(from, 'utf8')) ?? [];
+    return found === undefined ? [] : [`${source}: write the type in place of ${found}, which was inferred`];
+  });
+}
+
 function placeDeclarations(own: Package, { checker, sourceOf }: Compilation): number {
   const { directory } = own;
   const built = join(directory, 'dist');
@@ -87,6 +97,6 @@ const undescribedFields = schemas.flatMap(({ path, schema }) =>
 const { problems, counts } = undocumentedInSource(compilation);
 console.log(counts.join('\n'));
 conclude(
-  [...problems, ...undescribedFields],
+  [...problems, ...undescribedFields, ...inferredTypes()],
   `${placed.reduce((sum, count) => sum + count, 0)} declaration files and ${schemas.length} schemas placed; every option has its sentence and its default`,
 );

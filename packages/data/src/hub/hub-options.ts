@@ -35,7 +35,10 @@ export interface HubOptions extends z.input<typeof hubSchema> {}
 export type ResolvedHubOptions = ReturnType<typeof withEnvironment>;
 
 /** Fills in what Hugging Face's environment variables say. */
-export function withEnvironment(options: z.output<typeof hubSchema>, environment = process.env) {
+export function withEnvironment(
+  options: z.output<typeof hubSchema>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+) {
   const { HF_TOKEN, HF_HUB_OFFLINE, HF_ENDPOINT, HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME } = environment;
   const home = HF_HOME ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface');
   const isOffline = /^(1|true|yes|on)$/i.test(HF_HUB_OFFLINE ?? '');

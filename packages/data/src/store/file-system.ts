@@ -36,8 +36,16 @@ export interface FileSystem {
 /** Bytes per read or write. Small enough that hashing one piece does not hold up the event loop. */
 const pieceBytes = 1 << 20;
 
+/** Functions of Node's `path`. Declared here, because Node's types are missing in a page and differ between its versions. */
+export interface PathFunctions {
+  basename(path: string): string;
+  dirname(path: string): string;
+  join(...parts: readonly string[]): string;
+  resolve(...parts: readonly string[]): string;
+}
+
 /** Node's path functions. Not an import, because a tabular policy also loads in a page. */
-export const paths = () => nodeBuiltin<typeof import('node:path')>('node:path');
+export const paths = () => nodeBuiltin<PathFunctions>('node:path');
 
 /** Whether an error has one of these system codes. */
 export function hasCode(cause: unknown, ...codes: readonly string[]): boolean {
