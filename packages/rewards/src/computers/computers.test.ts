@@ -188,6 +188,17 @@ describe('ParetoRewardComputer', () => {
     expect(await rewardsOf(even, groupOf([{ a: 1 }, { a: 1 }]))).toEqual([0, 0]);
   });
 
+  it('says why a trajectory has no reward', async () => {
+    const broken: RewardFunction = () => {
+      throw new Error('the judge is down');
+    };
+    const wrapped = relativeRewardComputer(rewardFunctions({ a: worth('a'), broken }));
+    for (const computer of [wrapped, new ParetoRewardComputer({ objectives: { a: worth('a'), broken } })]) {
+      const [scored] = await computer.computeRewards(group);
+      expect(scored?.failures?.[0]?.message).toMatch(/"broken": the judge is down/);
+    }
+  });
+
   it('refuses names and weights that do not fit', () => {
     const list = [worth('a'), worth('b')];
     expect(() => new ParetoRewardComputer({ objectives: list, objectiveNames: ['a', 'a'] })).toThrow(
@@ -195,8 +206,22 @@ describe('ParetoRewardComputer', () => {
     );
     expect(() => new ParetoRewardComputer({ objectives: list, weights: [1] })).toThrow(OptionsError);
     expect(() => new ParetoRewardComputer({ objectives: list, weights: [0, 0] })).toThrow(/not all 0/);
-    expect(() => new ParetoRewardComputer({ objectives: {} })).toThrow(OptionsError);
+    expect(() => new ParetoRewardComputer({ objectives: {} })).toThrow(
+      /objectives: expected at least one, got none/,
+    );
   });
+});
+
+it.each([
+  [() => relativeRewardComputer((() => 1) as never), /relativeRewardComputer: expected a reward computer/],
+  [() => absoluteRewardComputer({ a: () => 1 } as never), /absoluteRewardComputer: .* got object; reward/],
+  [() => new SVRLRewardComputer({} as never), /SVRLRewardComputer: [\s\S]*taskEvaluator: must be a function/],
+  [
+    () => normalizedRewardFunctions({ a: () => 1 }, { mising: 'partial' } as never),
+    /normalizedRewardFunctions: [\s\S]*did you mean missing/,
+  ],
+])('names what it was made without: %s', (make, problem) => {
+  expect(make).toThrow(problem);
 });
 
 describe('svrlScore', () => {
@@ -238,6 +263,17 @@ describe('SVRLRewardComputer', () => {
     );
     const scored = await new SVRLRewardComputer(options).computeRewards(group);
     expect(scored.map(({ components }) => components.verification)).toEqual([0.25, 0.25]);
+  });
+
+  it('counts the responses of a recorded conversation, which has no steps', async () => {
+    const say = (content: string) => ({ role: 'assistant', content }) as const;
+    const recorded = groupOf([{ a: 1 }, { a: 1 }], (member) => ({
+      steps: [],
+      messages: member === 0 ? [say('b')] : [say('a'), { role: 'user', content: 'go on' }, say('b')],
+    }));
+    const options = { taskEvaluator: worth('a'), maxTurns: 10 };
+    const scored = await new SVRLRewardComputer(options).computeRewards(recorded);
+    expect(scored.map(({ components }) => components.efficiency)).toEqual([0.9, 0.8]);
   });
 
   it('refuses a budget of tools that is none', () => {

@@ -70,10 +70,11 @@ export function regrouped<Metadata, Outcome>(
     async computeRewards(group, options) {
       const scored = await inner.computeRewards(group, options);
       const judged = judge(scored);
-      return scored.map(({ trajectory, components }, g) => ({
+      return scored.map(({ trajectory, components, failures }, g) => ({
         trajectory,
         reward: judged[g]!.reward,
         components: { ...components, ...judged[g]!.components },
+        ...(failures && { failures }),
       }));
     },
   };

@@ -35,6 +35,9 @@ export class ParetoRewardComputer<Metadata = unknown> implements RewardComputer<
     const resolved = parseOptions('ParetoRewardComputer', schema, options);
     const functions = namedFunctions(objectives, objectiveNames);
     this.objectiveNames = Object.keys(functions);
+    if (this.objectiveNames.length === 0) {
+      throw new OptionsError('ParetoRewardComputer', ['objectives: expected at least one, got none']);
+    }
     const shares = weightShares(this.objectiveNames.length, weights);
     const score = (values: readonly number[]) =>
       values.reduce((sum, value, f) => sum + value * shares[f]!, 0);

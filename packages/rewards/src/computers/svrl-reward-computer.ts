@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  callback,
   parseOptions,
   type RewardComputer,
   type RewardFunction,
@@ -24,6 +25,10 @@ const schema = groupMethodSchema.extend({
   maxTurns: z.int().positive().default(50),
   /** Tool calls that an episode may make. Used by the default `verificationCost`. Default 10. */
   toolBudget: z.number().nonnegative().default(10),
+});
+
+const evaluatorSchema = z.strictObject({
+  taskEvaluator: callback<RewardFunction<never>>('a function of a trajectory that returns a number'),
 });
 
 /** What verification cost an episode, and what it was allowed to, in the same unit. */
@@ -93,6 +98,7 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
 
   constructor({ taskEvaluator, verificationCost, ...options }: SVRLRewardComputerOptions<Metadata>) {
     const resolved = parseOptions('SVRLRewardComputer', schema, options);
+    parseOptions('SVRLRewardComputer', evaluatorSchema, { taskEvaluator });
     const { verificationWeight, efficiencyWeight, emptyBudget, maxTurns, toolBudget, ...method } = resolved;
     const costOf =
       verificationCost ??
@@ -103,7 +109,7 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
     const functions: Record<string, RewardFunction<Metadata>> = {
       task: taskEvaluator,
       verification: (trajectory) => spentShare(costOf(trajectory), emptyBudget),
-      efficiency: ({ steps }) => stepsSaved({ steps: steps.length, maxTurns }),
+      efficiency: (trajectory) => stepsSaved({ steps: responses(trajectory), maxTurns }),
     };
     const score = ([task, verification, efficiency]: readonly number[]) =>
       task! - verificationWeight * verification! + efficiencyWeight * efficiency!;
@@ -116,6 +122,11 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
     this.computeRewards = computer.computeRewards;
     this.prepare = computer.prepare;
   }
+}
+
+/** Responses of the policy. Those of a recorded conversation, which has no steps, are its messages. */
+function responses({ messages, steps }: Trajectory): number {
+  return steps.length || messages.filter(({ role }) => role === 'assistant').length;
 }
 
 /** Calls of the policy. Those of a recorded conversation, which has no steps, are in its messages. */

@@ -1,4 +1,5 @@
 import {
+  ArgumentError,
   type CallableRewardComputer,
   callableRewards,
   normalizedSums,
@@ -8,11 +9,13 @@ import {
 import * as z from 'zod';
 import {
   type FunctionRewardComputer,
-  type RewardFunctionsOptions,
   type RewardParts,
   rewardFunctions,
+  rewardFunctionsSchema,
   scalableWeights,
 } from '../functions/reward-functions.ts';
+import { kindOf } from '../shared/episode.ts';
+import { hasMethod } from '../shared/schemas.ts';
 import { regrouped } from './group-method.ts';
 import {
   type RelativeRewardsOptions,
@@ -25,7 +28,8 @@ const absoluteSchema = z.strictObject({
   /** How rewards are normalised within the group. Default `'population-std'`. */
   normalize: z.enum(['none', 'population-std']).default('population-std'),
 });
-const missingSchema = z.strictObject({
+const normalizedSchema = z.strictObject({
+  ...rewardFunctionsSchema.shape,
   /**
    * Trajectory that a part could not score: `'unscorable'` as a whole, or scored by the other parts (`'partial'`). A missing part then
    * counts 0, its mean. Default `'unscorable'`.
@@ -45,6 +49,7 @@ export function absoluteRewardComputer<Metadata, Outcome = unknown>(
   options: AbsoluteRewardOptions = {},
 ): CallableRewardComputer<Metadata, Outcome> {
   const { normalize } = parseOptions('absoluteRewardComputer', absoluteSchema, options);
+  checkComputer('absoluteRewardComputer', inner);
   return overScores(inner, (scores) => (normalize === 'none' ? scores : standardizedRewards(scores)));
 }
 
@@ -57,7 +62,15 @@ export function relativeRewardComputer<Metadata, Outcome = unknown>(
   options: RelativeRewardsOptions = {},
 ): CallableRewardComputer<Metadata, Outcome> {
   const resolved = parseOptions('relativeRewardComputer', relativeSchema, options);
+  checkComputer('relativeRewardComputer', inner);
   return overScores(inner, (scores) => relativeRewards(scores, resolved));
+}
+
+function checkComputer(owner: string, inner: unknown): void {
+  if (hasMethod(inner, 'computeRewards')) return;
+  throw new ArgumentError(
+    `${owner}: expected a reward computer, got ${kindOf(inner)}; rewardFunctions({ … }) makes one of functions`,
+  );
 }
 
 function overScores<Metadata, Outcome>(
@@ -74,9 +87,7 @@ function overScores<Metadata, Outcome>(
 }
 
 /** Options of {@link normalizedRewardFunctions}. */
-export interface NormalizedRewardFunctionsOptions
-  extends RewardFunctionsOptions,
-    z.input<typeof missingSchema> {}
+export interface NormalizedRewardFunctionsOptions extends z.input<typeof normalizedSchema> {}
 
 /**
  * Normalise-then-sum (GDPO's rewards): every part is standardised within the group before the weighted sum,
@@ -89,10 +100,10 @@ export interface NormalizedRewardFunctionsOptions
  */
 export function normalizedRewardFunctions<Metadata, Outcome = unknown>(
   parts: RewardParts<Metadata, Outcome>,
-  { missing: given, ...options }: NormalizedRewardFunctionsOptions = {},
+  given: NormalizedRewardFunctionsOptions = {},
 ): FunctionRewardComputer<Metadata, Outcome> {
+  const { missing, ...options } = parseOptions('normalizedRewardFunctions', normalizedSchema, given);
   const inner = rewardFunctions(parts, options);
-  const { missing } = parseOptions('normalizedRewardFunctions', missingSchema, { missing: given });
   const { weightOf, scaleWeight } = scalableWeights(parts);
   const computer = regrouped(inner, (scored) => {
     const counting = [...weightOf].filter(([, weight]) => weight !== 0);

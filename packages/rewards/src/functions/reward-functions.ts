@@ -42,7 +42,8 @@ const partsSchema = z
   )
   .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward function');
 
-const optionsSchema = z.strictObject({
+/** Schema of {@link RewardFunctionsOptions}. */
+export const rewardFunctionsSchema = z.strictObject({
   /** Milliseconds an asynchronous call may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
   /** Calls of one function in progress at once. Default `Infinity`. */
@@ -64,7 +65,7 @@ export type RewardParts<Metadata = unknown, Outcome = unknown> = Readonly<
 >;
 
 /** Options of {@link rewardFunctions}. */
-export interface RewardFunctionsOptions extends z.input<typeof optionsSchema> {}
+export interface RewardFunctionsOptions extends z.input<typeof rewardFunctionsSchema> {}
 
 /** A reward computer that knows how its functions fared. */
 export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
@@ -91,7 +92,7 @@ export function rewardFunctions<Metadata, Outcome = unknown>(
   options: RewardFunctionsOptions = {},
 ): FunctionRewardComputer<Metadata, Outcome> {
   const weights = parseOptions('rewardFunctions', partsSchema, parts);
-  const { timeoutMs, concurrency, clock } = parseOptions('rewardFunctions', optionsSchema, options);
+  const { timeoutMs, concurrency, clock } = parseOptions('rewardFunctions', rewardFunctionsSchema, options);
   const { weightOf, scaleWeight } = scalableWeights(weights);
   const scored = Object.entries(parts).map(([name, part]) =>
     scoredPart({ name, reward: typeof part === 'function' ? part : part.reward, timeoutMs, concurrency }),

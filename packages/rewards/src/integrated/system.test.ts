@@ -216,7 +216,7 @@ describe('IntegratedRolloutRewardSystem', () => {
       system.close();
       system.close();
     }
-    await expect(system.processEpisodes(episodes)).rejects.toThrow('got a closed one');
+    await expect(system.processEpisodes(episodes)).rejects.toThrow('it was closed; make a new one');
     await systemOf()[Symbol.asyncDispose]();
   });
 

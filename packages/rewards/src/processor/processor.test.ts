@@ -160,6 +160,7 @@ describe('processEpisodeBatchRewards', () => {
   it.each([
     [{ response: 7 }, 'expected the response to be text, got number'],
     [{ response: null }, 'expected the response to be text, got null'],
+    [{ prompt: 'Hi', completion: 'Hello' }, 'expected the response to be text, got only completion'],
     [{ prompt: 7 }, 'expected the prompt to be text or a list of messages, got number'],
     [
       { prompt: [{}] },
@@ -352,7 +353,7 @@ describe('RolloutRewardProcessor', () => {
     processor.close();
     processor.close();
     await expect(closed).rejects.toThrow('closed while calls were under way');
-    await expect(processor.processEpisodeRewards([{}])).rejects.toThrow('got a closed one');
+    await expect(processor.processEpisodeRewards([{}])).rejects.toThrow('it was closed; make a new one');
     await createRolloutRewardProcessor()[Symbol.asyncDispose]();
   });
 

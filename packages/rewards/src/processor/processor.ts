@@ -220,9 +220,7 @@ export class RolloutRewardProcessor implements RewardComputer {
   /** Ends calls in progress and refuses new ones. May be called again. */
   close(): void {
     this.#closing.abort(
-      new ArgumentError(
-        'RolloutRewardProcessor: closed while calls were under way; await them before you close it',
-      ),
+      new ArgumentError('RolloutRewardProcessor: closed while calls were under way; await them first'),
     );
   }
 
@@ -236,9 +234,7 @@ export class RolloutRewardProcessor implements RewardComputer {
     { signal }: ProcessOptions,
   ): Promise<readonly ScoredTrajectory<Metadata>[]> {
     if (this.#closing.signal.aborted) {
-      throw new ArgumentError(
-        'RolloutRewardProcessor: expected a processor that is open, got a closed one; make a new one',
-      );
+      throw new ArgumentError('RolloutRewardProcessor: it was closed; make a new one');
     }
     signal?.throwIfAborted();
     const begun = this.#clock();

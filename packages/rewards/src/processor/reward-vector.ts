@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import { kindOf } from '../shared/episode.ts';
 
 /**
  * Weighted sum of four component columns:
@@ -43,6 +44,6 @@ function requireArray(name: string, value: unknown): void {
   const isArray = Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value);
   if (isArray) return;
   throw new ArgumentError(
-    `computeRewardVector: expected ${name} to be an array or a typed array of numbers, got ${value === null ? 'null' : typeof value}; wrap a single score in an array`,
+    `computeRewardVector: expected ${name} to be an array of numbers, got ${kindOf(value)}; wrap it in an array`,
   );
 }

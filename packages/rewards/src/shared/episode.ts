@@ -28,6 +28,9 @@ export interface ReadEpisode {
 
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
 
+/** Fields in which logs and other libraries keep the policy's answer. Without a word such an episode would count as an empty one. */
+const answerFields = ['completion', 'messages', 'output'];
+
 /** An episode, `null` if it is not to be judged, or a sentence that says why it cannot be read. */
 export function readEpisode(episode: unknown): ReadEpisode | null | string {
   if (typeof episode !== 'object' || episode === null) {
@@ -36,7 +39,10 @@ export function readEpisode(episode: unknown): ReadEpisode | null | string {
   try {
     const { prompt = '', response = '', metadata = noMetadata, status } = episode as Record<string, unknown>;
     if (status !== undefined && status !== 'completed' && status !== 'truncated') return null;
-    if (typeof response !== 'string') return `expected the response to be text, got ${kindOf(response)}`;
+    const elsewhere = 'response' in episode ? undefined : answerFields.find((field) => field in episode);
+    if (elsewhere || typeof response !== 'string') {
+      return `expected the response to be text, got ${elsewhere ? `only ${elsewhere}` : kindOf(response)}`;
+    }
     const text = typeof prompt === 'string' ? prompt : textOfMessages(prompt);
     if (text === undefined)
       return `expected the prompt to be text or a list of messages, got ${kindOf(prompt)}${strangeMessage(prompt)}`;
