@@ -1,8 +1,9 @@
-import { type HostTensor, parseOptions } from '@rlp/core';
+import { type HostTensor, parseOptions, withForeignNames } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { quantizedForms } from '@rlp/models/decoder';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
+import { backendNames } from './optimizer/foreign-names.ts';
 import { maxGradientNormSchema, optimizerSchema } from './optimizer/options.ts';
 import { scheduleSchema } from './optimizer/schedule.ts';
 
@@ -85,8 +86,7 @@ const loraSchema = z
     }
   });
 
-/** Schema of {@link OnnxBackendOptions}. */
-export const onnxBackendSchema = z.strictObject({
+const schema = z.strictObject({
   /** Engine that computes. Required. */
   engine: given<Engine>('an engine, from createEngine of @rlp/onnx/runtime', 'start'),
   /** Model to train. The backend copies its weights into the engine. Required. */
@@ -127,6 +127,9 @@ export const onnxBackendSchema = z.strictObject({
     )
     .default('none'),
 });
+
+/** Schema of {@link OnnxBackendOptions}. */
+export const onnxBackendSchema = withForeignNames(schema, backendNames);
 
 /** Schema of {@link OptimStepOptions}. */
 const optimStepSchema = z.strictObject({

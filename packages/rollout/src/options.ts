@@ -1,4 +1,4 @@
-import { type AgentPolicy, having, needed, OptionsError, parseOptions } from '@rlp/core';
+import { type AgentPolicy, having, needed, OptionsError, parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 
 const defaultMaxTokens = 256;
@@ -22,8 +22,7 @@ const samplingSchema = z.strictObject({
   stopStrings: z.array(z.string().min(1)).readonly().optional(),
 });
 
-/** Schema of {@link RolloutOptions}. */
-export const rolloutSchema = z.strictObject({
+const schema = z.strictObject({
   /** Names the random streams. Equal seeds sample equal trajectories. Default `'rollout'`. */
   seed: z.string().default('rollout'),
   /** Trajectories sampled per task. Default 8. */
@@ -69,6 +68,25 @@ export const rolloutSchema = z.strictObject({
    * `'drop-group'` removes their whole group. `'stop'` throws their error. Default `'keep'`.
    */
   onFailure: z.enum(['keep', 'drop-member', 'drop-group', 'stop']).default('keep'),
+});
+
+/** Schema of {@link RolloutOptions}. */
+export const rolloutSchema = withForeignNames(schema, {
+  groupSize: 'num_generations n n_samples_per_prompt group_size',
+  concurrency: 'num_parallel',
+  maxTurns: 'max_tool_calling_iterations max_assistant_turns max_steps_per_rollout',
+  contextLength: 'max_prompt_length vllm_max_model_length max_model_len prompt_max_len',
+  sampling: 'generation_kwargs',
+  'sampling.maxTokens': 'max_completion_length max_response_length generate_max_len max_tokens',
+  'sampling.temperature': 'temperature',
+  'sampling.topP': 'top_p',
+  'sampling.topK': 'top_k',
+  'sampling.minP': 'min_p',
+  'sampling.repetitionPenalty': 'repetition_penalty',
+  'RolloutStreamOptions.overSampling': 'over_sampling_factor',
+  'leave it out; a group begins as soon as another ends': 'maintain_parallel_count',
+  'pass `onEvent: debugLogger(console.debug)` of @rlp/rollout with the dependencies': 'verbose',
+  'print progressLine(manager.progress()) of @rlp/rollout': 'enable_progress_bar',
 });
 
 /** Options of `RolloutManager`. */

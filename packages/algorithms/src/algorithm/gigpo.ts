@@ -1,4 +1,4 @@
-import { ArgumentError, type State } from '@rlp/core';
+import { ArgumentError, type State, withForeignNames } from '@rlp/core';
 import type * as z from 'zod';
 import { gigpoEstimator, gigpoEstimatorSchema } from '../estimator/group-estimators.ts';
 import type { AlgorithmDependencies, PolicyDependencies } from './dependencies.ts';
@@ -8,7 +8,7 @@ import { PolicyAlgorithm } from './policy-algorithm.ts';
 
 const shape = {
   /** How steps and trajectories are compared. See `estimators.gigpo`. Default `{}`. */
-  gigpo: gigpoEstimatorSchema.optional(),
+  gigpo: withForeignNames(gigpoEstimatorSchema, { discount: 'gamma' }).optional(),
 };
 
 /** Schema of {@link GigpoAlgorithmOptions}. */

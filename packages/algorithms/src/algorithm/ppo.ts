@@ -1,4 +1,4 @@
-import { type CriticBackend, having, type State } from '@rlp/core';
+import { type CriticBackend, having, type State, withForeignNames } from '@rlp/core';
 import type * as z from 'zod';
 import { gaeEstimator, gaeEstimatorSchema } from '../estimator/critic-estimators.ts';
 import { estimatorSchema } from '../loop/dependencies.ts';
@@ -43,7 +43,7 @@ const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
   preset: presetSchema('ppo').optional(),
   /** How values become advantages: discount 1, λ 0.95, whitened. See `estimators.gae`. Default `{}`. */
-  gae: gaeEstimatorSchema.optional(),
+  gae: withForeignNames(gaeEstimatorSchema, { discount: 'gamma', lambda: 'lam lambd' }).optional(),
   /** Another estimator that needs the critic. Default `estimators.gae` with `gae`. */
   advantages: estimatorSchema.optional(),
 };

@@ -1,4 +1,4 @@
-import type { State } from '@rlp/core';
+import { type State, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import {
   reinforceEstimator,
@@ -20,7 +20,7 @@ const shape = {
    */
   variant: z.enum(['plain', 'plus-plus']).optional(),
   /** How rewards become returns. See `estimators.reinforce`. Default `{}`. */
-  reinforce: reinforceEstimatorSchema.optional(),
+  reinforce: withForeignNames(reinforceEstimatorSchema, { discount: 'gamma' }).optional(),
 };
 
 /** Schema of {@link ReinforceOptions}. */

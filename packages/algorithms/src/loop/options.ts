@@ -1,4 +1,4 @@
-import { overlongSchema, parseOptions } from '@rlp/core';
+import { overlongSchema, parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { groupRelativeSchema } from '../advantage/group-relative.ts';
 import { aggregationModes, aggregationShape } from '../aggregation.ts';
@@ -6,9 +6,11 @@ import { klEstimators } from '../loss/kl-estimate.ts';
 import {
   boundsNoRatio,
   boundsRatios,
+  lossNames,
   policyLossShape,
   resolvePolicyLoss,
 } from '../loss/policy-loss-options.ts';
+import { rlNames } from './foreign-names.ts';
 
 const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
 
@@ -167,7 +169,7 @@ const rlShape = {
   /** How rewards become advantages if no estimator is passed. See `groupRelativeAdvantages`. Default `{}`. */
   advantage: groupRelativeSchema.prefault({}),
   /** The loss of the policy. See `policyLoss`. Default `{}`. */
-  loss: lossSchema.prefault({}),
+  loss: withForeignNames(lossSchema, lossNames).prefault({}),
   /**
    * `'batch'` divides the weights of `loss.correction` by their mean, so the correction keeps the step size. Default
    * `'none'`.
@@ -255,8 +257,7 @@ const rlShape = {
 };
 
 /** Schema of {@link RlOptions}. */
-export const rlSchema = z
-  .strictObject(rlShape)
+export const rlSchema = withForeignNames(z.strictObject(rlShape), rlNames)
   .refine(({ proximal, loss }) => proximal !== 'behavior' || loss.correction === 'none', {
     path: ['proximal'],
     message: "'behavior' needs loss.correction 'none': the ratio already contains the gap",

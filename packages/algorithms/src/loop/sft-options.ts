@@ -1,11 +1,11 @@
-import { parseOptions } from '@rlp/core';
+import { parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationModes } from '../aggregation.ts';
+import { passNames } from './foreign-names.ts';
 import { maxLengthSchema } from './max-length.ts';
 import { deadlinesSchema } from './options.ts';
 
-/** Schema of {@link SftOptions}. */
-export const sftSchema = z
+const schema = z
   .strictObject({
     /** Names the random streams that shuffle the examples. Default `'sft'`. */
     seed: z.string().default('sft'),
@@ -30,6 +30,9 @@ export const sftSchema = z
     path: ['updates'],
     message: 'must not be given together with epochs: both say how long the run is',
   });
+
+/** Schema of {@link SftOptions}. */
+export const sftSchema = withForeignNames(schema, { ...passNames, aggregation: 'loss_agg_mode' });
 
 /** Options of `runSftTraining`. */
 export interface SftOptions extends z.input<typeof sftSchema> {}

@@ -1,4 +1,4 @@
-import { OptionsError, parseOptions } from '@rlp/core';
+import { type ForeignNames, OptionsError, parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { ratioLevels } from './importance-ratio.ts';
 import { klEstimators } from './kl-estimate.ts';
@@ -96,6 +96,35 @@ export const policyLossShape = {
   entropyCoefficient: z.union([z.number(), z.literal('column')]).default(0),
 };
 
+const clip = 'epsilon cliprange clip_ratio eps_clip eps_clip_low_high';
+
+/** What TRL, verl, OpenRLHF and tinker-cookbook call these options. */
+export const lossNames: ForeignNames = {
+  surrogate: 'loss_mode loss_fn',
+  ratio: 'importance_sampling_level',
+  clipLow: `${clip} clip_ratio_low cliprange_low`,
+  clipHigh: `${clip} epsilon_high clip_ratio_high cliprange_high`,
+  dualClip: 'clip_ratio_c dual_clip',
+  ratioCap: 'delta',
+  temperaturePositive: 'sapo_temperature_pos',
+  temperatureNegative: 'sapo_temperature_neg',
+  'gammaPositive.power': 'vespo_k_pos',
+  'gammaPositive.rate': 'vespo_lambda_pos',
+  'gammaNegative.power': 'vespo_k_neg',
+  'gammaNegative.rate': 'vespo_lambda_neg',
+  correction:
+    'vllm_importance_sampling_correction vllm_importance_sampling_mode enable_vllm_is_correction rollout_is rollout_rs',
+  correctionCap:
+    'vllm_importance_sampling_cap vllm_importance_sampling_clip_max vllm_is_truncated_threshold rollout_is_threshold ' +
+    'rollout_rs_threshold',
+  correctionFloor: 'vllm_importance_sampling_clip_min',
+  offPolicyThreshold: 'off_policy_mask_threshold',
+  klCoefficient: 'beta use_kl_loss kl_loss_coef',
+  klEstimator: 'kl_loss_type',
+  klWeight: 'use_bias_correction_kl',
+  entropyCoefficient: 'entropy_coef entropy_coeff entropy_loss_coef',
+};
+
 /** A ratio's lower bound is at least 0. GMPO's is that of a log-ratio. */
 export function boundsRatios({
   surrogate,
@@ -132,6 +161,8 @@ const schema = z
     message: 'must be at most correctionCap: no ratio lies between them',
   });
 
+const named = withForeignNames(schema, lossNames);
+
 /** Options of `policyLoss`. */
 export interface PolicyLossOptions extends z.input<typeof schema> {}
 
@@ -156,7 +187,7 @@ export function readsBound(surrogate: SurrogateKind = 'clip', option: string): b
  * @throws OptionsError naming every problem at once, parameters that the surrogate does not read among them.
  */
 export function resolvePolicyLoss(options: PolicyLossOptions): ResolvedPolicyLoss {
-  const parsed = parseOptions('policyLoss', schema, options, 'PolicyLossOptions');
+  const parsed = parseOptions('policyLoss', named, options, 'PolicyLossOptions');
   const defaults = surrogateDefaults[parsed.surrogate];
   const given = Object.entries(parsed).filter(([name]) => name in surrogateShape);
   const unread = given.filter(([name, value]) => value !== undefined && !(name in defaults));

@@ -1,5 +1,6 @@
-import { parseOptions } from '@rlp/core';
+import { parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
+import { passNames } from '../loop/foreign-names.ts';
 import { maxLengthSchema } from '../loop/max-length.ts';
 import { deadlinesSchema } from '../loop/options.ts';
 import {
@@ -50,8 +51,7 @@ export function hasOneLength({
   return epochs === undefined || updates === undefined;
 }
 
-/** Schema of {@link PreferenceOptions}. */
-export const preferenceSchema = z
+const schema = z
   .strictObject({
     /** Names the random streams that shuffle the data. Default `'preference'`. */
     seed: z.string().default('preference'),
@@ -84,6 +84,15 @@ export const preferenceSchema = z
     ...passShape,
   })
   .refine(hasOneLength, oneLength);
+
+/** Schema of {@link PreferenceOptions}. */
+export const preferenceSchema = withForeignNames(schema, {
+  ...passNames,
+  loss: 'loss_type',
+  referenceUpdate: 'sync_ref_model',
+  'referenceUpdate.decay': 'ref_model_mixup_alpha',
+  'referenceUpdate.everyUpdates': 'ref_model_sync_steps',
+});
 
 /** Options of `runPreferenceTraining`. */
 export interface PreferenceOptions extends z.input<typeof preferenceSchema> {}

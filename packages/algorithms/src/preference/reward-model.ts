@@ -12,9 +12,11 @@ import {
   type TrainingSequence,
   type Trajectory,
   tokenSequences,
+  withForeignNames,
 } from '@rlp/core';
 import type { Variable } from '@rlp/tensor';
 import * as z from 'zod';
+import { passNames } from '../loop/foreign-names.ts';
 import type { ResumeOptions } from '../loop/rl.ts';
 import {
   runUpdates,
@@ -30,8 +32,7 @@ import { hasOneLength, oneLength, passShape } from './options.ts';
 import { negativeLogSigmoid, scaled } from './pair-losses.ts';
 import type { JudgedPair } from './preferences.ts';
 
-/** Schema of {@link RewardModelOptions}. */
-export const rewardModelSchema = z
+const schema = z
   .strictObject({
     /** Names the random streams that shuffle the pairs. Default `'reward-model'`. */
     seed: z.string().default('reward-model'),
@@ -40,6 +41,9 @@ export const rewardModelSchema = z
     ...passShape,
   })
   .refine(hasOneLength, oneLength);
+
+/** Schema of {@link RewardModelOptions}. */
+export const rewardModelSchema = withForeignNames(schema, passNames);
 
 /** Options of `runRewardModelTraining`. */
 export interface RewardModelOptions extends z.input<typeof rewardModelSchema> {}

@@ -17,11 +17,13 @@ import {
   TrainingError,
   type WeightPublication,
   type Weights,
+  withForeignNames,
 } from '@rlp/core';
 import * as z from 'zod';
 import { countTokens } from '../batch/count-tokens.ts';
 import { checkValueHead } from '../batch/value-losses.ts';
 import { Future, TaskQueue } from '../future.ts';
+import { backendNames } from '../optimizer/foreign-names.ts';
 import { clipFactor, globalNorm, movingAverage, referenceDecay } from '../optimizer/optimizer.ts';
 import { maxGradientNormSchema } from '../optimizer/options.ts';
 import { type Schedule, scheduleFactor, scheduleSchema } from '../optimizer/schedule.ts';
@@ -31,7 +33,7 @@ import { OptimizerState } from './optimizer-state.ts';
 import { LogitsTable, type TabularShape, tabularShapeSchema } from './table.ts';
 import { checkSavedHead, ValueTable } from './value-table.ts';
 
-const optionsSchema = tabularShapeSchema.extend({
+const optionsSchema = withForeignNames(tabularShapeSchema, backendNames).extend({
   /** Adam with β 0.9, 0.999 and ε 1e-8, or plain gradient descent. Default `'adam'`. */
   optimizer: z.enum(['adam', 'sgd']).default('adam'),
   /** Learning rate before the schedule. Default 0.1. */

@@ -1,6 +1,7 @@
-import { parseOptions } from '@rlp/core';
+import { parseOptions, withForeignNames } from '@rlp/core';
 import type { Architecture, LanguageModel } from '@rlp/models';
 import * as z from 'zod';
+import { backendNames } from '../optimizer/foreign-names.ts';
 import { adamwSchema, maxGradientNormSchema } from '../optimizer/options.ts';
 import { scheduleSchema } from '../optimizer/schedule.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
@@ -50,6 +51,8 @@ const schema = z.strictObject({
   reference: z.enum(['initial', 'none']).default('initial'),
 });
 
+const named = withForeignNames(schema, backendNames);
+
 /** Options of {@link createTfjsBackend}. */
 export interface TfjsBackendOptions<T extends TfTensor = TfTensor>
   extends Omit<z.input<typeof schema>, 'tf'> {
@@ -64,5 +67,5 @@ export type ResolvedTfjsBackendOptions = z.output<typeof schema>;
 export function resolveTfjsOptions<T extends TfTensor>(
   options: TfjsBackendOptions<T>,
 ): ResolvedTfjsBackendOptions {
-  return parseOptions('createTfjsBackend', schema, options);
+  return parseOptions('createTfjsBackend', named, options);
 }

@@ -1,13 +1,16 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, parseOptions, withForeignNames } from '@rlp/core';
 import { failureSentence, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
+import { backendNames } from '../optimizer/foreign-names.ts';
 import { scheduleSchema } from '../optimizer/schedule.ts';
 import { TinkerBackend } from './backend.ts';
 import { probeReduction } from './probe.ts';
 import { sessionSchemaOptions, TinkerSession, tinkerWords } from './session.ts';
 import { anySchema, capabilitiesSchema, modelSchema } from './wire.ts';
 
-const schema = sessionSchemaOptions.extend({
+const names = { ...backendNames, rank: 'lora_rank r' };
+
+const schema = withForeignNames(sessionSchemaOptions, names).extend({
   /** Name of the model to train, as the server lists it. Default: the only one. */
   model: z.string().min(1).optional(),
   /** Tokens that the model knows. Required. */

@@ -1,13 +1,18 @@
+import type { ForeignNames } from './foreign-names.ts';
+
 /** One option that a schema allows. */
 export interface AllowedOption {
   /** Keys from the schema's root. `*` stands for an index or a key of a record. */
   readonly path: readonly string[];
   /** Strings that the option accepts by name, of an enum or of literals. */
   readonly values: readonly string[];
+  /** What other libraries call the options below it. */
+  readonly foreignNames: readonly ForeignNames[];
 }
 
 /** The parts of a zod definition that lead to further schemas, read structurally. */
 interface Definition {
+  readonly foreignNames?: ForeignNames;
   readonly shape?: Readonly<Record<string, unknown>>;
   readonly entries?: Readonly<Record<string, unknown>>;
   readonly values?: readonly unknown[];
@@ -48,8 +53,12 @@ function collect(schema: unknown, path: readonly string[], found: Map<string, Al
   if (path.length > deepest) return;
   const definition = definitionOf(schema);
   const key = path.join('.');
-  const before = found.get(key)?.values ?? [];
-  found.set(key, { path, values: [...new Set([...before, ...namedValues(definition)])] });
+  const { values = [], foreignNames = [] } = found.get(key) ?? {};
+  found.set(key, {
+    path,
+    values: [...new Set([...values, ...namedValues(definition)])],
+    foreignNames: [...new Set([...foreignNames, ...[definition.foreignNames ?? []].flat()])],
+  });
   for (const inner of schemasInside(definition)) collect(inner, path, found);
   for (const inner of [definition.element, definition.valueType]) {
     if (inner !== undefined) collect(inner, [...path, '*'], found);

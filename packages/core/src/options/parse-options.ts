@@ -17,7 +17,7 @@ type SchemaResult<Output> =
  * Applies defaults and checks `input` against `schema`.
  *
  * The error names every problem at once. For zod schemas it also says what a misspelt option or value was meant to be, and
- * what the options of TRL, verl, OpenRLHF and tinker-cookbook are called here.
+ * what the names of other libraries are here. See `withForeignNames`.
  *
  * @param owner - The function or class that takes the options. Begins the error message.
  * @param type - The options' interface, such as `RlOptions`. The error message names it.
@@ -36,7 +36,11 @@ export function parseOptions<Output>(
     throw new TypeError(`${owner}: option schemas must be synchronous, and their checks must not throw`);
   }
   if (result.issues) {
-    throw new OptionsError(owner, problemsOf(result.issues, input, allowedOptions(schema)), type);
+    throw new OptionsError(
+      owner,
+      problemsOf(result.issues, { input, allowed: allowedOptions(schema) }),
+      type,
+    );
   }
   return result.value;
 }

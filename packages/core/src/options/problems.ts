@@ -1,5 +1,5 @@
 import { isPromiseLike } from '../settle-within.ts';
-import type { AllowedOption } from './allowed-options.ts';
+import { type Reading, valueAt } from './reading.ts';
 import { keySuggestion, valueSuggestion } from './suggestion.ts';
 import { inWords, shownValue } from './wording.ts';
 
@@ -15,22 +15,8 @@ export interface SchemaIssue {
   readonly errors?: readonly (readonly SchemaIssue[])[] | undefined;
 }
 
-/** What issues are read against. */
-interface Reading {
-  readonly input: unknown;
-  readonly allowed: readonly AllowedOption[];
-}
-
 function pathOf({ path = [] }: SchemaIssue): string[] {
   return path.map((part) => String(typeof part === 'object' ? part.key : part));
-}
-
-function valueAt(input: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
-    input,
-  );
 }
 
 /** zod's message for a union without its own message. */
@@ -71,23 +57,19 @@ function lines(issue: SchemaIssue, above: readonly string[], reading: Reading): 
   const place = path.length > 0 ? `${path.join('.')}: ` : '';
   if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
     return issue.keys.map((key) => {
-      const hint = keySuggestion(key, path, reading.allowed);
+      const hint = keySuggestion(key, path, reading);
       return `${place}Unrecognized option "${key}"${hint === undefined ? '' : `; ${hint}`}`;
     });
   }
-  const value = valueAt(reading.input, path);
+  const value = valueAt(reading, path);
   const branch = issue.code === 'invalid_union' ? meantBranch(issue, value) : undefined;
   if (branch !== undefined) return branch.flatMap((inner) => lines(inner, path, reading));
   const message = issue.code === 'invalid_union' ? unionMessage(issue, value) : inWords(issue.message, value);
-  const hint = isPromiseLike(value) ? 'await the promise' : valueSuggestion(value, path, reading.allowed);
+  const hint = isPromiseLike(value) ? 'await the promise' : valueSuggestion(value, path, reading);
   return [`${place}${message}${hint === undefined ? '' : `; ${hint}`}`];
 }
 
 /** One line per problem, with the place, and what was probably meant. */
-export function problemsOf(
-  issues: readonly SchemaIssue[],
-  input: unknown,
-  allowed: readonly AllowedOption[],
-): string[] {
-  return issues.flatMap((issue) => lines(issue, [], { input, allowed }));
+export function problemsOf(issues: readonly SchemaIssue[], reading: Reading): string[] {
+  return issues.flatMap((issue) => lines(issue, [], reading));
 }

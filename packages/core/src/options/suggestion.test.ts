@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { OptionsError } from '../errors.ts';
-import { foreignNames } from './foreign-names.ts';
+import { withForeignNames } from './foreign-names.ts';
 import { parseOptions } from './parse-options.ts';
 
 const lossSchema = z
@@ -13,10 +13,17 @@ const lossSchema = z
   })
   .refine(() => true);
 
-const schema = z.strictObject({
+const loss = withForeignNames(lossSchema, {
+  surrogate: 'loss_mode',
+  clipLow: 'epsilon',
+  clipHigh: 'epsilon clip_ratio_high',
+  klCoefficient: 'beta',
+});
+
+const plain = z.strictObject({
   tasksPerIteration: z.int().default(8),
   epochs: z.int().default(1),
-  loss: lossSchema.prefault({}),
+  loss: loss.prefault({}),
   rollout: z
     .strictObject({
       groupSize: z.int().default(8),
@@ -35,6 +42,20 @@ const schema = z.strictObject({
     ])
     .optional(),
   rewards: z.array(z.strictObject({ weight: z.number(), name: z.string().optional() })).optional(),
+});
+
+const schema = withForeignNames(plain, {
+  tasksPerIteration: 'groups_per_batch generation_batch_size',
+  epochs: 'num_iterations',
+  'rollout.groupSize': 'num_generations generation_batch_size',
+  'rollout.sampling.maxTokens': 'max_completion_length',
+  'rollout.sampling.temperature': 'temperature',
+  'loss.surrogate': 'loss_type',
+  aggregation: 'loss_type',
+  'BackendOptions.learningRate': 'learning_rate lr',
+  'BackendOptions.lora': 'peft_config',
+  'BackendOptions.lora.rank': 'r',
+  'give every reward a weight': 'reward_weights',
 });
 
 function problems(input: object): readonly string[] {
@@ -66,14 +87,6 @@ describe('a misspelt option', () => {
     const stage = z.strictObject({ backend: z.strictObject({ rate: z.number() }) }).partial();
     const many = z.strictObject({ backend: stage.shape.backend, a: stage, b: stage, c: stage }).partial();
     expect(() => parseOptions('run', many, { rate: 1 })).toThrow('did you mean backend.rate?');
-  });
-
-  it('whose place is deeper than this schema is taken for the longest end of it', () => {
-    const rate = z.number();
-    const gamma = z.strictObject({ gammaPositive: z.strictObject({ rate }), rate }).partial();
-    expect(() => parseOptions('loss', gamma, { vespo_lambda_pos: 1 })).toThrow(
-      'in rlp this is gammaPositive.rate',
-    );
   });
 
   it.each([
@@ -127,45 +140,57 @@ describe('a misspelt option', () => {
 describe('a name of another library', () => {
   it.each([
     ['num_generations', 'in rlp this is rollout.groupSize'],
+    ['numGenerations', 'in rlp this is rollout.groupSize'],
     ['max_completion_length', 'in rlp this is rollout.sampling.maxTokens'],
-    ['top_p', 'in rlp this is rollout.sampling.topP'],
     ['beta', 'in rlp this is loss.klCoefficient'],
     ['epsilon', 'in rlp this is loss.clipLow and loss.clipHigh'],
-    ['num_iterations', 'in rlp this is epochs'],
-    ['clip_ratio_high', 'in rlp this is loss.clipHigh'],
-    ['n_samples_per_prompt', 'in rlp this is rollout.groupSize'],
-    ['groups_per_batch', 'in rlp this is tasksPerIteration'],
-    ['learning_rate', 'in rlp this is learningRate of OnnxBackendOptions'],
-    ['use_rslora', 'in rlp this is lora.scaling of OnnxBackendOptions'],
-    ['use_dora', 'in rlp this is lora.variant of OnnxBackendOptions'],
-    ['lora_dropout', 'in rlp this is lora.dropout of OnnxBackendOptions'],
-  ])('%s', (name, expected) => {
+    ['loss_type', 'in rlp this is loss.surrogate and aggregation'],
+    ['generation_batch_size', 'in rlp this is tasksPerIteration and rollout.groupSize'],
+    ['learning_rate', 'in rlp this is learningRate of BackendOptions'],
+    ['learningRate', 'it is an option of BackendOptions'],
+    ['r', 'in rlp this is lora.rank of BackendOptions'],
+    ['lora', 'it is an option of BackendOptions'],
+    ['reward_weights', 'give every reward a weight'],
+    ['rewardWeights', 'give every reward a weight'],
+  ])('%s is translated by the schema that knows it', (name, expected) => {
     expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
   });
 
-  it('is known in camel case, too', () => {
-    expect(problems({ numGenerations: 8 })).toEqual(
-      problems({ num_generations: 8 }).map((problem) => problem.replace('num_generations', 'numGenerations')),
+  it.each(['temperature', 'rank', 'hasOwnProperty', ''])('is not %j', (name) => {
+    expect(problems({ [name]: 1 })).toEqual([
+      expect.stringContaining(`"${name}"; expected one of: tasksPer`),
+    ]);
+  });
+
+  it('is known to what extends a schema, refines it or picks from it', () => {
+    const derived = [plain, plain.refine(() => true)].map((each) =>
+      withForeignNames(each, { epochs: 'passes' }),
     );
-    expect(problems({ numGenerations: 8 })[0]).toContain('in rlp this is rollout.groupSize');
+    const picked = derived[0]!.omit({ epochs: true });
+    const refused = (each: z.ZodType) => () =>
+      parseOptions('train', each, { passes: 1, aggregation: 'token-mean' });
+    expect(refused(derived[0]!.extend({ more: z.number() }).partial())).toThrow('in rlp this is epochs');
+    expect(refused(derived[1]!.safeExtend({ more: z.number().optional() }))).toThrow('in rlp this is epochs');
+    expect(refused(picked)).not.toThrow('in rlp');
   });
 
-  it('comes with advice where nothing corresponds', () => {
-    expect(problems({ reward_weights: [1] })[0]).toContain('rewardFunctions({ name: { reward, weight } })');
-  });
-
-  it.each([
-    ['learningRate', 'it is an option of OnnxBackendOptions'],
-    ['lora', 'it is an option of OnnxBackendOptions'],
-    ['shuffle', 'it is an option of TaskSourceOptions'],
-  ])('is not needed for %s, an option of other options', (name, expected) => {
-    expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
-  });
-
-  it('is a place or a sentence', () => {
-    for (const value of Object.values(foreignNames)) {
-      expect(value).toMatch(/ |^[A-Z]\w+(\.\w+)+(\+[A-Z]\w+(\.\w+)+)*$/);
-    }
+  it('stands for the nearest option of several, by what was given', () => {
+    const stage = z.strictObject({ loss: loss.optional(), rate: z.number().optional() });
+    const named = withForeignNames(stage, { rate: 'lr' }).optional();
+    const run = withForeignNames(
+      z.strictObject({ first: named, second: named, rate: z.number().optional() }),
+      {
+        rate: 'lr',
+      },
+    );
+    const hint = (input: object) => () => parseOptions('run', run, input);
+    expect(hint({ lr: 1, second: {} })).toThrow(/in rlp this is rate$/);
+    expect(hint({ second: { lr: 1 } })).toThrow(
+      'second: Unrecognized option "lr"; in rlp this is second.rate',
+    );
+    expect(hint({ second: { loss: { lr: 1 } } })).toThrow('in rlp this is second.rate');
+    expect(hint({ beta: 1 })).toThrow('in rlp this is first.loss.klCoefficient or second.loss.klCoefficient');
+    expect(hint({ beta: 1, second: {} })).toThrow(/in rlp this is second\.loss\.klCoefficient$/);
   });
 });
 
@@ -267,8 +292,10 @@ describe('a hint', () => {
   });
 
   it('says what is near before what another library means that is not here', () => {
-    const near = z.strictObject({ betas: z.number().optional() });
+    const known = { 'Other.klCoefficient': 'beta' };
+    const near = withForeignNames(z.strictObject({ betas: z.number().optional() }), known);
+    const far = withForeignNames(z.strictObject({ x: z.number().optional() }), known);
     expect(hint(near, { beta: 1 })).toContain('did you mean betas?');
-    expect(hint(z.strictObject({ x: z.number().optional() }), { beta: 1 })).toContain('in rlp this is');
+    expect(hint(far, { beta: 1 })).toContain('in rlp this is klCoefficient of Other');
   });
 });

@@ -8,6 +8,7 @@ import {
   type Trajectory,
   type TrajectoryGroup,
   trajectorySchema,
+  withForeignNames,
 } from '@rlp/core';
 import * as z from 'zod';
 import {
@@ -46,7 +47,7 @@ export const rolloutStreamStateSchema = z.strictObject({
   startBatches: z.record(z.string(), z.int().nonnegative()).optional(),
 });
 
-const withSource = schema.extend({
+const withSource = withForeignNames(schema, { overSampling: 'over_sampling_factor' }).extend({
   tasks: needed.tasks,
   keep: callback('a function of a group').optional(),
   resume: rolloutStreamStateSchema.optional(),

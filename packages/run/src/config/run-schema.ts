@@ -1,6 +1,6 @@
 import { sftSchema } from '@rlp/algorithms';
 import { preferenceSchema, rewardModelSchema } from '@rlp/algorithms/preference';
-import type { Environment, State, Task } from '@rlp/core';
+import { type Environment, type State, type Task, withForeignNames } from '@rlp/core';
 import { onnxSamplerSchema } from '@rlp/inference';
 import type { RunAgent } from '@rlp/serve/capture';
 import * as z from 'zod';
@@ -78,8 +78,7 @@ const engineSchema = z.strictObject({
   executionProvider: z.enum(['cpu', 'webgpu', 'cuda', 'coreml', 'dml']).default('cpu'),
 });
 
-/** Schema of {@link RunConfig}. */
-export const runSchema = z.strictObject({
+const schema = z.strictObject({
   /** What the run does: `'sft'`, `'rl'`, `'sft+rl'`, `'dpo'`, `'sft+dpo'`, `'reward-model'`, `'distill'`, `'sft+distill'` or `'eval'`. Default: what the other options ask for. */
   mode: z.enum(modeNames).optional(),
   /** Folder of the run. Required, here or as `--out`. */
@@ -120,6 +119,18 @@ export const runSchema = z.strictObject({
   engine: engineSchema.prefault({}),
   /** How the sampler runs. Default: the sampler's defaults, with 64 sequences at once. */
   sampler: onnxSamplerSchema.omit({ engine: true, model: true, store: true, policyVersion: true }).optional(),
+});
+
+/** Schema of {@link RunConfig}. */
+export const runSchema = withForeignNames(schema, {
+  output: 'output_dir',
+  evaluation: 'eval_strategy',
+  'evaluation.every': 'eval_steps eval_every test_freq',
+  'evaluation.samples': 'num_generations_eval',
+  'checkpoints.every': 'save_steps save_every save_freq',
+  'checkpoints.keep': 'save_total_limit',
+  trajectories: 'log_completions',
+  'trajectories.groups': 'num_completions_to_print',
 });
 
 /** Columns of a row of data. */

@@ -1,0 +1,27 @@
+import type { ForeignNames } from '@rlp/core';
+
+/** What TRL, PEFT, verl and OpenRLHF call the options of training backends. */
+export const backendNames: ForeignNames = {
+  learningRate: 'learning_rate lr actor_learning_rate',
+  'schedule.kind': 'lr_scheduler_type',
+  'schedule.warmup': 'warmup_steps warmup_ratio lr_warmup_steps',
+  'optimizer.kind': 'optim',
+  'optimizer.weightDecay': 'weight_decay',
+  'optimizer.beta1': 'adam_beta1',
+  'optimizer.beta2': 'adam_beta2',
+  'optimizer.epsilon': 'adam_epsilon',
+  maxGradientNorm: 'max_grad_norm grad_clip max_norm',
+  tokensPerMicroBatch:
+    'per_device_train_batch_size gradient_accumulation_steps ppo_micro_batch_size_per_gpu ppo_max_token_len_per_gpu micro_train_batch_size',
+  activations: 'gradient_checkpointing',
+  lora: 'peft_config',
+  'lora.rank': 'lora_rank r',
+  'lora.alpha': 'lora_alpha',
+  'lora.scaling': 'use_rslora',
+  'lora.targets': 'target_modules',
+  'lora.variant': 'use_dora',
+  'lora.dropout': 'lora_dropout',
+  'lora.modulesToSave': 'modules_to_save',
+  'the ONNX backends compute in float32; leave it out': 'bf16 fp16 cast_lm_head_to_fp32',
+  'a backend trains on one device; leave it out': 'deepspeed fsdp',
+};
