@@ -87,14 +87,14 @@ describe('an algorithm that compares within groups', () => {
   );
   it.each(grouped)('%s refuses groups of one', (name, make) => {
     expect(() => make(setUp(), { rollout: { groupSize: 1 } })).toThrow(
-      `${name}: rollout.groupSize must be at least 2`,
+      new RegExp(`^${name}: invalid options.*\n  - rollout\\.groupSize: must be at least 2`),
     );
   });
 
   it('REINFORCE with the group mean as baseline is one', () => {
     const reinforce = { baseline: 'group-mean' } as const;
     expect(() => new REINFORCEAlgorithm(setUp(), { reinforce, rollout: { groupSize: 1 } })).toThrow(
-      'rollout.groupSize must be at least 2',
+      'rollout.groupSize: must be at least 2',
     );
     expect(new REINFORCEAlgorithm(setUp(), { reinforce }).rollouts.options.groupSize).toBe(8);
   });
@@ -177,7 +177,7 @@ describe('an algorithm that is given its collector', () => {
     [{ rollouts: 7 }, {}, /rollouts: must be a collector of groups/],
     [{ tasks: 7 }, {}, /tasks: must be a task source/],
     [{}, { rollout: { groupSize: 4 } }, /`rollout` has no effect on `rollouts`/],
-    [collected(setUp(), { groupSize: 1 }), {}, /groupSize must be at least 2/],
+    [collected(setUp(), { groupSize: 1 }), {}, /groupSize: must be at least 2/],
     [{}, { advantages: estimators.remax() }, /greedy rollouts, which `rollouts` does not make/],
   ])('refuses %#', (wrong, options, message) => {
     expect(() => new GRPOAlgorithm({ ...collected(setUp()), ...wrong } as never, options)).toThrow(message);

@@ -28,7 +28,7 @@ export class DAPOAlgorithm<
   Metadata = unknown,
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
-  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: DapoOptions = {}) {
     super(dependencies, {
       name: 'DAPOAlgorithm',

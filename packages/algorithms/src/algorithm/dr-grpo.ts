@@ -29,7 +29,7 @@ export class DrGRPOAlgorithm<
   Metadata = unknown,
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
-  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: DrGrpoOptions = {}) {
     const { rollouts } = dependencies as Partial<CollectedDependencies<Metadata, Outcome>>;
     const sampling = typeof rollouts === 'object' ? rollouts.options?.sampling : given.rollout?.sampling;

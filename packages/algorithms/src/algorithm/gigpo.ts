@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { gigpoEstimator, gigpoEstimatorSchema } from '../estimator/group-estimators.ts';
 import type { AlgorithmDependencies, PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema } from './options.ts';
+import { type AlgorithmOptions, algorithmSchema, comparingGroups, type ExtendedSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 
 const shape = {
@@ -12,8 +12,9 @@ const shape = {
 };
 
 /** Schema of {@link GigpoAlgorithmOptions}. */
-export const gigpoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
-  algorithmSchema.safeExtend(shape);
+export const gigpoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> = comparingGroups(
+  algorithmSchema.safeExtend(shape),
+);
 
 /** Options of {@link GiGPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export interface GigpoAlgorithmOptions extends Omit<z.input<typeof gigpoSchema>, 'iterations'> {}
@@ -34,8 +35,8 @@ export class GiGPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /**
-   * @throws OptionsError for options outside their ranges, ArgumentError for something missing (an environment's `stateKey`
-   *   too) and for groups of one.
+   * @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing (an environment's
+   *   `stateKey` too).
    */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GigpoAlgorithmOptions = {}) {
     const { environment } = dependencies as Partial<AlgorithmDependencies<S, Metadata, Outcome>>;
@@ -49,7 +50,6 @@ export class GiGPOAlgorithm<
       optionsType: 'GigpoAlgorithmOptions',
       schema: gigpoSchema,
       estimator: () => gigpoEstimator(given.gigpo),
-      groups: 'at-least-two',
       options: layered<AlgorithmOptions>(own, given),
     });
   }

@@ -4,7 +4,13 @@ import { estimatorSchema } from '../loop/dependencies.ts';
 import type { AdvantageEstimator } from '../loop/protocol.ts';
 import type { AlgorithmDependencies, PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
+import {
+  type AlgorithmOptions,
+  algorithmSchema,
+  comparingGroups,
+  type ExtendedSchema,
+  presetSchema,
+} from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
@@ -20,8 +26,10 @@ const shape = {
 };
 
 /** Schema of {@link GrpoOptions}. */
-export const grpoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
-  algorithmSchema.safeExtend(shape);
+export const grpoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> = comparingGroups(
+  algorithmSchema.safeExtend(shape),
+  ({ advantages }) => advantages === undefined,
+);
 
 /** Options of {@link GRPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8, see `RolloutManager`). */
 export interface GrpoOptions<Metadata = unknown>
@@ -41,7 +49,7 @@ export class GRPOAlgorithm<
   Metadata = unknown,
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
-  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GrpoOptions<Metadata> = {}) {
     const { advantages } = given;
     super(dependencies, {

@@ -26,7 +26,7 @@ export class GSPOAlgorithm<
   Metadata = unknown,
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
-  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GspoOptions = {}) {
     super(dependencies, {
       name: 'GSPOAlgorithm',

@@ -31,6 +31,28 @@ const shape = {
 /** Schema of {@link AlgorithmOptions}. Algorithms extend it with further options. */
 export const algorithmSchema: ExtendedSchema<typeof rlSchema, typeof shape> = rlSchema.safeExtend(shape);
 
+interface Grouped {
+  readonly rollout: { readonly groupSize: number };
+}
+
+/**
+ * The schema of an algorithm whose advantages compare the members of a group: it refuses groups of one.
+ *
+ * @param isComparing - Whether it compares with these options. Default: always.
+ */
+export function comparingGroups<Schema extends z.ZodType<Grouped>>(
+  schema: Schema,
+  isComparing: (options: z.output<Schema>) => boolean = () => true,
+): Schema {
+  return schema.refine((options) => options.rollout.groupSize > 1 || !isComparing(options), {
+    path: ['rollout', 'groupSize'],
+    message: 'must be at least 2: a completion alone in its group has advantage 0 and teaches nothing',
+  });
+}
+
+/** Schema of algorithms that compare the members of a group and have no further options. */
+export const groupSchema = comparingGroups(algorithmSchema);
+
 /** Options that all algorithms share. */
 export interface AlgorithmOptions extends Omit<z.input<typeof algorithmSchema>, 'iterations'> {}
 

@@ -151,7 +151,7 @@ describe('an algorithm', () => {
 
   it('refuses groups of one', () => {
     expect(() => new GRPOAlgorithm(algorithmSetup('one'), { rollout: { groupSize: 1 } })).toThrow(
-      'rollout.groupSize must be at least 2',
+      'rollout.groupSize: must be at least 2',
     );
   });
 });

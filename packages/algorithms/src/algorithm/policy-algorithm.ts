@@ -33,7 +33,7 @@ import {
   type PolicyDependencies,
   requireOnePolicy,
 } from './dependencies.ts';
-import { type AlgorithmOptions, algorithmSchema } from './options.ts';
+import { type AlgorithmOptions, algorithmSchema, groupSchema } from './options.ts';
 import { bothLoggers, linePrinter } from './progress-lines.ts';
 
 /** Something that shows how far a run is. */
@@ -94,7 +94,10 @@ export interface AlgorithmPlan<Metadata = unknown> {
   readonly name: string;
   /** The interface of its options, which error messages name. Default `'AlgorithmOptions'`. */
   readonly optionsType?: string | undefined;
-  /** Checks the options: `algorithmSchema`, extended by what the algorithm adds. Default `algorithmSchema`. */
+  /**
+   * Checks the options: `algorithmSchema`, extended by what the algorithm adds. With `comparingGroups` it refuses groups of one. Default
+   * `algorithmSchema`, which refuses them without an `estimator`.
+   */
   readonly schema?: z.ZodObject | undefined;
   /** Checks the dependencies: `dependencySchema`, extended by what the algorithm adds. Default `dependencySchema`. */
   readonly dependencySchema?: z.ZodObject | undefined;
@@ -103,18 +106,14 @@ export interface AlgorithmPlan<Metadata = unknown> {
   /** Makes the estimator. Called once the options are valid. Default: advantages relative to the group, by the options' `advantage`. */
   readonly estimator?: (() => AdvantageEstimator<Metadata>) | undefined;
   readonly critic?: CriticBackend | undefined;
-  /**
-   * Smallest useful group. A group of one teaches nothing if advantages compare the members of a group. Default `'at-least-two'` without
-   * an `estimator`, otherwise `'any-size'`.
-   */
-  readonly groups?: 'any-size' | 'at-least-two' | undefined;
   /** The caller's options, over those of a preset, over the algorithm's own. See `layered`. */
   readonly options: AlgorithmOptions;
 }
 
 /** @throws OptionsError naming every problem of the options and the dependencies. */
 function requireValid<Metadata>(dependencies: object, plan: AlgorithmPlan<Metadata>): void {
-  const { name, optionsType = 'AlgorithmOptions', schema = algorithmSchema, options } = plan;
+  const { name, optionsType = 'AlgorithmOptions', estimator, options } = plan;
+  const { schema = estimator ? algorithmSchema : groupSchema } = plan;
   const needed = isCollected(dependencies)
     ? (plan.collectedSchema ?? collectedSchema)
     : (plan.dependencySchema ?? dependencySchema);
@@ -197,13 +196,13 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
   readonly #greedyRollouts: GroupCollector<Metadata, Outcome> | undefined;
   #state: 'idle' | 'training' = 'idle';
 
-  /** @throws OptionsError for wrong options or dependencies, ArgumentError for groups of one and a sampler that cannot follow. */
+  /** @throws OptionsError for wrong options or dependencies, ArgumentError for a sampler that cannot follow. */
   protected constructor(
     dependencies: PolicyDependencies<S, Metadata, Outcome>,
     plan: AlgorithmPlan<Metadata>,
   ) {
     requireValid(dependencies, plan);
-    const { name, estimator, groups = estimator ? 'any-size' : 'at-least-two', options } = plan;
+    const { name, estimator, options } = plan;
     const { rollout } = options;
     requireOnePolicy(name, dependencies);
     this.#estimator = estimator?.() ?? groupRelativeEstimator(options.advantage);
@@ -214,11 +213,9 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     }
     this.#manager = isCollected(dependencies) ? undefined : managerOf(dependencies, rollout);
     this.#collector = isCollected(dependencies) ? collectorOf(dependencies, rollout) : this.#manager!;
-    if (groups === 'at-least-two' && (this.#collector.options.groupSize ?? 2) < 2) {
-      throw new ArgumentError(
-        `${name}: rollout.groupSize must be at least 2: a completion alone in its group has advantage 0 and teaches nothing`,
-      );
-    }
+    // A collector has groups of its own size.
+    const { groupSize } = this.#collector.options;
+    requireValid(dependencies, { ...plan, options: { ...options, rollout: { ...rollout, groupSize } } });
     if (typeof this.#estimator !== 'function' && this.#estimator.needs?.includes('greedyRewards')) {
       this.#greedyRollouts = greedyOf(name, dependencies, rollout);
     }

@@ -7,7 +7,13 @@ import {
 } from '../estimator/return-estimators.ts';
 import { hasOwnCollector, type PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
+import {
+  type AlgorithmOptions,
+  algorithmSchema,
+  comparingGroups,
+  type ExtendedSchema,
+  presetSchema,
+} from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
@@ -24,8 +30,10 @@ const shape = {
 };
 
 /** Schema of {@link ReinforceOptions}. */
-export const reinforceSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
-  algorithmSchema.safeExtend(shape);
+export const reinforceSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> = comparingGroups(
+  algorithmSchema.safeExtend(shape),
+  ({ reinforce }) => reinforce?.baseline === 'group-mean',
+);
 
 /**
  * Options of {@link REINFORCEAlgorithm}. They are those of `runRlTraining`, with 64 `tasksPerIteration` and a `rollout` of one
@@ -65,7 +73,6 @@ export class REINFORCEAlgorithm<
       optionsType: 'ReinforceOptions',
       schema: reinforceSchema,
       estimator: () => make(options.reinforce),
-      groups: isGrouped ? 'at-least-two' : 'any-size',
       options,
     });
   }

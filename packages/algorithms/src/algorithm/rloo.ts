@@ -2,7 +2,13 @@ import type { State } from '@rlp/core';
 import type * as z from 'zod';
 import type { PolicyDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
+import {
+  type AlgorithmOptions,
+  algorithmSchema,
+  comparingGroups,
+  type ExtendedSchema,
+  presetSchema,
+} from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
@@ -12,8 +18,9 @@ const shape = {
 };
 
 /** Schema of {@link RlooOptions}. */
-export const rlooSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
-  algorithmSchema.safeExtend(shape);
+export const rlooSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> = comparingGroups(
+  algorithmSchema.safeExtend(shape),
+);
 
 /** Options of {@link RLOOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export interface RlooOptions extends Omit<z.input<typeof rlooSchema>, 'iterations'> {}
@@ -36,7 +43,7 @@ export class RLOOAlgorithm<
   Metadata = unknown,
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
-  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: RlooOptions = {}) {
     const { preset } = given;
     const defaults = presetOf('rloo', preset);

@@ -1,6 +1,6 @@
 import { gigpoSchema } from './gigpo.ts';
 import { grpoSchema } from './grpo.ts';
-import { algorithmSchema } from './options.ts';
+import { groupSchema } from './options.ts';
 import { ppoSchema } from './ppo.ts';
 import { reinforceSchema } from './reinforce.ts';
 import { rlooSchema } from './rloo.ts';
@@ -11,9 +11,9 @@ interface AlgorithmSchemas {
   readonly ppo: typeof ppoSchema;
   readonly rloo: typeof rlooSchema;
   readonly reinforce: typeof reinforceSchema;
-  readonly dapo: typeof algorithmSchema;
-  readonly 'dr-grpo': typeof algorithmSchema;
-  readonly gspo: typeof algorithmSchema;
+  readonly dapo: typeof groupSchema;
+  readonly 'dr-grpo': typeof groupSchema;
+  readonly gspo: typeof groupSchema;
   readonly gigpo: typeof gigpoSchema;
 }
 
@@ -27,8 +27,8 @@ export const algorithmSchemas: AlgorithmSchemas = {
   ppo: ppoSchema,
   rloo: rlooSchema,
   reinforce: reinforceSchema,
-  dapo: algorithmSchema,
-  'dr-grpo': algorithmSchema,
-  gspo: algorithmSchema,
+  dapo: groupSchema,
+  'dr-grpo': groupSchema,
+  gspo: groupSchema,
   gigpo: gigpoSchema,
 };

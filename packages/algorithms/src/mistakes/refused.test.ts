@@ -99,7 +99,7 @@ describe('what cannot be right is refused before a run', () => {
       () => train({}, { preset: 'unsloth' }),
       /preset: expected one of "rlp", .*, got "unsloth"/,
     ],
-    ['groups of one', () => train({}, { rollout: { groupSize: 1 } }), /groupSize must be at least 2/],
+    ['groups of one', () => train({}, { rollout: { groupSize: 1 } }), /groupSize: must be at least 2/],
     [
       'temperature 0',
       () => train({}, { rollout: { groupSize: 4, sampling: { temperature: 0 } } }),

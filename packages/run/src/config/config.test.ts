@@ -53,7 +53,17 @@ describe('a configuration', () => {
     [{ environment: 'sudoku', data: undefined, sft: {} }, /sft\.data: is missing; sudoku has no answers/],
     [
       { sft: {}, algorithm: { rollout: { groupSize: 1 } } },
-      /algorithm\.rollout\.groupSize: must be at least 2, because grpo/,
+      /algorithm\.rollout\.groupSize: must be at least 2: a completion alone/,
+    ],
+    [
+      {
+        algorithm: {
+          name: 'reinforce',
+          reinforce: { baseline: 'group-mean' },
+          rollout: { groupSize: 1 },
+        },
+      },
+      /algorithm\.rollout\.groupSize: must be at least 2/,
     ],
     [{ environment: 'sudoko' }, /environment: .*did you mean 'sudoku'/],
     [{ environment: { name: 'text', tasks: { count: 3 } } }, /environment\.tasks: belongs to games/],

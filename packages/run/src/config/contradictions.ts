@@ -19,7 +19,6 @@ export function contradictions(config: Given): string[] {
     ...modeProblems(config),
     ...dataProblems(config),
     ...agentProblems(config),
-    ...groupProblems(config),
     ...rewardProblems(config),
   ];
 }
@@ -95,19 +94,6 @@ function agentProblems({ agent, environment, algorithm, ...config }: Given): str
       ? ['agent.stateKey: is missing; gigpo compares steps of equal states']
       : []),
     ...unread.map((name) => `algorithm.rollout.${name}: belongs to environments; leave it out for an agent`),
-  ];
-}
-
-/** Algorithms whose advantages compare the members of a group, whatever their options. */
-const comparing = ['grpo', 'rloo', 'gigpo', 'dapo', 'dr-grpo', 'gspo'];
-
-/** What the algorithm would refuse once its stage begins, which may be hours later. */
-function groupProblems({ algorithm }: Given): string[] {
-  if (!isRecord(algorithm) || !isRecord(algorithm.rollout) || algorithm.rollout.groupSize !== 1) return [];
-  const { name = 'grpo', advantages } = algorithm;
-  if (!comparing.some((each) => each === name) || advantages !== undefined) return [];
-  return [
-    `algorithm.rollout.groupSize: must be at least 2, because ${String(name)} compares the members of a group`,
   ];
 }
 
