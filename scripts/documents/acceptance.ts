@@ -9,9 +9,13 @@ export function acceptance({ exportsOf }: Compilation, entries: readonly Entry[]
   const exported = new Map(
     entries.map(({ specifier, types }) => [specifier, new Set(exportsOf(types).map(({ name }) => name))]),
   );
-  const named = [...readFileSync(path, 'utf8').matchAll(/`(@rlp\/[a-z/-]+)` `(\w+)`/g)];
+  // `@rlp/core` `Message`, `Task`
+  const lists = readFileSync(path, 'utf8').matchAll(/`(@rlp\/[a-z/-]+)` (`\w+`(?:, `\w+`)*)/g);
+  const named = [...lists].flatMap(([, specifier, list]) =>
+    Array.from(list!.matchAll(/\w+/g), ([name]) => ({ specifier: specifier!, name })),
+  );
   if (named.length <= 30) return [`${path}: expected more than 30 names, found ${named.length}`];
   return named
-    .filter(([, specifier, name]) => !exported.get(specifier!)?.has(name!))
-    .map(([, specifier, name]) => `${path}: ${specifier} exports no ${name}`);
+    .filter(({ specifier, name }) => !exported.get(specifier)?.has(name))
+    .map(({ specifier, name }) => `${path}: ${specifier} exports no ${name}`);
 }
