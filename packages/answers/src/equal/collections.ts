@@ -7,10 +7,10 @@ const maximumParts = 100;
 export function agreeCollections(given: Collection, expected: Collection, again: Agree): boolean {
   if (Math.max(given.parts.length, expected.parts.length) > maximumParts) return false;
   const isLoose = (kind: string) => kind === 'list' || kind === 'set';
-  const tuple = isLoose(given.kind) && expected.kind === '()' ? coordinatesOf(given) : undefined;
-  if (tuple !== undefined) return agreeCollections(tuple, expected, again);
-  const right = isLoose(expected.kind) && given.kind === '()' ? coordinatesOf(expected) : undefined;
-  if (right !== undefined) return agreeCollections(given, right, again);
+  const placed = (own: Collection, other: Collection) =>
+    isLoose(own.kind) && other.kind === '()' ? coordinatesOf(own) : undefined;
+  const [tuple, right] = [placed(given, expected), placed(expected, given)];
+  if (tuple ?? right) return agreeCollections(tuple ?? given, right ?? expected, again);
   if (given.kind !== expected.kind && !(isLoose(given.kind) && isLoose(expected.kind))) return false;
   const hasSet = given.kind === 'set' || expected.kind === 'set';
   if (!hasSet && given.parts.length !== expected.parts.length) return false;

@@ -13,9 +13,9 @@ const undefinedValue = new Complex(Number.NaN, 0);
 
 /** Functions of one complex number. */
 const functions: Readonly<Record<string, (z: Complex) => Complex>> = {
-  sqrt: (z) => z.sqrt(),
-  sin: (z) => z.sin(),
-  cos: (z) => z.cos(),
+  ...Object.fromEntries(
+    (['sqrt', 'sin', 'cos', 'sinh', 'cosh', 'tanh', 'exp'] as const).map((name) => [name, (z) => z[name]()]),
+  ),
   // Those of complex.js lose half of their digits near poles.
   tan: (z) => z.sin().div(z.cos()),
   cot: (z) => z.cos().div(z.sin()),
@@ -24,11 +24,7 @@ const functions: Readonly<Record<string, (z: Complex) => Complex>> = {
   arcsin: (z) => z.asin(),
   arccos: (z) => z.acos(),
   arctan: (z) => z.atan(),
-  sinh: (z) => z.sinh(),
-  cosh: (z) => z.cosh(),
-  tanh: (z) => z.tanh(),
   ln: (z) => z.log(),
-  exp: (z) => z.exp(),
   cis: (z) => z.mul(new Complex(0, 1)).exp(),
   conj: (z) => z.conjugate(),
   degrees: (z) => z.mul(Math.PI / 180),

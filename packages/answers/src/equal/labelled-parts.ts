@@ -7,6 +7,7 @@ const romans = ['', 'i', 'ii', 'iii', 'iv', 'v'];
 
 /** The parts of `(a) 3, (b) 5` or `Bob: 8, Alice: 12` by label; `undefined` for one part, or if something has no label. */
 function partsOf(answer: string): ReadonlyMap<string, string> | undefined {
+  if (!/[):]|m(?:ax|in)/i.test(answer)) return;
   const text = answer
     .replaceAll(/\\(?:text(?:bf)?|mathrm)\s*\{([^{}]*)\}|\\(?=(?:max|min)\b)/g, '$1')
     .replaceAll(/(?:\\[,;: ]|\\q?quad(?![a-z])|\s)+/g, ' ')

@@ -301,6 +301,9 @@ describe('mathAnswersAgree', () => {
       `a${' '.repeat(990)}!`,
       `\\text{${'a '.repeat(450)}!`,
       `A.${' '.repeat(900)}`,
+      '(a) '.repeat(240),
+      '1,2,'.repeat(240),
+      ' for'.repeat(240),
     ]) {
       expect(mathAnswersAgree(given, '5')).toBe(false);
     }

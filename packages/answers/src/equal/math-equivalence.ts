@@ -83,15 +83,12 @@ export function mathAnswersAgree(
   if (said !== undefined && isSaidTwice(said, expected, options)) return true;
   const [own, right] = [given, expected].map(connectives);
   if (own !== '' && right !== '' && own !== right) return false;
-  const sameDate = agreeAsDates(given, expected);
-  if (sameDate !== undefined) return sameDate;
   const again = (one: string, other: string) => mathAnswersAgree(one, other, options);
-  const sameParts = agreeInParts(given, expected, again);
-  if (sameParts !== undefined) return sameParts;
+  const verdict =
+    agreeAsDates(given, expected) ?? agreeInParts(given, expected, again) ?? agreeAsFormulas(given, expected);
+  if (verdict !== undefined) return verdict;
   if (point.test(given) && /^\s*(?:\\left\s*)?\(/.test(expected))
     return again(given.replace(point, ''), expected);
-  const sameFormula = agreeAsFormulas(given, expected);
-  if (sameFormula !== undefined) return sameFormula;
   if (decimalComma.test(given) && /^[^\d([]*\d+\.\d+[^\d)\]]*$/.test(expected))
     return again(given.replace(decimalComma, '$1.$2'), expected);
   if (lakhs.test(given) && /^\D*\d[\d,]*\D*$/.test(expected))

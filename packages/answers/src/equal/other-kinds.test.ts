@@ -141,6 +141,14 @@ const parts: readonly Case[] = [
   ['x = 2k\\pi \\text{ for any integer } k', 'x=2n\\pi, n\\in\\mathbb{Z}', true],
   ['x = 2k\\pi, \\text{ where } k \\text{ is an integer}', 'x=2n\\pi, n\\in\\mathbb{Z}', true],
   ['x = 2k\\pi, \\text{ where } k \\text{ is a real number}', 'x=2n\\pi, n\\in\\mathbb{Z}', false],
+  ['n \\text{ is odd}', '\\text{odd } n', true],
+  ['\\text{all odd } n', 'n \\text{ odd}', true],
+  ['all odd n', 'n is odd', true],
+  ['n \\text{ is even}', '\\text{odd } n', false],
+  ['n \\text{ is odd}', 'm \\text{ is odd}', false],
+  ['Bob wins', 'Bob', true],
+  ['\\text{Alice has a winning strategy}', '\\text{Bob}', false],
+  ['The second player wins', '\\text{the second player}', true],
 ];
 
 describe('mathAnswersAgree', () => {

@@ -50,6 +50,10 @@ const phrases = String.raw`
   (\d[^a-zA-Z\d]{0,8}(?:\\(?:text|mathrm)\s*\{\s*)?)\\mu\s*((?:\\(?:text|mathrm)\s*\{\s*)?)(?=[mgsAFCLHVWJTN](?![a-zA-Z])) → $1$2u
   \\mathbb\s*\{?R\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\s*(?:>\s*0|\+)\s*\}?) → (0,\infty)
   (?<!\s)\s*(?:\\text\s*\{\s*)?\((?:a\s+)?(?:double|repeated)\s+root\)[\s}]*$ →
+  // odd n, all odd n, n odd
+  ^(?:\\text\s*\{\s*)?(?:all\s+)?(odd|even|prime)\s*\}?\s*\$?([a-z])\$?$ → $2 \text{ is $1}
+  ^([a-z])\s*(?:\\text\s*\{\s*)?\s(odd|even|prime)\s*\}?$ → $1 \text{ is $2}
+  (?<=[a-z])\s+(?:wins|has\s+a\s+winning\s+strategy)(?=\s*\}?\s*$) →
   ^\s*(\\text\s*\{)?\s*(?:on|in|at)\s+(?=[A-Z][a-z]) → $1
   (\d[^a-zA-Z\d]{0,8}(?:\\(?:text|mathrm)\s*\{\s*)?)([kM]?)\\Omega → $1\text{ $2ohm}
   // for any integer n, where c is a constant, for k \in \mathbb{Z}, for all n
@@ -126,6 +130,7 @@ const meanings = [
 
 /** A text with its words for dates, numbers and mathematics as LaTeX. */
 export function withoutPhrases(text: string): string {
+  if (/^-?\d+$/.test(text)) return text;
   const [, styled, quoted] =
     /^(?:(?:\\(?:boxed|mbox|mathrm|text(?:bf|it|rm)?)\s*\{)+([^{}]*)\}+|["“]([^"“”]+)["”])$/.exec(
       text.trim(),
