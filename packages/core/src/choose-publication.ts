@@ -1,3 +1,4 @@
+import { described } from './described.ts';
 import { ArgumentError } from './errors.ts';
 import type { PublishOptions } from './publication.ts';
 import type { InferenceEngine } from './sampler.ts';
@@ -20,7 +21,10 @@ export function choosePublication(
 ): PublishOptions {
   requireOneVocabulary(backend, inference);
   const { publishes = ['checkpoint'] } = backend;
-  const common = publishes.filter((form) => inference.accepts.includes(form));
+  const { accepts } = inference;
+  requireForms("the backend's `publishes`", publishes);
+  requireForms("the sampler's `accepts`", accepts);
+  const common = publishes.filter((form) => accepts.includes(form));
   const usable = common.filter((form) => form !== 'shared' || sharesStore(backend, inference));
   const files = usable.filter((form) => form !== 'shared');
   if (usable[0] === 'shared') return { as: 'shared' };
@@ -29,13 +33,20 @@ export function choosePublication(
   if (common.length === 0) {
     throw new ArgumentError(
       `publish: the backend publishes ${publishes.join(', ') || 'nothing'} and the sampler accepts ` +
-        `${inference.accepts.join(', ') || 'nothing'}; choose a sampler that accepts a form of this backend`,
+        `${accepts.join(', ') || 'nothing'}; choose a sampler that accepts a form of this backend`,
     );
   }
   const apart =
     common.includes('shared') && `${apartness(backend, inference)}; create both in one engine with one store`;
   const remedy = files.length > 0 && 'give `publications`, a directory that both can reach';
   throw new ArgumentError(`publish: ${[apart, remedy].filter(Boolean).join(', or ')}`);
+}
+
+function requireForms(owner: string, forms: unknown): void {
+  if (Array.isArray(forms)) return;
+  throw new ArgumentError(
+    `publish: expected ${owner} to be a list such as ['shared'], got ${described(forms)}`,
+  );
 }
 
 function sharesStore({ shares: own }: Publisher, { shares: other }: Receiver): boolean {

@@ -35,3 +35,52 @@ it('refuses a loss that returns no losses of tokens', () => {
     expect(() => compute(loss)).toThrow('the loss "mine" returned no tokenLosses; return { tokenLosses }');
   }
 });
+
+const tensor = (rows: number) => ({ rows });
+const ops = {
+  constant: tensor,
+  neg: (x: { rows: number }) => tensor(x.rows),
+  mul(a: { rows: number }, b: { rows: number }) {
+    if (a.rows !== b.rows) throw new Error(`${a.rows} and ${b.rows}`);
+    return a;
+  },
+};
+type Compute = (
+  given: typeof ops & Readonly<Record<string, (x: never) => unknown>>,
+  inputs: Record<string, never>,
+) => unknown;
+
+it.each<[string, Compute]>([
+  [
+    'calls ops.mul with -1, expected a tensor; write ops.constant(-1)',
+    ({ mul }, { logprobs }) => mul(logprobs!, -1 as never),
+  ],
+  [
+    "calls ops.neg with undefined, expected a tensor; a loss that reads entropies or values declares entropies: 'needed'",
+    ({ neg }, { entropies }) => neg(entropies!),
+  ],
+  ['calls ops.negate, which does not exist', (given, { logprobs }) => given.negate!(logprobs as never)],
+  [
+    'returned NaN as tokenLosses, expected a tensor; compute it with ops',
+    (_, { logprobs }) => -logprobs! * 2,
+  ],
+  ['returned -1 as tokenLosses', () => -1],
+])('says that a loss %s', (problem, compute) => {
+  const loss = {
+    key: 'mine',
+    columns: [],
+    compute: (...given: never) => ({ tokenLosses: compute(...(given as Parameters<Compute>)) }),
+  };
+  const inputs = { logprobs: tensor(2), mask: tensor(2), columns: {} };
+  expect(() => computedLoss(loss as never, ops as never, inputs as never)).toThrow(
+    `the loss "mine" ${problem}`,
+  );
+});
+
+it("leaves an error of the loss's own as it is", () => {
+  const compute = () => {
+    throw new Error('mine');
+  };
+  const loss = { key: 'mine', columns: [], compute };
+  expect(() => computedLoss(loss, ops as never, {} as never)).toThrow(new Error('mine'));
+});

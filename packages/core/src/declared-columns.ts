@@ -1,3 +1,4 @@
+import { described } from './described.ts';
 import { ArgumentError } from './errors.ts';
 import type { TensorOps } from './tensor-ops.ts';
 import type { Loss, LossInputs, LossOutput } from './training.ts';
@@ -25,12 +26,67 @@ export function declaredColumns<T>(
 /**
  * What a loss computes.
  *
- * @throws ArgumentError with the loss's key if it returns no `tokenLosses`.
+ * @throws ArgumentError with the loss's key if it returns no `tokenLosses`, or calls an operation with anything but tensors.
  */
 export function computedLoss<T>(loss: Loss, ops: TensorOps<T>, inputs: LossInputs<T>): LossOutput<T> {
-  const output: LossOutput<T> | undefined = loss.compute(ops, inputs);
-  if (output?.tokenLosses !== undefined) return output;
-  throw new ArgumentError(
-    `the loss "${loss.key}" returned no tokenLosses; return { tokenLosses }, the loss of each token`,
+  let output: LossOutput<T> | undefined;
+  try {
+    output = loss.compute(ops, inputs);
+  } catch (error) {
+    throw misuse(loss, ops, inputs) ?? error;
+  }
+  const given: unknown = output?.tokenLosses;
+  if (output !== undefined && !isPlain(given)) return output;
+  throw (
+    misuse(loss, ops, inputs) ??
+    new ArgumentError(
+      given === undefined
+        ? `the loss "${loss.key}" returned no tokenLosses; return { tokenLosses }, the loss of each token`
+        : `the loss "${loss.key}" returned ${described(given)} as tokenLosses, expected a tensor; compute it with ops`,
+    )
   );
+}
+
+/** Operations that take numbers, with the place of the first. */
+const numbersFrom: Readonly<Record<string, number>> = { constant: 0, clip: 1 };
+
+/** The first operation of a loss that does not exist or got no tensor. Looked for only once the loss failed. */
+function misuse<T>(loss: Loss, ops: TensorOps<T>, inputs: LossInputs<T>): ArgumentError | undefined {
+  let found: ArgumentError | undefined;
+  const refuse = (problem: string): never => {
+    found = new ArgumentError(`the loss "${loss.key}" ${problem}`);
+    throw found;
+  };
+  const checking = new Proxy(ops, {
+    get(target, name) {
+      if (typeof Reflect.get(target, name) !== 'function') {
+        return refuse(`calls ops.${String(name)}, which does not exist; TensorOps of @rlp/core lists them`);
+      }
+      return (...operands: unknown[]) => {
+        const tensors = operands.slice(0, numbersFrom[String(name)]);
+        const wrong = tensors.findIndex(isPlain);
+        if (wrong < 0) return inputs.mask;
+        return refuse(
+          `calls ops.${String(name)} with ${described(tensors[wrong])}, ${remedyFor(tensors[wrong])}`,
+        );
+      };
+    },
+  });
+  try {
+    loss.compute(checking, inputs);
+  } catch {
+    return found;
+  }
+  return undefined;
+}
+
+/** Whether a value cannot be the tensor of any backend. */
+function isPlain(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function remedyFor(operand: unknown): string {
+  return operand === undefined
+    ? "expected a tensor; a loss that reads entropies or values declares entropies: 'needed' or values: 'needed'"
+    : `expected a tensor; write ops.constant(${String(operand)})`;
 }

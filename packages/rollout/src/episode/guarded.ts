@@ -1,4 +1,5 @@
 import {
+  described,
   type Environment,
   EnvironmentError,
   isPromiseLike,
@@ -140,7 +141,7 @@ function checkedState<S extends State>(method: string, state: S): S {
   const given: unknown = state;
   if (typeof given === 'object' && given !== null && 'stepCount' in given) return state;
   throw new EnvironmentError(
-    `environment.${method}: expected a state (an object with prompt, response and stepCount), got ${describe(given)}`,
+    `environment.${method}: expected a state (an object with prompt, response and stepCount), got ${described(given)}`,
   );
 }
 
@@ -168,9 +169,4 @@ function checkedMetrics(metrics: Readonly<Record<string, number>> | undefined) {
     throw new EnvironmentError(`expected finite numbers, got ${String(value)} for "${name}"`);
   }
   return metrics;
-}
-
-function describe(value: unknown): string {
-  if (value === null || typeof value !== 'object') return String(value);
-  return `an object with ${Object.keys(value).join(', ') || 'no fields'}`;
 }
