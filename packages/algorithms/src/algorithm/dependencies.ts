@@ -15,6 +15,7 @@ import {
   type TaskSource,
   type Tokenizer,
   type TrainingBackend,
+  withMethods,
 } from '@rlp/core';
 import type { Encoding, RolloutOptions } from '@rlp/rollout';
 import * as z from 'zod';
@@ -75,6 +76,15 @@ export type PolicyDependencies<S extends State = State, Metadata = unknown, Outc
   | AlgorithmDependencies<S, Metadata, Outcome>
   | CollectedDependencies<Metadata, Outcome>;
 
+const samplerSchema = withMethods(
+  having<Sampler & InferenceEngine>(
+    'sample',
+    'a sampler; InferenceModule.create of @rlp/inference makes one',
+  ),
+  ['sample', 'updateWeights'],
+  'implement Sampler and InferenceEngine of @rlp/core',
+);
+
 /** Schema of {@link CollectedDependencies}. */
 export const collectedSchema = z.strictObject({
   ...sharedShape,
@@ -82,7 +92,7 @@ export const collectedSchema = z.strictObject({
     (value) => typeof value === 'function' || rlDependencySchema.shape.rollouts.safeParse(value).success,
     'must be a collector of groups, such as a RolloutManager, or a function that makes one',
   ),
-  sampler: needed.sampler,
+  sampler: samplerSchema,
 });
 
 /** Whether the groups come from a collector that has its own options. */
@@ -93,8 +103,12 @@ export function hasOwnCollector(dependencies: object): boolean {
 /** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
 export const dependencySchema = z.strictObject({
   ...sharedShape,
-  environment: needed.environment,
-  sampler: needed.sampler,
+  environment: withMethods(
+    needed.environment,
+    ['reset', 'buildPrompt', 'updateState', 'isTerminal'],
+    'extend BaseEnvironment of @rlp/env',
+  ),
+  sampler: samplerSchema,
   tokenizer: needed.tokenizer,
   critic: z.custom<never>(() => false, 'only PPOAlgorithm learns from a critic; leave it out').optional(),
   chat: having<NonNullable<Encoding['chat']>>('render', 'a chat renderer').optional(),

@@ -33,18 +33,19 @@ function numbers(metrics: Metrics): string {
 export function bothLoggers(first: MetricsLogger, second: MetricsLogger | undefined): MetricsLogger {
   if (second === undefined) return first;
   return {
+    // What the second returns is returned, because an asynchronous one may reject.
     log(step, metrics) {
       first.log(step, metrics);
-      second.log(step, metrics);
+      return second.log(step, metrics);
     },
     note(step, text) {
       first.note?.(step, text);
-      second.note?.(step, text);
+      return second.note?.(step, text);
     },
     ...(second.samples && { samples: (step, rows) => second.samples?.(step, rows) }),
     finding(step, finding) {
       first.finding?.(step, finding);
-      second.finding?.(step, finding);
+      return second.finding?.(step, finding);
     },
     close: () => second.close(),
   };

@@ -1,4 +1,4 @@
-import { onAbort, startDeadline, TimeoutError, TrainingError } from '@rlp/core';
+import { described, onAbort, startDeadline, TimeoutError, TrainingError } from '@rlp/core';
 import type { ResolvedRlOptions } from './options.ts';
 
 /** Methods of backends and samplers that a run waits for. */
@@ -17,6 +17,13 @@ const leastPatienceMs = 5000;
 
 /** Milliseconds after the signal in which a call may end that seems to hang, if the process was halted until then. */
 const lastChanceMs = 500;
+
+/** Fields of the results of calls that a run reads. */
+const resultFields: Readonly<Record<string, readonly string[]>> = {
+  forwardBackward: ['loss', 'metrics', 'logprobs', 'tokens'],
+  optimStep: ['gradientNorm', 'learningRate', 'updates'],
+  publish: ['kind', 'version'],
+};
 
 /** Limits of {@link Attendant}. */
 export interface AttendantOptions {
@@ -47,22 +54,44 @@ export class Attendant {
         const value: unknown = Reflect.get(target, method, target);
         if (typeof value !== 'function') return value;
         if (!waitedFor.has(method)) return value.bind(target);
-        return (...given: unknown[]) =>
-          this.#attend(`${name}.${String(method)}`, value.apply(target, given) as PromiseLike<unknown>);
+        return (...given: unknown[]) => {
+          const call = `${name}.${String(method)}`;
+          return this.#attend(
+            call,
+            value.apply(target, given) as PromiseLike<unknown>,
+            resultFields[String(method)],
+          );
+        };
       },
     });
   }
 
-  #attend<Value>(call: string, work: PromiseLike<Value>): Promise<Value> {
+  #attend<Value>(
+    call: string,
+    work: PromiseLike<Value>,
+    fields: readonly string[] | undefined,
+  ): Promise<Value> {
     const wait = new Wait(call, this.#options, () => Math.max(leastPatienceMs, 4 * this.#slowestMs));
-    const settled = Promise.race([work, wait.givenUp]).finally(() => {
-      wait.end();
-      this.#slowestMs = Math.max(this.#slowestMs, wait.tookMs);
-    });
+    const settled = Promise.race([work, wait.givenUp])
+      .finally(() => {
+        wait.end();
+        this.#slowestMs = Math.max(this.#slowestMs, wait.tookMs);
+      })
+      .then((result) => checkedResult(call, result, fields));
     // The loop submits some calls before it waits for those before them, which can fail first.
     settled.catch(() => undefined);
     return settled;
   }
+}
+
+function checkedResult<Value>(call: string, result: Value, fields: readonly string[] = []): Value {
+  const missing = fields.filter(
+    (field) => (result as Record<string, unknown> | undefined)?.[field] === undefined,
+  );
+  if (missing.length === 0) return result;
+  throw new TrainingError(
+    `${call}: expected to resolve with { ${fields.join(', ')} }, got ${described(result)}; see TrainingBackend of @rlp/core`,
+  );
 }
 
 /** One call under way. It is timed in steps that double, which needs no clock. */

@@ -8,11 +8,13 @@ import {
   type Monitor,
   needed,
   parseOptions,
+  withMethods,
 } from '@rlp/core';
 import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
 import type {
   AdvantageEstimator,
+  EstimatorNeed,
   GroupCollector,
   GroupFilter,
   InterventionHandlers,
@@ -20,25 +22,57 @@ import type {
 } from './protocol.ts';
 import { signalSchema } from './signal-schema.ts';
 
+const needs = Object.keys({
+  values: true,
+  proximalLogprobs: true,
+  referenceLogprobs: true,
+  entropies: true,
+  greedyRewards: true,
+} satisfies Record<EstimatorNeed, true>);
+
 /** Schema of an estimator of advantages. */
-export const estimatorSchema = z.custom<AdvantageEstimator>(
-  (value) =>
-    typeof value === 'function' || typeof (value as { estimate?: unknown } | null)?.estimate === 'function',
-  'must be an estimator; `estimators` of @rlp/algorithms/advantage has some',
+export const estimatorSchema = z
+  .custom<AdvantageEstimator>(
+    (value) =>
+      typeof value === 'function' || typeof (value as { estimate?: unknown } | null)?.estimate === 'function',
+    'must be an estimator; `estimators` of @rlp/algorithms/advantage has some',
+  )
+  .superRefine((value, context) => {
+    const given = typeof value === 'object' ? [value?.needs ?? []].flat() : [];
+    for (const need of given.filter((name) => !needs.includes(name))) {
+      context.addIssue({
+        code: 'custom',
+        message: `needs: expected ${needs.join(', ')}, got ${String(need)}`,
+      });
+    }
+  });
+
+/** Schema of a loss. */
+const lossSchema = having<Loss<PolicyColumn>>('compute', 'a loss; defineLoss of @rlp/core makes one').refine(
+  (loss) =>
+    typeof loss?.compute !== 'function' || (typeof loss.key === 'string' && Array.isArray(loss.columns)),
+  'must have a key that names its computation and a list of columns, such as { key, columns, compute }',
 );
 
 /** Dependencies that the loop and the algorithms share. */
 export const sharedShape = {
   tasks: needed.tasks,
   rewards: needed.rewards,
-  backend: needed.backend,
+  backend: withMethods(
+    needed.backend,
+    ['forwardBackward', 'optimStep', 'logprobs', 'publish'],
+    'implement TrainingBackend of @rlp/core',
+  ),
   publications: z.string().optional(),
-  loss: having<Loss<PolicyColumn>>('compute', 'a loss').optional(),
-  monitor: having<Monitor>('observe', 'a monitor').optional(),
+  loss: lossSchema.optional(),
+  monitor: having<Monitor>(
+    'observe',
+    'a monitor; createDefaultMonitor of @rlp/quality-monitor makes one',
+  ).optional(),
   interventions: z
     .custom<InterventionHandlers>((value) => typeof value === 'object', 'must be an object of handlers')
     .optional(),
-  logger: having<MetricsLogger>('log', 'a logger').optional(),
+  logger: having<MetricsLogger>('log', 'a logger, an object with log(step, metrics) and close()').optional(),
   clock: callback<() => number>().optional(),
   sleep: callback<NonNullable<RlDependencies['sleep']>>().optional(),
 };

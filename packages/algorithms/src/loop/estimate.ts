@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, described } from '@rlp/core';
 import { discountedReturns } from '../advantage/discounted-returns.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';
 import type {
@@ -55,8 +55,9 @@ export function tokenEstimator<Metadata>(
  */
 function spreadOverRows(
   advantages: ReturnType<GroupEstimator>,
-  { owners, steps }: TokenBatch,
+  { groups, owners, steps }: TokenBatch,
 ): TokenEstimate {
+  checkShape(advantages, groups.length);
   return {
     advantages: owners.map(({ group, member, scored }, b) => {
       const advantage = advantages[group]?.[member];
@@ -75,6 +76,19 @@ function spreadOverRows(
       return spread(advantage, steps[b]!);
     }),
   };
+}
+
+function checkShape(advantages: unknown, groups: number): void {
+  const isList = Array.isArray(advantages);
+  const wrong = isList
+    ? advantages.find((row) => !Array.isArray(row) && !ArrayBuffer.isView(row))
+    : advantages;
+  if (isList && advantages.length === groups && wrong === undefined) return;
+  const got = isList && wrong !== undefined ? `${described(wrong)} as one of them` : described(advantages);
+  throw new ArgumentError(
+    `advantages: expected a list of ${groups} groups, each with one advantage per trajectory, got ` +
+      `${isList && wrong === undefined ? `${advantages.length} groups` : got}`,
+  );
 }
 
 function spread(advantage: TrajectoryAdvantage, steps: ArrayLike<number>): Float64Array {

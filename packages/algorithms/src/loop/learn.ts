@@ -1,4 +1,12 @@
-import type { Loss, RecordedTrajectory, StepTrace, TokenSequence, Trajectory } from '@rlp/core';
+import {
+  ArgumentError,
+  described,
+  type Loss,
+  type RecordedTrajectory,
+  type StepTrace,
+  type TokenSequence,
+  type Trajectory,
+} from '@rlp/core';
 import { explainedVariance } from '../diagnostics.ts';
 import { maskedMean } from '../statistics/masked.ts';
 import { correctionWeights, isNormalized } from './correction.ts';
@@ -70,7 +78,7 @@ export async function learn<Metadata>(
   const { batch, kl } = tokenBatch(parts, options);
   // Episodes that were cut before the policy answered have rewards and no tokens.
   const nothing: TokenEstimate = { advantages: rows.parts.map(() => []) };
-  const estimate = sequences.length === 0 ? nothing : estimator.estimate(batch);
+  const estimate = sequences.length === 0 ? nothing : checkedEstimate(estimator.estimate(batch));
   const experience: Experience = {
     sequences,
     scores,
@@ -90,6 +98,14 @@ export async function learn<Metadata>(
     values: valuesOf(experience),
     anchors: anchorStatistics(traces),
   };
+}
+
+function checkedEstimate(estimate: TokenEstimate): TokenEstimate {
+  const given: unknown = estimate;
+  if (typeof given === 'object' && given !== null && 'advantages' in given) return estimate;
+  throw new ArgumentError(
+    `advantages: expected the estimator to return { advantages }, got ${described(given)}`,
+  );
 }
 
 /** Reports each trajectory, if somebody listens. */

@@ -2,6 +2,7 @@ import type { TrainingBackend } from '@rlp/core';
 import { Collections, withUnfinished } from './ahead.ts';
 import { Attendant } from './attendant.ts';
 import { groupRelativeEstimator } from './estimate.ts';
+import { guardedLogger } from './guarded-logger.ts';
 import { RunHealth } from './health.ts';
 import { type IterationContext, publishWeights, runIteration } from './iteration.ts';
 import { logReport } from './logging.ts';
@@ -62,10 +63,11 @@ async function* iterations<Metadata>(
     readonly resume: RlState | undefined;
   },
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
-  const { tasks, monitor, logger, signal, onInterrupted } = dependencies;
+  const { tasks, monitor, signal, onInterrupted } = dependencies;
   const { loggedSamples, failureBudget } = plan.options;
   if (resume !== undefined) continueFrom(resume, dependencies);
   if (signal?.aborted) return;
+  const logger = guardedLogger(dependencies.logger, (text) => notes.say(iteration, text));
   const notes = new RunNotes(logger);
   const health = new RunHealth(failureBudget, resume === undefined ? 'fresh' : 'resumed');
   const memory = new MemoryCheck(dependencies, failureBudget, (text) => notes.say(iteration, text));

@@ -1,4 +1,5 @@
 import {
+  described,
   overlongPenalty,
   RewardError,
   type RewardsFor,
@@ -150,21 +151,27 @@ function checkScores<Metadata>(
 ): readonly ScoredTrajectory<Metadata>[] {
   // Whatever a computer reads of them, it returns the trajectories that it was given.
   const scored = given as readonly ScoredTrajectory<Metadata>[];
-  if (scored.length !== group.trajectories.length) {
+  if (!Array.isArray(given) || given.length !== group.trajectories.length) {
     throw new RewardError(
       `group "${group.id}": the reward computer must return one score per trajectory, ` +
-        `got ${scored.length} for ${group.trajectories.length}`,
+        `got ${Array.isArray(given) ? given.length : described(given)} for ${group.trajectories.length}`,
     );
   }
+  const unscored = new Set(group.trajectories.map(({ id }) => id));
   return scored.map((score: ScoredTrajectory<Metadata> | null, index) => {
     if (typeof score?.trajectory !== 'object') {
       throw new RewardError(
         `group "${group.id}": the reward computer must return { trajectory, reward, components } for each trajectory, ` +
-          `got ${String(score)} at ${index}; rewardFunctions of @rlp/rewards makes a reward computer of functions ` +
+          `got ${described(score)} at ${index}; rewardFunctions of @rlp/rewards makes a reward computer of functions ` +
           'that return numbers',
       );
     }
     const { id, status, steps } = score.trajectory;
+    if (!unscored.delete(id)) {
+      throw new RewardError(
+        `group "${group.id}": the reward computer must return each trajectory of the group once, got "${id}" at ${index}`,
+      );
+    }
     if (status !== 'completed' && status !== 'truncated') return { ...score, reward: null };
     const earned = [score.reward ?? 0, ...steps.map(({ reward }) => reward ?? 0)];
     const wrong = earned.find((reward) => !Number.isFinite(reward));

@@ -1,4 +1,4 @@
-import { ArgumentError, type TokenSequence, type Trajectory, tokenSequences } from '@rlp/core';
+import { ArgumentError, described, type TokenSequence, type Trajectory, tokenSequences } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';
@@ -82,9 +82,9 @@ export function scatterRows(
   { sequences, owners, parts }: TrajectoryRows,
   rows: TokenRows,
 ): Float64Array[] {
-  if (rows.length !== parts.length) {
+  if (rows?.length !== parts.length) {
     throw new ArgumentError(
-      `${name}: expected ${parts.length} rows, one per trajectory of the batch, got ${rows.length}`,
+      `${name}: expected ${parts.length} rows, one per trajectory of the batch, got ${rows?.length ?? described(rows)}`,
     );
   }
   const scattered = sequences.map(({ tokens }) => new Float64Array(tokens.length));

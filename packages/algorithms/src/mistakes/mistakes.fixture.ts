@@ -18,7 +18,7 @@ export function describeMistakes(mistakes: readonly Mistake[]): void {
       .catch((reason: unknown) => reason);
     expect(String(error)).toMatch(message);
     expect((error as Error).name).toMatch(
-      /^(Argument|Options|Format|Engine|Training|Sampler|RunStopped)Error$/,
+      /^(Argument|Options|Format|Engine|Reward|Training|Sampler|RunStopped)Error$/,
     );
     // No raw words of a validator, and nothing that only its author understands.
     expect(String(error)).not.toMatch(/Invalid (input|option)|Too (small|big)|received|\[object/);

@@ -150,7 +150,7 @@ describe('what goes wrong while it learns says where', () => {
     [
       'an estimator of the wrong shape',
       () => train({}, { ...smallOptions, advantages: () => [1, 2, 3] }),
-      /advantages: group 0 has none for its member 0/,
+      /advantages: expected a list of 2 groups, each with one advantage per trajectory, got 1 as one/,
     ],
     [
       'an estimator that gives NaN',
