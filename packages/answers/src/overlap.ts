@@ -42,12 +42,7 @@ export function wordOverlap(given: string, expected: string): OverlapScore {
   const [words, right] = [wordsOf(a), wordsOf(b)];
   const left = counted(right);
   let common = 0;
-  for (const word of words) {
-    const count = left.get(word) ?? 0;
-    if (count === 0) continue;
-    common += 1;
-    left.set(word, count - 1);
-  }
+  for (const [word, count] of counted(words)) common += Math.min(count, left.get(word) ?? 0);
   return overlapScore(common, words.length, right.length);
 }
 
@@ -58,7 +53,7 @@ const maximumCompared = 20_000;
  * ROUGE-L: overlap by the longest common subsequence of words (lower case, runs of ASCII letters and digits, as in Google's
  * `rouge_score` without stemming). Beyond 20,000 words of a text nothing matches any more, which bounds the cost.
  *
- * The subsequence is found bit-parallel, 32 words at a step; no kept package does this, and the plain table is quadratic in memory.
+ * The subsequence is found bit-parallel; no kept package does this, and the plain table is quadratic in memory.
  *
  * @see Lin 2004, https://aclanthology.org/W04-1013; Hyyrö 2004 (bit-vector algorithm for the longest common subsequence)
  */
@@ -74,35 +69,14 @@ function plainWords(text: string): readonly string[] {
 
 /** Length of the longest common subsequence: V' = (V + (V & M)) | (V & ¬M), whose zero bits count. */
 function commonSubsequence(a: readonly string[], b: readonly string[]): number {
-  const blocks = Math.ceil(b.length / 32);
-  const places = new Map<string, number[]>();
-  b.forEach((word, at) => {
-    const known = places.get(word);
-    if (known === undefined) places.set(word, [at]);
-    else known.push(at);
-  });
-  const row = new Uint32Array(blocks).fill(0xffffffff);
-  const mask = new Uint32Array(blocks);
+  const places = new Map<string, bigint>();
+  for (const [at, word] of b.entries()) places.set(word, (places.get(word) ?? 0n) | (1n << BigInt(at)));
+  let row = (1n << BigInt(b.length)) - 1n;
   for (const word of a) {
-    const at = places.get(word);
-    if (at === undefined) continue;
-    for (const place of at) mask[place >>> 5]! |= 1 << (place & 31);
-    addMasked(row, mask);
-    for (const place of at) mask[place >>> 5] = 0;
+    const matched = row & (places.get(word) ?? 0n);
+    if (matched !== 0n) row = BigInt.asUintN(b.length, (row + matched) | (row - matched));
   }
-  let zeros = 0;
-  for (let at = 0; at < b.length; at++) if (((row[at >>> 5]! >>> (at & 31)) & 1) === 0) zeros += 1;
-  return zeros;
-}
-
-function addMasked(row: Uint32Array, mask: Uint32Array): void {
-  let carry = 0;
-  for (let block = 0; block < row.length; block++) {
-    const value = row[block]!;
-    const sum = value + ((value & mask[block]!) >>> 0) + carry;
-    carry = sum > 0xffffffff ? 1 : 0;
-    row[block] = (sum >>> 0) | (value & ~mask[block]!);
-  }
+  return b.length - row.toString(2).replaceAll('0', '').length;
 }
 
 /** Words that say nothing by themselves. */
