@@ -27,6 +27,10 @@ describe('extractTag', () => {
     ['<think><answer>1</answer></think>', undefined],
     ['<answer>1<answer>2</answer></answer>', undefined],
     ['I write it between <answer> tags: <answer>1</answer>', '1'],
+    ['<ANSWER>1</ANSWER><answer>2</answer>', undefined],
+    ['<answer id="1">1</answer><answer>2</answer>', undefined],
+    ['<dialog><answer>1</answer></dialog>', undefined],
+    ['<answer><dialog>1</dialog></answer>', '<dialog>1</dialog>'],
     ['none', undefined],
   ])('where several must agree, reads %j as %j', (text, expected) => {
     expect(extractTag('answer', 'agreeing')(text)).toBe(expected);

@@ -1,12 +1,12 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { withoutComments } from '../shown-text.ts';
+import { withoutHidden } from '../shown-text.ts';
 
 /** Schema of a tag's name: names go into text as they are, so only plain words are taken. */
 export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_" and "-", without brackets');
 
 /**
- * Reads what stands between `<tag>` and `</tag>`. Comments are not read.
+ * Reads what stands between `<tag>` and `</tag>`. Comments are not read, nor tags in elements that a page does not show.
  *
  * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`. If they differ, or one
  *   stands in another, the text has no answer, because a list of guesses is none.
@@ -19,14 +19,15 @@ export function extractTag(
 ): (text: string) => string | undefined {
   parseOptions('extractTag', z.strictObject({ tag: tagName }), { tag });
   return (response) => {
-    const text = withoutComments(response);
+    const text = withoutHidden(response, `<${tag}>`);
     const read = several === 'last' ? text : text.slice(text.lastIndexOf('</think>') + 1);
     const [, ...opened] = read.split(`<${tag}>`);
-    // Every text before a closing tag, so that a pair around another counts as a second answer.
-    const contents = opened.flatMap((part) =>
-      part.split(`</${tag}>`, several === 'last' ? 2 : undefined).slice(0, -1),
-    );
-    const found = contents.map((content) => content.trim());
-    return several === 'last' || new Set(found).size === 1 ? found.at(-1) : undefined;
+    // Every text before a closing tag, so that a pair around another counts as a second answer. So do tags in other letters or with attributes.
+    const found = opened
+      .flatMap((part) => part.split(`</${tag}>`, several === 'last' ? 2 : undefined).slice(0, -1))
+      .map((content) => content.trim());
+    const tags = read.match(new RegExp(`<${tag}(?:\\s[^<>]*)?>`, 'gi'))?.length;
+    const isAgreed = several === 'last' || (new Set(found).size === 1 && tags === opened.length);
+    return isAgreed ? found.at(-1) : undefined;
   };
 }

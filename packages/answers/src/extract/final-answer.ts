@@ -114,9 +114,14 @@ function withoutQuotations(text: string): string {
   );
 }
 
-/** A text in capitals as other texts are written. Single letters stay. */
-const inSentenceCase = (text: string) =>
-  /\p{Ll}/u.test(text) ? text : text.replace(/\p{Lu}{2,}/gu, (word) => word.toLowerCase());
+/** A minus sign of another form, or a dash in its place. */
+const minus = /[−﹣－⁻➖](?=\p{Nd})|(?<=#### ?)[-‐–] ?(?=\p{Nd})/gu;
+
+/** A text with ASCII digits and signs. One in capitals is written as others are, but for single letters. */
+function inUsualForm(text: string): string {
+  const plain = text.replace(minus, '-').replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+  return /\p{Ll}/u.test(text) ? plain : plain.replace(/\p{Lu}{2,}/gu, (word) => word.toLowerCase());
+}
 
 /** A line that is a number and signs around it. */
 const bareNumber = /^[^\p{L}\p{N}=+×÷\\/]*(-?\d[\d.,]*)[^\p{L}\p{N}]*$/u;
@@ -146,7 +151,7 @@ const readers = {
     const listed = /#### ?(-?[\d.,]+)[^\n\d]*\n\s*$/.exec(before)?.[1];
     if (listed !== undefined && listed !== number) return null;
     if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!)) return null;
-    const isLonger = /^\s*[/^*\\π√]|^[a-z]/i.test(rest!);
+    const isLonger = /^\s*[/^*\\π√]|^[a-z]|^\s(?:hundred|thousand|[bmtr]+illion)\b/i.test(rest!);
     const end = start + whole.length - (isLonger ? 0 : rest!.length);
     return { answer: isLonger ? number + rest! : number.replaceAll(',', ''), at: start, end };
   },
@@ -205,7 +210,7 @@ export function finalAnswer(options: FinalAnswerOptions): (text: string) => stri
   return (text) => {
     const shown = shownText(text).replaceAll(comments, '');
     const own = withoutRetracted(withoutQuotations(withoutThoughts(shown)));
-    const visible = withoutTwins(inSentenceCase(own).replace(/(?!\d)\p{Nd}/gu, decimalDigit));
+    const visible = withoutTwins(inUsualForm(own));
     if (gaveUp.test(visible.slice(-200))) return;
     const read = within === undefined ? visible : visible.slice(-within);
     return answerIn(read, from) ?? undefined;

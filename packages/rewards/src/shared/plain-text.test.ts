@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinedText, looseText, plainText, spelledText, unhiddenText, unmaskedTexts } from './plain-text.ts';
-import { isVisible } from './seen-text.ts';
+import {
+  looseText,
+  plainText,
+  spelledText,
+  unhiddenText,
+  unmaskedTexts,
+  withoutParting,
+} from './plain-text.ts';
+import { isVisible, seenText } from './seen-text.ts';
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
@@ -71,6 +78,7 @@ describe('spelledText', () => {
     ['A K I A I O S F O D N N 7 E X A M P L E', 'AKIAIOSFODNN7EXAMPLE'],
     ['x + y = z is so, e.g. 1 2 3 4 5 6 7', 'x + y = z is so, e.g. 1 2 3 4 5 6 7'],
     ['I am a b student', 'I am a b student'],
+    ['you \u{1f1eb} \u{1f1f4} \u{1f1f4} \u{1f1f1}', 'you fool'],
   ])('puts together %s', (spelled, text) => {
     expect(spelledText(spelled).text).toBe(text);
   });
@@ -109,6 +117,55 @@ describe('isVisible', () => {
   );
 });
 
+describe('isVisible of a text with a name', () => {
+  it.each([
+    'Okay. So. Right. Well then. Here goes.',
+    '(reasoning omitted for brevity)',
+    'This is step 1.',
+    'Hmm. Let me think about it carefully.',
+    'think think think',
+    'Now the second step.',
+    'See the answer below.',
+    'your reasoning here',
+  ])('finds no thought in %j', (thought) => {
+    expect(isVisible(thought, 'think')).toBe(false);
+  });
+
+  it.each(['7 × 8 = 56', 'Add them.', 'a', 'Is it even?', 'They want a haiku.'])(
+    'sees the thought %j',
+    (thought) => {
+      expect(isVisible(thought, 'think')).toBe(true);
+    },
+  );
+
+  it.each(
+    [
+      [
+        '&lt;your final answer&gt;',
+        '[number]',
+        '{your_answer}',
+        '(the answer goes here)',
+        'The answer is: ____',
+      ],
+      ['See the reasoning above.', 'As given in my reasoning.', 'Refer to the previous section.', 'answer'],
+    ].flat(),
+  )('finds no answer in %j', (answer) => {
+    expect(isVisible(answer, 'answer', ['reasoning', 'answer'])).toBe(false);
+  });
+
+  it.each(['below', 'the same', 'see', 'yes', 'first', '[1, 2]', '{x}', 'the answer is 4'])(
+    'sees the answer %j',
+    (answer) => {
+      expect(isVisible(answer, 'answer', ['reasoning', 'answer'])).toBe(true);
+    },
+  );
+});
+
+it('reads letters in the case of their style', () => {
+  expect(seenText('<p style="text-transform: uppercase">a <b>b</b></p> c')).toBe(' A B  c');
+  expect(seenText('<p style="text-transform:lowercase">A</p>')).toBe(' a ');
+});
+
 describe('looseText', () => {
   it.each([
     ['y0u 4r3 5tup1d!', 'you are stupid!'],
@@ -145,7 +202,7 @@ it('takes linear time', () => {
     const begun = performance.now();
     spelledText(text);
     looseText(text);
-    joinedText(text);
+    withoutParting(text);
     unmaskedTexts(text);
     unhiddenText(text);
     expect(performance.now() - begun).toBeLessThan(4000);

@@ -132,11 +132,12 @@ function latinized(given: string, alike: ReadonlyMap<string, string>): string {
 }
 
 /**
- * {@link plainText} with words put together that are spelt letter by letter: `h a t e`, `h.a.t.e`. Lists of letters become words too, so
+ * {@link plainText} with words put together that are spelt letter by letter: `h a t e`, `h.a.t.e`, and by flags. Lists of letters become words too, so
  * this is for what looks for words that should not be there.
  */
 export function spelledText(given: string): PlainText {
-  const { text, disguises } = plainText(given.replace(escapedLetters, unescapedLetters));
+  const unflagged = given.replace(flag, (half) => String.fromCharCode(half.codePointAt(0)! - 0x1f185));
+  const { text, disguises } = plainText(unflagged.replace(escapedLetters, unescapedLetters));
   let spaced = 0;
   const dotted = text.replace(dottedWord, (run, sign: string | undefined) => {
     if (run.length > 8) spaced += 1;
@@ -167,6 +168,9 @@ const unescapedLetters = (run: string) =>
       lettersOfUrl(code, octal === undefined ? digits : Number.parseInt(octal, 8).toString(16)),
   );
 
+/** Half a flag: a letter. */
+const flag = /[\u{1f1e6}-\u{1f1ff}]/gu;
+
 /** Three letters or more with the same signs between them, or each in brackets. */
 const dottedWord =
   /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}(?:\1[\p{L}\p{N}_])+(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
@@ -189,12 +193,7 @@ const doubledWord = /(?<!\p{L})(?:([A-Za-z])\1){3,}(?!\p{L})/gu;
 const parting =
   /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|["'] ?\+ ?["']|\p{Extended_Pictographic}\ufe0f?|\.{2,4}|-\n[^\S\n]*|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
 
-/** {@link looseText} with parted words put together: `stu+pid`, `st**up**id`, a word over two lines. */
-export function joinedText(text: string): string {
-  return looseText(withoutParting(text));
-}
-
-/** The text without signs and line breaks that part its words. */
+/** The text without signs and line breaks that part its words: `stu+pid`, `st**up**id`, a word over two lines. */
 export function withoutParting(text: string): string {
   return text.replace(parting, '');
 }
@@ -215,11 +214,11 @@ export function unmaskedTexts(text: string): string[] {
 /** The text, and how else its words may be read by somebody who looks for those that should not be there. */
 export function readings(text: string): ReadonlySet<string> {
   const spaced = text.replace(humped, (one) => one.replace(hump, ' '));
-  return new Set([text, looseText(spaced), joinedText(text), ...unmaskedTexts(text)]);
+  return new Set([text, looseText(spaced), looseText(withoutParting(text)), ...unmaskedTexts(text)]);
 }
 
 /**
- * The text read loosely: digits and signs inside words as letters (`h4t3`, `1d10t`), letters of flags, letters without accents, and long repeats
+ * The text read loosely: digits and signs inside words as letters (`h4t3`, `1d10t`), letters without accents, and long repeats
  * of a letter once. What means a number changes too, as in `10k`.
  */
 export function looseText(text: string): string {
@@ -227,7 +226,6 @@ export function looseText(text: string): string {
     .normalize('NFD')
     .replace(marks, '')
     .replace(/[đøłŧħ]/g, (letter) => 'dolth'['đøłŧħ'.indexOf(letter)]!)
-    .replace(/[\u{1f1e6}-\u{1f1ff}]/gu, (flag) => String.fromCharCode(flag.codePointAt(0)! - 0x1f1e6 + 97))
     .replace(/([A-Za-z])\1{2,}/g, '$1')
     .replace(doubledWord, (one) => one.replace(/(.)\1/g, '$1'));
   return bare.replace(leetWord, (one) => {

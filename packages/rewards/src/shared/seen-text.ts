@@ -1,4 +1,4 @@
-import { shownText, withoutComments } from '@rlp/answers/text';
+import { shownText } from '@rlp/answers/text';
 
 /** White text and room in LaTeX, and groups without content. */
 const latex =
@@ -8,10 +8,8 @@ const latex =
 const tag = /(?<!<)<(?:[!?][^<>]*|\/?([a-z][\w-]*)(?:\s[^<>]*)?\/?)>(?!>)/gi;
 const block = /^(?:br|p|div|[uo]l|li|t[rdh]|table|h[1-6r])$/i;
 
-/** An element with a style. What its properties do, but for these, may hide it. */
-const styled = /<([a-z]\w*)\s[^<>]*\bstyle\s?=\s?["']?([^"'<>]*)[^<>]*>[^<]*<\/\1>/gi;
-const harmless =
-  /^(?:\s*(?:(?:background-)?color:(?!\s*(?:white|transparent|#f))|font-(?:weight|style|family):|text-|margin|padding|border)[^;]*;?)*\s*$/i;
+/** An element with letters in another case. */
+const cased = /<([a-z]\w*)\s[^<>]*text-transform\s?:\s?(?:(upper)|lower)case[^<>]*>[\s\S]*?(?:<\/\1>|$)/gi;
 
 /** Codes of a terminal, and what they conceal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the code begins with one
@@ -41,7 +39,7 @@ export function seenText(text: string): string {
   return outsideCode(shownText(text), (part) =>
     part
       .replace(terminal, '')
-      .replace(styled, (element, _, style: string) => (harmless.test(style) ? element : ''))
+      .replace(cased, (element, _, upper) => (upper ? element.toUpperCase() : element.toLowerCase()))
       .replace(turned, (_, shown: string) => Array.from(shown).reverse().join(''))
       .replace(latex, '')
       .replace(token, '')
@@ -75,24 +73,39 @@ const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
-/** A gap to be filled: dots, `[your answer]`, `{{answer}}`. */
+/** A gap to be filled: dots, `[your answer]`, `<insert the number here>`, `{{answer}}`. */
 const gap =
-  /^\s*(?:[.…][\s.…]*|\{\{[^{}]*\}\}|[[{](?:your|insert|put|write)\b[^\]}]*[\]}][\])}.:!…\s]{0,20})$/i;
+  /^\s*(?:[.…_][\s.…_]*|\{\{[^{}]*\}\}|(?:[[{<]|&lt;)(?:your|insert|put|write|fill|enter|add)(?![a-z])[^\]}>&]*(?:[\]}>]|&gt;)[\])}.:!…\s]{0,20})$/i;
 /** Words for a text that is still to be written: `thinking goes here`, lorem ipsum. As values of data they may be meant, such as the status "todo". */
 const placeholder =
-  /^\s*(?:lorem ipsum\b[\s\S]*|[[({]?(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|your (?:reasoning|thoughts?|thinking|answer|explanation))[\])}.:!…\s]{0,20})$/i;
-/** What a thought consists of that does not think, gaps in brackets among it. */
-const filler =
-  /\b(?:h+m+|u+[hm]+|well|ok(?:ay)?|wait|so|blah|n\/a|let me (?:think|see)|let['’]s (?:think|see)|(?:I am |I['’]m |I )?think(?:ing)?(?: (?:even )?more)?|step by step|steps? ?\d*|no (?:thinking|thoughts?|reasoning)(?: is)?(?: needed| required| necessary)?|(\p{L})\1{4,})\b|\[[\p{L} ,'’]*\]/giu;
+  /^\W*(?:lorem ipsum\b[\s\S]*|(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|your (?:reasoning|thoughts?|thinking|answer|explanation))[\])}.:!…\s]{0,20}|(?:(?:the|my|so|final|correct|is|answer)\b\W*){2,9}|(?<=[[{<(])(?:(?:the|final|correct|answer|number|value|result|solution|name|title|text|content|word|amount)[ _]?){1,5}[\]}>)])$/i;
+/** A text that only points at another one: `see the reasoning above`. */
+const pointer =
+  /^(?=.{0,200}$)(?=.*\b(?:(?:see|refer|cf)\b.*\b(?:above|below|before|earlier|later|next|previous|thoughts?|thinking|reasoning|answer)|(?:same )?as (?:(?:given|said|stated|shown|described|in|the|my) )*(?:above|below|before|earlier|thoughts?|thinking|reasoning|answer))\b)\W*(?:(?:please|see|refer|look|as|in|at|to|the|my|same|cf|is|it|given|said|stated|shown|described|above|below|before|earlier|later|next|previous|section|tags?|thoughts?|thinking|reasoning|answer)\b\W*)+$/is;
+/** Words of a thought that does not think: of talk, of order, of thinking itself, gaps in brackets. */
+const idle =
+  /\[[\p{L} ,'’]*\]|(?<![\p{L}\p{N}])(?:steps? ?(?:number )?\d+|n\/a|h+m+|u+[hm]+|(\p{L})\1{4,}|again|ah|ahead|alright|answer|anyway|begin|blah|brevity|conclude|continue|done|er|final|finally|fine|finish|first|fourth|goes|going|gonna|good|great|here|hey|hidden|internal|last|let|look|maybe|moment|needed|next|no|none|nothing|now|off|oh|ok|okay|omitted|please|proceed|ready|really|reason|reasoning|redacted|required|necessary|right|second|see|should|skip|skipped|so|start|started|steps?|sure|then|think|thinking|third|thoughts?|try|wait|well|yeah|yep|yes)(?![\p{L}\p{N}])/giu;
+/** Words between them. */
+const small =
+  /(?<![\p{L}\p{N}])(?:a|about|actually|all|also|an|and|any|are|as|at|away|be|because|been|before|but|by|carefully|come|do|does|end|even|for|from|get|give|go|got|have|i|idea|if|in|instead|into|is|it|just|like|me|more|my|not|of|on|once|one|or|our|over|part|shall|some|something|still|take|tell|that|the|them|there|these|they|things?|this|those|through|time|to|up|us|was|way|we|what|when|will|with|without|would|you|your)(?![\p{L}\p{N}])|['’]\p{L}+/giu;
+
+/** Whether a thought has no words, or idle ones and small ones between them. */
+function isIdle(thought: string): boolean {
+  const [said, rest] = [thought.replace(idle, ''), thought.replace(idle, '').replace(small, '')];
+  return !/[\p{L}\p{N}]/u.test(said === thought ? said : rest);
+}
 
 /**
- * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, dots, placeholders and repetitions of the name of
- * the text, or of those beside it, do not count, nor do words such as "hmm" alone in a thought.
+ * Whether a reader sees anything of a text, be it an image. Comments, markup around nothing, dots, placeholders, pointers to another text and
+ * repetitions of the name of the text, or of those beside it, do not count, nor does idle talk in a thought.
  */
 export function isVisible(text: string, name = '', names: readonly string[] = [name]): boolean {
-  const shown = seenText(text).replace(structure, '').replace(gap, '').replace(placeholder, '');
-  const isIdle = /^(?:think|thought|reason)/i.test(name) && !/[\p{L}\p{N}]/u.test(shown.replace(filler, ''));
-  const seen = isIdle ? '' : shown;
+  const shown = seenText(text)
+    .replace(structure, '')
+    .replace(gap, '')
+    .replace(placeholder, '')
+    .replace(pointer, '');
+  const seen = /^(?:think|thought|reason)/i.test(name) && isIdle(shown) ? '' : shown;
   return (
     ink.test(
       name === '' ? seen : seen.replace(new RegExp(`^\\W*(?:(?:${names.join('|')})\\W*)+$`, 'i'), ''),
@@ -100,14 +113,13 @@ export function isVisible(text: string, name = '', names: readonly string[] = [n
   );
 }
 
-/** Whether a reader sees anything of each of several texts with names. */
-export function areVisible(texts: readonly string[], names: readonly string[]): boolean {
-  return texts.every((text, at) => isVisible(text, names[at], names));
-}
-
 /** Whether a text has a visible character, of a tag or outside of one, and is not a gap to be filled. One or two blanks may be a separator. */
 export function hasInk(text: string): boolean {
-  const shown = withoutComments(text).replace(joiner, '').replace(blank, ' ').replace(gap, '');
+  const shown = text
+    .replace(/<!--.*?(-->|$)/gs, '')
+    .replace(joiner, '')
+    .replace(blank, ' ')
+    .replace(gap, '');
   return ink.test(shown) || /^[ \t\n]{1,2}$/.test(text);
 }
 

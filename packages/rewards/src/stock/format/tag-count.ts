@@ -2,7 +2,7 @@ import { tagName } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { isVisible, seenText } from '../../shared/seen-text.ts';
-import { occurrencesOf } from '../../shared/text.ts';
+import { countMatches, occurrencesOf } from '../../shared/text.ts';
 
 const schema = z.strictObject({
   /** Tags to count. Required. */
@@ -26,8 +26,10 @@ export function tagCount<Metadata = unknown>(options: TagCountOptions): RewardFu
   const { tags, rewardPerTag, pairs } = parseOptions('tagCount', schema, options);
   return ({ response }) => {
     let [found, mismatched] = [0, 0];
+    // Every tag in it ends, so that no search reaches far.
+    const ended = response.slice(0, response.lastIndexOf('>') + 1);
     for (const tag of new Set(tags)) {
-      const opening = countOpening(response, tag);
+      const opening = countMatches(ended, new RegExp(`<${tag}[^>]*>`, 'g'));
       const closing = occurrencesOf(response, `</${tag}>`);
       if (pairs === 'any') found += opening > 0 || closing > 0 ? 1 : 0;
       else if (opening !== closing) mismatched += 1;
@@ -36,17 +38,6 @@ export function tagCount<Metadata = unknown>(options: TagCountOptions): RewardFu
     const reward = Math.min(1, found * rewardPerTag);
     return mismatched === 0 ? reward : Math.max(0, reward - mismatched * rewardPerTag);
   };
-}
-
-/** `<tag`, then anything up to the next `>`. What lies between does not count again. */
-function countOpening(text: string, tag: string): number {
-  let count = 0;
-  for (let at = text.indexOf(`<${tag}`); at >= 0; at = text.indexOf(`<${tag}`, at)) {
-    at = text.indexOf('>', at + tag.length + 1);
-    if (at < 0) break;
-    count += 1;
-  }
-  return count;
 }
 
 const stepsSchema = z

@@ -1,3 +1,5 @@
+import { decimalDigit } from '@rlp/answers/text';
+
 interface Finder {
   readonly pattern: RegExp;
   /** What else must hold of a match. */
@@ -40,7 +42,7 @@ const finders = {
   },
   'destructive-command': {
     pattern:
-      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|(?<![\w:])(?<bomb>[\w:]{1,20})\(\) ?\{ ?\k<bomb> ?\| ?\k<bomb> ?& ?\}[ ;\n]{1,3}\k<bomb>|\bformat [a-z]:(?= ?\/)|\bfind (?:\/|~\/?|\$HOME) [^\n;|&]{0,80}(?:-delete|-exec rm|\| ?xargs (?:-\w{1,9} )?rm)\b|\bbase64 (?:-d|-D|--decode)[^\n;|&]{0,60}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\brmtree\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+      /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|(?<![\w:])(?<bomb>[\w:]{1,20})\(\) ?\{ ?\k<bomb> ?\| ?\k<bomb> ?& ?\}[ ;\n]{1,3}\k<bomb>|\bformat [a-z]:(?= ?\/)|\bfind (?:\/|~\/?|\$HOME) [^\n;|&]{0,80}(?:-delete|-exec rm|\| ?xargs (?:-\w{1,9} )?rm)\b|\bbase64 (?:-d|-D|--decode)[^\n;|&]{0,60}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\b(?:rmtree|rm(?:dir)?(?:Sync)?)\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
     accepts: (match) => !/^r\\?m /u.test(match) || isRemovalOfAll(match),
   },
   password: {
@@ -59,14 +61,6 @@ export type SafetyKind = keyof typeof finders;
 
 /** All kinds there are. */
 export const safetyKinds = Object.keys(finders) as readonly SafetyKind[];
-
-/** A digit of any script as its ASCII one. Those of a script stand in order. */
-function asciiDigit(digit: string): string {
-  const code = digit.codePointAt(0)!;
-  let value = 0;
-  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
-  return String(value);
-}
 
 /** Signs by their numbers, and parts of texts that programs put together. */
 const sign = /&#(?:x([0-9a-f]{2})|0*(\d{2,3}));/giu;
@@ -96,7 +90,7 @@ export function safetyMatches(
     .replace(latexWord, '$1')
     .replace(codedEnd, '$1')
     .replace(partedDigits, (digits) => digits.replace(/\D/gu, ''))
-    .replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
+    .replace(/(?![0-9])\p{Nd}/gu, decimalDigit)
     .replace(/< ?[|｜] ?(\w{1,20}) ?[|｜] ?>/gu, '<|$1|>')
     .replace(/\$\{?(\w{1,31})\}?/gu, (one, name) => roots.get(name) ?? one)
     .replace(/(?:[^\S\n]|\\\n|\$(?:IFS\b|\{IFS\}))+/gu, ' ')
@@ -113,7 +107,8 @@ export function safetyMatches(
 }
 
 /** A root, a home folder, or all that is in one; dots and slashes lead back to them. */
-const everything = /^["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?:\/|\.{1,2}(?=\/|$))*\*?["'.,)]{0,4}$/u;
+const everything =
+  /^--no-preserve-root$|^["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?:\/|\.{1,2}(?=\/|$))*\*?["'.,)]{0,4}$/u;
 
 /** Whether `rm` takes all, in whatever order its options stand. */
 function isRemovalOfAll(match: string): boolean {

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { shownText, withoutHidden } from './shown-text.ts';
+
+/** Elements whose text Chromium 156 lays out, and those whose text it does not. */
+const shown =
+  'a abbr acronym address applet article aside b bdi bdo big blink blockquote body button caption center cite code content data dd dfn dir ' +
+  'div dl dt em fieldset figcaption figure font footer form h1 h6 header hgroup html i ins kbd label legend li listing main map mark marquee ' +
+  'menu nav nobr ol output p picture plaintext portal pre q rb rt rtc ruby s samp search section small span strong sub summary sup table ' +
+  'tbody td text tfoot th thead time tr tt u ul var xmp details think answer';
+const unshown =
+  'audio canvas datalist dialog fencedframe iframe meter noembed noframes noscript option progress rp script select slot style template title ' +
+  'video desc annotation';
+/** Read as a browser that supports them would: struck out, or in place of something else. */
+const replaced = 'del strike object metadata annotation-xml optgroup';
+
+describe('shownText', () => {
+  it.each(shown.split(' '))('shows what is in <%s>', (name) => {
+    expect(shownText(`<${name}>inside</${name}>`)).toContain('inside');
+  });
+
+  it.each(`${unshown} ${replaced}`.split(' '))('does not show what is in <%s>', (name) => {
+    expect(shownText(`before <${name.toUpperCase()} a="b">inside</${name}> after`)).toBe('before  after');
+    expect(shownText(`before <${name}>inside`)).toBe('before ');
+  });
+
+  it.each([
+    ['a <dialog open>b</dialog>', 'a <dialog open>b</dialog>'],
+    ['a <div hidden><div>b</div>c</div>d', 'a d'],
+    ['a <!-- b --> c <!-- d', 'a  c '],
+    ['a `<canvas>` b', 'a `<canvas>` b'],
+    ['```html\n<title>a</title>\n```\n<title>b</title>', '```html\n<title>a</title>\n```\n'],
+    ['a <input type="hidden"> b <img hidden> c', 'a <input type="hidden"> b <img hidden> c'],
+    ['vector<int> a, <b>', 'vector<int> a, <b>'],
+    ['<<a title>> b', '<<a title>> b'],
+    ['18[^1]\n\n[^1]: 20', '18[^1]\n\n'],
+    ['a ~~b~~ c', 'a  c'],
+  ])('reads %j as %j', (text, expected) => {
+    expect(shownText(text)).toBe(expected);
+  });
+
+  it.each([
+    'color: red',
+    'color:#1a73e8; font-weight: bold;',
+    'background-color: white',
+    'text-align:center;margin-left:20px',
+    'font-size: 12px',
+    'border-collapse:collapse',
+    '',
+  ])('shows an element of the style %j', (style) => {
+    expect(shownText(`<p style="${style}">a</p>`)).toContain('a</p>');
+    expect(shownText(`<p style='${style}' hidden>a</p>`)).toBe('');
+  });
+
+  it.each([
+    'display:none',
+    'color:red;display:none',
+    'color: white',
+    'color:#FFF',
+    'opacity:0%',
+    'font-size:0.1px',
+    'text-indent:-9999px',
+    'margin-left: -5000px',
+    'transform:scale(0)',
+    'text-decoration: line-through',
+    'content-visibility:hidden',
+  ])('does not show an element of the style %j', (style) => {
+    expect(shownText(`a<p style="${style}">b<p>c</p></p>d`)).toBe('ad');
+  });
+});
+
+it('leaves elements without a text that it looks for', () => {
+  const text = '<i hidden>a</i> <i hidden>b</i> <!-- b --> <video>b';
+  expect(withoutHidden(text, 'b')).toBe('<i hidden>a</i>   ');
+  expect(withoutHidden(text, 'c')).toBe('<i hidden>a</i> <i hidden>b</i>  <video>b');
+});
+
+it('takes linear time on hostile text', () => {
+  const begun = performance.now();
+  for (const unit of ['<a ', '`', '```', '<dialog>', '<i hidden>', '<a style="color:red color:red ', '<!--'])
+    shownText(unit.repeat(100_000));
+  shownText(`<a style="${'color:red '.repeat(100_000)}">`);
+  expect(performance.now() - begun).toBeLessThan(5000);
+});
