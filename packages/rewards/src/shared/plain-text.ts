@@ -136,7 +136,9 @@ function latinized(given: string, alike: ReadonlyMap<string, string>): string {
  * this is for what looks for words that should not be there.
  */
 export function spelledText(given: string): PlainText {
-  const unflagged = given.replace(flag, (half) => String.fromCharCode(half.codePointAt(0)! - 0x1f185));
+  // Each half of a flag is a letter.
+  const letterOfHalf = (half: string) => String.fromCharCode(half.codePointAt(0)! - 0x1f185);
+  const unflagged = given.replace(/[\u{1f1e6}-\u{1f1ff}]/gu, letterOfHalf);
   const { text, disguises } = plainText(unflagged.replace(escapedLetters, unescapedLetters));
   let spaced = 0;
   const dotted = text.replace(dottedWord, (run, sign: string | undefined) => {
@@ -167,9 +169,6 @@ const unescapedLetters = (run: string) =>
     (code, octal: string | undefined, digits: string) =>
       lettersOfUrl(code, octal === undefined ? digits : Number.parseInt(octal, 8).toString(16)),
   );
-
-/** Half a flag: a letter. */
-const flag = /[\u{1f1e6}-\u{1f1ff}]/gu;
 
 /** Three letters or more with the same signs between them, or each in brackets. */
 const dottedWord =

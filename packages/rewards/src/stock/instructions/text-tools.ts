@@ -1,3 +1,5 @@
+import { countMatches } from '../../shared/text.ts';
+
 /** Whether `count` stands in the relation to `threshold` that an instruction names. */
 export function compare(relation: 'less than' | 'at least', count: number, threshold: number): boolean {
   return relation === 'less than' ? count < threshold : count >= threshold;
@@ -8,19 +10,10 @@ export function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }
 
-/** Pairs of brackets that close on the line they open on, none inside another. Linear. */
+/** Pairs of brackets that close on the line they open on, none inside another. Linear, because every bracket that is searched closes. */
 export function countBracketed(text: string): number {
-  let count = 0;
-  for (const line of text.split('\n')) {
-    let at = line.indexOf('[');
-    while (at >= 0) {
-      const close = line.indexOf(']', at);
-      if (close < 0) break;
-      count += 1;
-      at = line.indexOf('[', close + 1);
-    }
-  }
-  return count;
+  const lines = text.split('\n').map((line) => line.slice(0, line.lastIndexOf(']') + 1));
+  return countMatches(lines.join('\n'), /\[[^\]\n]*\]/g);
 }
 
 /** Whether some line holds `<<…>>` with something inside. Linear. */
@@ -35,10 +28,8 @@ export function hasTitle(text: string): boolean {
 
 /** Parts in single or double asterisks on one line, with something inside. */
 export function countHighlights(text: string): number {
-  let count = 0;
-  for (const [part] of text.matchAll(/\*[^\n*]*\*/g)) if (part.replaceAll('*', '').trim() !== '') count += 1;
-  for (const [part] of text.matchAll(/\*\*[^\n*]*\*\*/g)) if (part.slice(2, -2).trim() !== '') count += 1;
-  return count;
+  const parts = [/\*[^\n*]*\*/g, /\*\*[^\n*]*\*\*/g].flatMap((form) => text.match(form) ?? []);
+  return parts.filter((part) => part.replaceAll('*', '').trim() !== '').length;
 }
 
 /** Words in capitals, contractions taken apart as the Penn Treebank does (`DON'T` is two). */
@@ -72,8 +63,7 @@ export function filledPieces(pieces: readonly string[]): readonly string[] | und
 export function firstWord(paragraph: string): string {
   const [word = ''] = paragraph.trim().split(/\s/u, 1);
   return word
-    .replace(/^'+/, '')
-    .replace(/^"+/, '')
+    .replace(/^'*"*/, '')
     .split(/[.,?!'"]/u, 1)[0]!
     .toLowerCase();
 }
