@@ -1,4 +1,14 @@
-import type { State, Task, TaskSource, Trajectory, TrajectoryGroup } from '@rlp/core';
+import {
+  callback,
+  needed,
+  parseOptions,
+  type State,
+  type Task,
+  type TaskSource,
+  type Trajectory,
+  type TrajectoryGroup,
+} from '@rlp/core';
+import * as z from 'zod';
 
 /** Which collection this is, and what may end it early. */
 export interface CollectOptions<Metadata = unknown, Outcome = unknown> {
@@ -43,4 +53,36 @@ export interface CollectRolloutsOptions<Metadata = unknown> {
 export interface EpisodeState<S extends State = State, Metadata = unknown> {
   readonly task: Task<Metadata>;
   readonly state: S;
+}
+
+const signal = z
+  .custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')
+  .optional();
+
+const collectSchema = z.strictObject({
+  iteration: z.int().optional(),
+  round: z.int().optional(),
+  signal,
+  onNote: callback().optional(),
+  onEnded: callback().optional(),
+  onGroup: callback().optional(),
+  unfinished: z.unknown().optional(),
+} satisfies Record<keyof CollectOptions, z.ZodType>);
+
+const collectRolloutsSchema = z.strictObject({
+  tasks: needed.tasks,
+  minTrajectories: z.int().min(1),
+  maxTurns: z.int().min(1).optional(),
+  iteration: z.int().optional(),
+  signal,
+} satisfies Record<keyof CollectRolloutsOptions, z.ZodType>);
+
+/** @throws `OptionsError` naming every problem of the options of a collection. */
+export function requireCollectOptions(options: object): void {
+  parseOptions('RolloutManager', collectSchema, options, 'CollectOptions');
+}
+
+/** @throws `OptionsError` naming every problem of the options of `collectRollouts`. */
+export function requireCollectRolloutsOptions(options: object): void {
+  parseOptions('collectRollouts', collectRolloutsSchema, options, 'CollectRolloutsOptions');
 }

@@ -64,6 +64,12 @@ it.each<[string, (manager: RolloutManager) => unknown, string]>([
   expect(() => begin(manager)).toThrow(message);
 });
 
+it('refuses an option that a collection does not have', async () => {
+  const manager = new RolloutManager({ environment: mockEnvironment(), ...mockPolicy() });
+  const given = { iteration: 1, onGroups: () => undefined };
+  await expect(manager.collectGroups([], given).next()).rejects.toThrow('did you mean onGroup?');
+});
+
 it('names groups as a manager does', () => {
   const tasks = [{ id: 'a' }, { id: 'b' }, { id: 'a' }];
   expect(groupNames(tasks, { iteration: 3 })).toEqual(['3/a', '3/b', '3/a#1']);

@@ -424,8 +424,9 @@ describe('RolloutManager.collectRollouts', () => {
   });
 
   it.each([0, 1.5, Number.NaN])('refuses to collect %d trajectories', async (minTrajectories) => {
-    await expect(manage().manager.collectRollouts({ tasks: endless(1), minTrajectories })).rejects.toThrow(
-      `minTrajectories must be a positive integer, got ${minTrajectories}`,
+    const given = { tasks: endless(1), minTrajectories, maxSteps: 50 };
+    await expect(manage().manager.collectRollouts(given)).rejects.toThrow(
+      /minTrajectories: expected [\s\S]*Unrecognized option "maxSteps"/,
     );
   });
 

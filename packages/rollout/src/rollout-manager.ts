@@ -1,5 +1,4 @@
 import {
-  ArgumentError,
   type GroupJob,
   onAbort,
   type RolloutEvent,
@@ -10,7 +9,13 @@ import {
   Watchdog,
 } from '@rlp/core';
 import pLimit, { type LimitFunction } from 'p-limit';
-import type { CollectOptions, CollectRolloutsOptions, EpisodeState } from './collect-options.ts';
+import {
+  type CollectOptions,
+  type CollectRolloutsOptions,
+  type EpisodeState,
+  requireCollectOptions,
+  requireCollectRolloutsOptions,
+} from './collect-options.ts';
 import { type EpisodeOutcome, unfinished } from './episode/episode-record.ts';
 import { runGroup } from './episode/group.ts';
 import type { GroupContext, GroupStart, RolloutDependencies } from './episode/group-context.ts';
@@ -141,9 +146,11 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
 
   async *#collect(
     starts: readonly GroupStart<S, Metadata, Outcome>[],
-    { signal, onNote, onEnded, onGroup }: CollectOptions<Metadata, Outcome>,
+    given: CollectOptions<Metadata, Outcome>,
     options: ResolvedRolloutOptions,
   ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
+    requireCollectOptions(given);
+    const { signal, onNote, onEnded, onGroup } = given;
     const begun: GroupContext<S, Metadata, Outcome>[] = [];
     const stop = new AbortController();
     const release = signal && onAbort(signal, () => stop.abort(signal.reason));
@@ -243,20 +250,14 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
    * Collects at least `minTrajectories` trajectories, whole groups at a time, in the order of their tasks.
    *
    * Resolves with fewer only once aborted, or when the failure policy left out everything, ten times in a row. Rejects with an
-   * `ArgumentError` for a number of trajectories that is not a positive integer.
+   * `OptionsError` naming every problem of its options.
    */
-  async collectRollouts({
-    tasks,
-    minTrajectories,
-    maxTurns = this.options.maxTurns,
-    iteration = this.#collections,
-    signal,
-  }: CollectRolloutsOptions<Metadata>): Promise<readonly Trajectory<Metadata, Outcome>[]> {
-    if (!Number.isSafeInteger(minTrajectories) || minTrajectories < 1) {
-      throw new ArgumentError(
-        `collectRollouts: minTrajectories must be a positive integer, got ${minTrajectories}`,
-      );
-    }
+  async collectRollouts(
+    given: CollectRolloutsOptions<Metadata>,
+  ): Promise<readonly Trajectory<Metadata, Outcome>[]> {
+    requireCollectRolloutsOptions(given);
+    const { tasks, minTrajectories, signal } = given;
+    const { maxTurns = this.options.maxTurns, iteration = this.#collections } = given;
     const options = resolveRolloutOptions({ ...this.options, maxTurns });
     const repetitions = new Map<string, number>();
     const collected: Trajectory<Metadata, Outcome>[] = [];
