@@ -8,6 +8,7 @@ import {
   guessNumberTasks,
   SimpleTextEnvironment,
   withLimits,
+  withVerification,
 } from './index.ts';
 
 const textTask: Task = { id: 'a', prompt: 'Once upon', metadata: undefined };
@@ -102,6 +103,10 @@ describe('SimpleTextEnvironment', () => {
       /maxTurns[\s\S]*Unrecognized option "maxStep"/,
     );
   });
+});
+
+it('verification needs a budget', () => {
+  expect(() => withVerification(new UntilDone(), [], {} as never)).toThrow('budget: expected a number');
 });
 
 describe('ConversationEnvironment', () => {

@@ -49,7 +49,7 @@ export function withVerification<S extends State, Metadata, Outcome>(
   options: WithToolsOptions & { readonly budget: number },
 ): Environment<WithToolUse<S, 'verification'>, Metadata, Outcome> {
   const owner = 'withVerification';
-  const schema = toolLayerSchema.required({ budget: true });
+  const schema = toolLayerSchema.extend({ budget: toolLayerSchema.shape.budget.unwrap() });
   const resolved = parseOptions(owner, schema, options, 'WithToolsOptions');
   const settings = { ...resolved, owner, key: 'verification', order: 'together' } as const;
   return new ToolLayer(environment, tools, settings).environment();

@@ -209,6 +209,9 @@ describe('ParetoRewardComputer', () => {
     expect(() => new ParetoRewardComputer({ objectives: {} })).toThrow(
       /objectives: expected at least one, got none/,
     );
+    expect(() => new ParetoRewardComputer({ objectiveFunctions: list } as never)).toThrow(
+      /objectives: expected functions of a trajectory[\s\S]*"objectiveFunctions"; expected one of: .*objectives/,
+    );
   });
 });
 
@@ -276,9 +279,11 @@ describe('SVRLRewardComputer', () => {
     expect(scored.map(({ components }) => components.efficiency)).toEqual([0.9, 0.8]);
   });
 
-  it('refuses a budget of tools that is none', () => {
-    const options = { taskEvaluator: worth('a'), toolBudget: Number.NaN };
-    expect(() => new SVRLRewardComputer(options)).toThrow('toolBudget');
+  it('refuses a budget of tools that is none, and to judge nothing', () => {
+    const options = { taskEvaluator: undefined, toolBudget: Number.NaN };
+    expect(() => new SVRLRewardComputer(options as never)).toThrow(
+      /toolBudget: [\s\S]*taskEvaluator: must be a function of a trajectory/,
+    );
   });
 
   it('asks for the cost, ranks, or peels fronts', async () => {

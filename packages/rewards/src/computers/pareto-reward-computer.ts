@@ -1,11 +1,22 @@
-import { OptionsError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
-import type * as z from 'zod';
+import { callback, OptionsError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
+import * as z from 'zod';
 import { groupComputer, groupMethodSchema, methodSchema } from './group-method.ts';
 
 const schema = groupMethodSchema.extend({
   /** Rewards by Pareto front, or by the weighted mean of the objectives or its rank. Default `'pareto'`. */
   method: methodSchema.default('pareto'),
 });
+
+const objective = callback<RewardFunction<never>>('a function of a trajectory');
+const objectivesSchema = schema.extend({
+  objectives: z
+    .union([z.array(objective), z.record(z.string(), objective)], {
+      error: 'expected functions of a trajectory, by name or as a list',
+    })
+    .refine((given) => Object.keys(given).length > 0, 'expected at least one, got none'),
+  objectiveNames: z.array(z.string()).optional(),
+  weights: z.array(z.number()).optional(),
+} satisfies Partial<Record<keyof ParetoRewardComputerOptions<unknown>, z.ZodType>>);
 
 /** Options of {@link ParetoRewardComputer}. */
 export interface ParetoRewardComputerOptions<Metadata> extends z.input<typeof schema> {
@@ -31,13 +42,11 @@ export class ParetoRewardComputer<Metadata = unknown> implements RewardComputer<
   /** Names of the objectives, in order. */
   readonly objectiveNames: readonly string[];
 
-  constructor({ objectives, objectiveNames, weights, ...options }: ParetoRewardComputerOptions<Metadata>) {
-    const resolved = parseOptions('ParetoRewardComputer', schema, options);
+  constructor(options: ParetoRewardComputerOptions<Metadata>) {
+    const { objectives, objectiveNames, weights } = options;
+    const resolved = parseOptions('ParetoRewardComputer', objectivesSchema, options);
     const functions = namedFunctions(objectives, objectiveNames);
     this.objectiveNames = Object.keys(functions);
-    if (this.objectiveNames.length === 0) {
-      throw new OptionsError('ParetoRewardComputer', ['objectives: expected at least one, got none']);
-    }
     const shares = weightShares(this.objectiveNames.length, weights);
     const score = (values: readonly number[]) =>
       values.reduce((sum, value, f) => sum + value * shares[f]!, 0);

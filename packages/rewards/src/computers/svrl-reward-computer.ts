@@ -27,9 +27,10 @@ const schema = groupMethodSchema.extend({
   toolBudget: z.number().nonnegative().default(10),
 });
 
-const evaluatorSchema = z.strictObject({
+const computerSchema = schema.extend({
   taskEvaluator: callback<RewardFunction<never>>('a function of a trajectory that returns a number'),
-});
+  verificationCost: callback().optional(),
+} satisfies Partial<Record<keyof SVRLRewardComputerOptions<unknown>, z.ZodType>>);
 
 /** What verification cost an episode, and what it was allowed to, in the same unit. */
 export interface VerificationCost {
@@ -96,9 +97,9 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   readonly computeRewards: RewardComputer<Metadata>['computeRewards'];
   readonly prepare: RewardComputer<Metadata>['prepare'];
 
-  constructor({ taskEvaluator, verificationCost, ...options }: SVRLRewardComputerOptions<Metadata>) {
-    const resolved = parseOptions('SVRLRewardComputer', schema, options);
-    parseOptions('SVRLRewardComputer', evaluatorSchema, { taskEvaluator });
+  constructor(options: SVRLRewardComputerOptions<Metadata>) {
+    const { taskEvaluator, verificationCost } = options;
+    const resolved = parseOptions('SVRLRewardComputer', computerSchema, options);
     const { verificationWeight, efficiencyWeight, emptyBudget, maxTurns, toolBudget, ...method } = resolved;
     const costOf =
       verificationCost ??
