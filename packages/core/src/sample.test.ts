@@ -227,6 +227,11 @@ it.each([
   ]);
 });
 
+it('a sample names its fields as we do', () => {
+  const { error } = sampleSchema.safeParse({ prompt: '', group_index: 1 });
+  expect(error?.issues).toMatchObject([{ path: ['group_index'], message: 'write it as groupIndex' }]);
+});
+
 describe('rolloutBatch', () => {
   const sample = sampleSchema.parse({
     prompt: '',

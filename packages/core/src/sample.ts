@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ArgumentError, RewardError } from './errors.ts';
+import { refuseOtherSpellings } from './field-names.ts';
 import { isRecord } from './is-record.ts';
 import { type Message, messageSchema, promptMessages } from './message.ts';
 import { tokenSequences } from './token-sequence.ts';
@@ -60,20 +61,22 @@ const aligned = (sample: Sample) =>
   sample.tokens.length === sample.lossMask.length &&
   (sample.behaviorLogprobs?.length ?? sample.tokens.length) === sample.tokens.length;
 
+const sampleShape = z.looseObject({
+  prompt: z.union([z.string(), z.array(messageSchema)]),
+  response: z.string().default(''),
+  tokens: tokensSchema.default([]),
+  lossMask: maskSchema.default([]),
+  reward: z.number().nullable().default(0),
+  behaviorLogprobs: logprobsSchema.optional(),
+  index: z.int().nonnegative().optional(),
+  groupIndex: z.int().nonnegative().optional(),
+  metadata: z.record(z.string(), z.unknown()).default({}),
+  status: z.enum(['pending', 'completed', 'truncated', 'aborted', 'failed']).default('pending'),
+});
+
 /** Schema of {@link Sample}. Missing fields get defaults, which are an empty token list, reward 0 and status `pending`. */
-export const sampleSchema: z.ZodType<Sample> = z
-  .object({
-    prompt: z.union([z.string(), z.array(messageSchema)]),
-    response: z.string().default(''),
-    tokens: tokensSchema.default([]),
-    lossMask: maskSchema.default([]),
-    reward: z.number().nullable().default(0),
-    behaviorLogprobs: logprobsSchema.optional(),
-    index: z.int().nonnegative().optional(),
-    groupIndex: z.int().nonnegative().optional(),
-    metadata: z.record(z.string(), z.unknown()).default({}),
-    status: z.enum(['pending', 'completed', 'truncated', 'aborted', 'failed']).default('pending'),
-  })
+export const sampleSchema: z.ZodType<Sample> = sampleShape
+  .superRefine(refuseOtherSpellings(Object.keys(sampleShape.shape)))
   .refine(aligned, { path: ['tokens'], message: 'must be as many as lossMask and behaviorLogprobs' });
 
 /** Schema of {@link RolloutBatch}. */

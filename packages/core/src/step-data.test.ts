@@ -124,6 +124,14 @@ describe('scoreFromEvaluateResult', () => {
     expect(judge({ score: 1, ...fields }).scored.reward).toBeNull();
   });
 
+  it('refuses fields in the spelling of Python, which would be left out', () => {
+    const given = { score: 1, step_outputs: [{ step_index: 0, base_reward: 1 }], explanation: 'kept' };
+    const { error } = evaluateResultSchema.safeParse(given);
+    expect(error?.issues).toMatchObject([{ path: ['step_outputs'], message: 'write it as stepOutputs' }]);
+    const [step] = stepDataFromTrajectory(trajectory);
+    expect(() => stepDataSchema.parse({ ...step, base_reward: 1 })).toThrow('write it as baseReward');
+  });
+
   it('names outputs that match no step and those given twice', () => {
     const { scored, problems } = judge({
       score: 1,

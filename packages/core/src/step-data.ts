@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { refuseOtherSpellings } from './field-names.ts';
 import { type Message, messageSchema } from './message.ts';
 import type { ScoredTrajectory, Step, Termination, TokenId, Trajectory } from './trajectory.ts';
 
@@ -79,8 +80,7 @@ export const actionSchema: z.ZodType<Action> = z.preprocess(
   ]),
 );
 
-/** Schema of {@link StepData}; JSON leaves out an observation that is undefined. */
-export const stepDataSchema: z.ZodType<StepData> = z.looseObject({
+const stepDataShape = z.looseObject({
   systemStepIndex: z.int().nonnegative(),
   observationData: z.unknown().optional(),
   actionTaken: actionSchema,
@@ -95,7 +95,12 @@ export const stepDataSchema: z.ZodType<StepData> = z.looseObject({
   baseReward: z.number().optional(),
   advantage: z.number().optional(),
   returnToGo: z.number().optional(),
-}) as z.ZodType<StepData>;
+});
+
+/** Schema of {@link StepData}; JSON leaves out an observation that is undefined. */
+export const stepDataSchema = stepDataShape.superRefine(
+  refuseOtherSpellings(Object.keys(stepDataShape.shape)),
+) as unknown as z.ZodType<StepData>;
 
 /** Schema of {@link StepOutput}. */
 export const stepOutputSchema: z.ZodType<StepOutput> = z.object({
@@ -105,8 +110,7 @@ export const stepOutputSchema: z.ZodType<StepOutput> = z.object({
   reason: z.string().optional(),
 });
 
-/** Schema of {@link EvaluateResult}. `{ score }` alone is a full judgement. */
-export const evaluateResultSchema: z.ZodType<EvaluateResult> = z.object({
+const evaluateResultShape = z.looseObject({
   score: z.number(),
   isScoreValid: z.boolean().default(true),
   reason: z.string().optional(),
@@ -123,6 +127,11 @@ export const evaluateResultSchema: z.ZodType<EvaluateResult> = z.object({
   stepOutputs: z.array(stepOutputSchema).optional(),
   error: z.string().optional(),
 });
+
+/** Schema of {@link EvaluateResult}. `{ score }` alone is a full judgement. */
+export const evaluateResultSchema: z.ZodType<EvaluateResult> = evaluateResultShape.superRefine(
+  refuseOtherSpellings(Object.keys(evaluateResultShape.shape)),
+);
 
 /** Assistant message that each step wrote: the last ones of the conversation, in order. Side conversations have none. */
 function stepMessages({

@@ -87,7 +87,9 @@ export function evaluationOf(judgement: unknown): EvaluateResult | null {
   }
   const parsed = evaluateResultSchema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim());
+  const problems = parsed.error.issues.map(({ path, message }) =>
+    [...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
+  );
   throw new RewardError(`expected a number, true, false, null or { score }: ${problems.join('; ')}`);
 }
 
