@@ -33,42 +33,90 @@ export function withinLength(
   limit: MaxLength | undefined,
   contextLength: number | undefined,
 ): WithinLength {
-  const { tokens, longer = 'drop' } = limit ?? { tokens: contextLength, longer: 'error' };
-  requireContext('runSftTraining', tokens, contextLength);
+  const { tokens, longer } = limit ?? { tokens: contextLength, longer: 'error' };
   if (tokens === undefined) return { sequences };
-  const long = sequences.filter((sequence) => sequence.tokens.length > tokens);
-  if (long.length === 0) return { sequences };
-  const longest = long.reduce((most, sequence) => Math.max(most, sequence.tokens.length), 0);
-  const counts = `${long.length} of ${sequences.length} sequences are longer than ${tokens} tokens (the longest has ${longest})`;
-  if (longer === 'error') {
+  const { items, note } = itemsWithin(
+    sequences,
+    { tokens, longer },
+    {
+      owner: 'runSftTraining',
+      contextLength,
+      name: 'sequences',
+      lengthOf: (sequence) => sequence.tokens.length,
+      truncated,
+      lost: 'no trained token is left',
+    },
+  );
+  return { sequences: items, note };
+}
+
+/** Items that are short enough, and a sentence about the others. */
+export interface ItemsWithin<Item> {
+  readonly items: readonly Item[];
+  readonly note?: string | undefined;
+}
+
+/** What is cut, and for whom. */
+export interface ItemKind<Item> {
+  /** Begins error messages. */
+  readonly owner: string;
+  /** What the model can take. */
+  readonly contextLength: number | undefined;
+  /** Names the items in messages. A plural. */
+  readonly name: string;
+  /** Tokens of an item's longest sequence. */
+  readonly lengthOf: (item: Item) => number;
+  /** An item's first tokens. `undefined` if there is nothing to learn from them. */
+  readonly truncated: (item: Item, length: number) => Item | undefined;
+  /** Why an item is dropped that could not be truncated. Ends a note. */
+  readonly lost: string;
+}
+
+/**
+ * Drops or truncates items that are too long.
+ *
+ * @throws `ArgumentError` naming the number of long items and the longest one, or a limit that the model cannot take.
+ */
+export function itemsWithin<Item>(
+  items: readonly Item[],
+  { tokens, longer = 'drop' }: MaxLength,
+  { owner, contextLength, name, lengthOf, truncated, lost }: ItemKind<Item>,
+): ItemsWithin<Item> {
+  if (contextLength !== undefined && tokens > contextLength) {
     throw new ArgumentError(
-      `runSftTraining: ${counts}; shorten them, or pass maxLength: { tokens: ${tokens}, longer: 'drop' or 'truncate' }`,
+      `${owner}: maxLength.tokens is ${tokens}, but the model's context holds ${contextLength}; pass at most ${contextLength}`,
     );
   }
-  const isShort = (sequence: TokenSequence) => sequence.tokens.length <= tokens;
-  const fitting = longer === 'drop' ? sequences.filter(isShort) : undefined;
-  if (fitting !== undefined) return { sequences: fitting, note: `${counts}; they are dropped` };
-  const cut = sequences.map((sequence) => truncated(sequence, tokens));
-  const trained = cut.filter(({ mask }, at) => cut[at] === sequences[at] || !isMasked(mask));
-  const lost = cut.length - trained.length;
-  const dropped = lost === 0 ? '' : `, and ${lost} of them dropped because no trained token is left`;
-  return { sequences: trained, note: `${counts}; they are truncated${dropped}` };
+  const isLong = (item: Item) => lengthOf(item) > tokens;
+  const long = items.filter(isLong);
+  if (long.length === 0) return { items };
+  const longest = long.reduce((most, item) => Math.max(most, lengthOf(item)), 0);
+  const counts = `${long.length} of ${items.length} ${name} are longer than ${tokens} tokens (the longest has ${longest})`;
+  if (longer === 'error') {
+    throw new ArgumentError(
+      `${owner}: ${counts}; shorten them, or pass maxLength: { tokens: ${tokens}, longer: 'drop' or 'truncate' }`,
+    );
+  }
+  if (longer === 'drop') {
+    return { items: items.filter((item) => !isLong(item)), note: `${counts}; they are dropped` };
+  }
+  const kept = items
+    .map((item) => (isLong(item) ? truncated(item, tokens) : item))
+    .filter((item) => item !== undefined);
+  const dropped = items.length - kept.length;
+  const andDropped = dropped === 0 ? '' : `, and ${dropped} of them dropped because ${lost}`;
+  return { items: kept, note: `${counts}; they are truncated${andDropped}` };
 }
 
-/** Refuses a limit that the model cannot take. */
-export function requireContext(owner: string, tokens: number | undefined, contextLength: number | undefined) {
-  if (contextLength === undefined || tokens === undefined || tokens <= contextLength) return;
-  throw new ArgumentError(
-    `${owner}: maxLength.tokens is ${tokens}, but the model's context holds ${contextLength}; pass at most ${contextLength}`,
-  );
-}
-
-function truncated(sequence: TokenSequence, length: number): TokenSequence {
-  if (sequence.tokens.length <= length) return sequence;
-  const { tokens, mask, behaviorLogprobs, steps } = sequence;
+function truncated(
+  { tokens, mask, behaviorLogprobs, steps }: TokenSequence,
+  length: number,
+): TokenSequence | undefined {
+  const first = mask.slice(0, length);
+  if (isMasked(first)) return undefined;
   return {
     tokens: tokens.slice(0, length),
-    mask: mask.slice(0, length),
+    mask: first,
     behaviorLogprobs: behaviorLogprobs.slice(0, length),
     steps: steps.slice(0, length),
   };

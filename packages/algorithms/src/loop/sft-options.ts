@@ -3,16 +3,13 @@ import * as z from 'zod';
 import { aggregationModes } from '../aggregation.ts';
 import { passNames } from './foreign-names.ts';
 import { maxLengthSchema } from './max-length.ts';
-import { deadlinesSchema } from './options.ts';
+import { hasOneLength, oneLength, updateShape } from './update-options.ts';
 
 const schema = z
   .strictObject({
     /** Names the random streams that shuffle the examples. Default `'sft'`. */
     seed: z.string().default('sft'),
-    /** Passes over the examples. Default 1, unless `updates` is given. */
-    epochs: z.number().positive().optional(),
-    /** Optimizer steps of the run, instead of `epochs`. */
-    updates: z.int().min(1).optional(),
+    ...updateShape,
     /** A batch is full at this many tokens. Off by default. */
     tokensPerBatch: z.int().min(1).optional(),
     /** A batch is full at this many sequences. Default 32. */
@@ -23,13 +20,8 @@ const schema = z
     loss: z.enum(['cross-entropy', 'dft']).default('cross-entropy'),
     /** How token losses are averaged. See `aggregationWeights`. Default `'token-mean'`. */
     aggregation: z.enum(aggregationModes).default('token-mean'),
-    /** How long the run waits for the backend. Default `{}`. */
-    deadlines: deadlinesSchema.omit({ rewardsMs: true }).prefault({}),
   })
-  .refine(({ epochs, updates }) => epochs === undefined || updates === undefined, {
-    path: ['updates'],
-    message: 'must not be given together with epochs: both say how long the run is',
-  });
+  .refine(hasOneLength, oneLength);
 
 /** Schema of {@link SftOptions}. */
 export const sftSchema = withForeignNames(schema, { ...passNames, aggregation: 'loss_agg_mode' });

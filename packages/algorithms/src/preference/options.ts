@@ -2,7 +2,7 @@ import { parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { passNames } from '../loop/foreign-names.ts';
 import { maxLengthSchema } from '../loop/max-length.ts';
-import { deadlinesSchema } from '../loop/options.ts';
+import { hasOneLength, oneLength, updateShape } from '../loop/update-options.ts';
 import {
   isSingle,
   type PreferenceLossName,
@@ -22,34 +22,12 @@ const term = z
 
 /** How long a run is and how it is cut into batches. */
 export const passShape = {
-  /** Passes over the data. Default 1, unless `updates` is given. */
-  epochs: z.number().positive().optional(),
-  /** Optimizer steps of the run, instead of `epochs`. */
-  updates: z.int().min(1).optional(),
+  ...updateShape,
   /** Pairs of an update, or sequences for losses over single sequences. Default 16. */
   pairsPerBatch: z.int().min(1).default(16),
   /** Longest sequence, prompt and completion together, and what happens to longer ones. Default: the backend refuses what it cannot take. */
   maxLength: maxLengthSchema.optional(),
-  /** How long the run waits for the backend. Default `{}`. */
-  deadlines: deadlinesSchema.omit({ rewardsMs: true }).prefault({}),
 };
-
-/** Says that `epochs` and `updates` exclude each other. */
-export const oneLength = {
-  path: ['updates'],
-  message: 'must not be given together with epochs: both say how long the run is',
-};
-
-/** Whether not both lengths are given. */
-export function hasOneLength({
-  epochs,
-  updates,
-}: {
-  readonly epochs?: unknown;
-  readonly updates?: unknown;
-}): boolean {
-  return epochs === undefined || updates === undefined;
-}
 
 const schema = z
   .strictObject({

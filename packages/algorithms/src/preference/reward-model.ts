@@ -25,10 +25,11 @@ import {
   type UpdateState,
 } from '../loop/run-updates.ts';
 import { updateDependencyShape } from '../loop/sft.ts';
+import { hasOneLength, oneLength } from '../loop/update-options.ts';
 import { differentiate } from './differentiate.ts';
 import { pairsWithin } from './judged-within.ts';
 import { comparesInOnePass, mean } from './learning.ts';
-import { hasOneLength, oneLength, passShape } from './options.ts';
+import { passShape } from './options.ts';
 import { negativeLogSigmoid, scaled } from './pair-losses.ts';
 import type { JudgedPair } from './preferences.ts';
 
