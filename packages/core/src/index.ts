@@ -55,6 +55,7 @@ export * from './task-definition.ts';
 export * from './tensor-ops.ts';
 export * from './text-generator.ts';
 export * from './thoughts.ts';
+export { longestTimerMs, timerMs } from './timer-ms.ts';
 export * from './token-sequence.ts';
 export * from './tokenizer.ts';
 export { isSilentToken, withCallMarks } from './tool-calls/call-marks.ts';

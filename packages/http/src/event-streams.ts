@@ -1,4 +1,4 @@
-import { onAbort, parseOptions } from '@rlp/core';
+import { longestTimerMs, onAbort, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import type { HttpExchange } from './exchange.ts';
 import { Refusal } from './refusal.ts';
@@ -12,7 +12,7 @@ const schema = z.strictObject({
    * Milliseconds between the comments that keep idle streams open. A client that needs twice as long to read an event is dropped.
    * Default 15,000.
    */
-  keepAliveMs: z.int().min(1).max(2_147_483_647).default(15_000),
+  keepAliveMs: z.int().min(1).max(longestTimerMs).default(15_000),
   /** Ends all streams. Default: no signal. */
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });

@@ -1,4 +1,12 @@
-import { type AgentPolicy, having, needed, OptionsError, parseOptions, withForeignNames } from '@rlp/core';
+import {
+  type AgentPolicy,
+  having,
+  needed,
+  OptionsError,
+  parseOptions,
+  timerMs,
+  withForeignNames,
+} from '@rlp/core';
 import * as z from 'zod';
 
 const defaultMaxTokens = 256;
@@ -49,20 +57,12 @@ const schema = z.strictObject({
    */
   history: z.enum(['sampled', 'template']).default('sampled'),
   /** Maximum duration of one call of `reset` or `updateState`, in milliseconds. Default 30000. */
-  environmentTimeoutMs: z
-    .number()
-    .positive()
-    .max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)')
-    .default(30_000),
+  environmentTimeoutMs: timerMs.default(30_000),
   /**
    * Longest time without any answer from the sampler while requests wait, in milliseconds. What waits has then failed.
    * Default 1800000 (30 minutes).
    */
-  samplerTimeoutMs: z
-    .number()
-    .positive()
-    .max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)')
-    .default(1_800_000),
+  samplerTimeoutMs: timerMs.default(1_800_000),
   /**
    * What happens to failed trajectories. `'keep'` leaves them in their group with status `failed`. `'drop-member'` removes them,
    * `'drop-group'` removes their whole group. `'stop'` throws their error. Default `'keep'`.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { callback, parseOptions } from '@rlp/core';
+import { callback, parseOptions, timerMs } from '@rlp/core';
 import { serveHttp } from '@rlp/http';
 import * as z from 'zod';
 import { Admission } from './admission.ts';
@@ -45,7 +45,7 @@ const schema = z.strictObject({
   /** Maximum open connections. More are dropped. Default 1024. */
   maxConnections: z.int().positive().default(1024),
   /** Milliseconds that a request may wait for its turn, and that its answer may take. Default 600,000. */
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(600_000),
+  timeoutMs: timerMs.default(600_000),
   /** Milliseconds that a client may leave an event of a stream unread. Default 60,000. */
   stallMs: z.number().positive().default(60_000),
   /** Milliseconds that `close` waits for requests under way. Default 30,000. */

@@ -1,4 +1,4 @@
-import { overlongSchema, parseOptions, withForeignNames } from '@rlp/core';
+import { overlongSchema, parseOptions, timerMs, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { groupRelativeSchema } from '../advantage/group-relative.ts';
 import { aggregationModes, aggregationShape } from '../aggregation.ts';
@@ -101,8 +101,6 @@ const referenceUpdateSchema = z.discriminatedUnion('method', [
     everyIterations: z.int().min(1).default(1),
   }),
 ]);
-
-const timerMs = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 
 const failureBudgetSchema = z.strictObject({
   /**

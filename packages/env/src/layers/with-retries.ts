@@ -3,6 +3,7 @@ import {
   type Environment,
   type EnvironmentContext,
   EnvironmentError,
+  longestTimerMs,
   messageOf,
   parseOptions,
   pause,
@@ -16,7 +17,7 @@ import * as z from 'zod';
 import { lift } from '../lift.ts';
 import type { Keyed } from './layer.ts';
 
-const milliseconds = z.number().nonnegative().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
+const milliseconds = z.number().nonnegative().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');
 
 const schema = z.strictObject({
   /** Attempts of one call of `reset` or `updateState`. Default 3. */

@@ -13,6 +13,7 @@ import {
   type Task,
   type Termination,
   type TextGenerator,
+  timerMs,
 } from '@rlp/core';
 import * as z from 'zod';
 import { type CallFormat, calledTools, callFormatSchema, withoutThinking } from '../tools/called-tools.ts';
@@ -43,7 +44,7 @@ const schema = z.strictObject({
    * Milliseconds that one answer may take. Default 12000. Keep it times the attempts below `environmentTimeoutMs` of the rollout, so that the
    * record names the user.
    */
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(12_000),
+  timeoutMs: timerMs.default(12_000),
   /** Times that a user who failed, was late or said nothing is asked again. Default 1. */
   retries: z.int().nonnegative().default(1),
   /** Characters of an answer that the policy reads. A longer one is cut. Default 20000. */

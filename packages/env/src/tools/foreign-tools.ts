@@ -1,4 +1,4 @@
-import { ArgumentError, isRecord, parseOptions } from '@rlp/core';
+import { ArgumentError, isRecord, parseOptions, timerMs } from '@rlp/core';
 import * as z from 'zod';
 import { readModelOutput, textOfPart } from './model-output.ts';
 import { checkedArguments, functionSchema, type Tool } from './tool.ts';
@@ -7,7 +7,7 @@ const schema = z.strictObject({
   /** What a call costs. Default 1. */
   cost: z.number().nonnegative().default(1),
   /** Time limit of a call, in milliseconds. Default 10000. */
-  timeoutMs: z.number().positive().max(2_147_483_647).default(10_000),
+  timeoutMs: timerMs.default(10_000),
 });
 
 /** Options of {@link toolsFromAiSdk} and {@link toolsFromMcp}. */

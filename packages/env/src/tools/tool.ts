@@ -1,4 +1,12 @@
-import { ArgumentError, callback, OptionsError, parseOptions, type State, type ToolSchema } from '@rlp/core';
+import {
+  ArgumentError,
+  callback,
+  OptionsError,
+  parseOptions,
+  type State,
+  type ToolSchema,
+  timerMs,
+} from '@rlp/core';
 import * as z from 'zod';
 
 /** What a tool may use while it runs. */
@@ -38,7 +46,7 @@ const schema = z.strictObject({
   parameters: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'must be a zod schema'),
   execute: callback<ToolDefinition['execute']>(),
   cost: z.number().nonnegative().default(1),
-  timeoutMs: z.number().positive().max(2_147_483_647).default(10_000),
+  timeoutMs: timerMs.default(10_000),
 });
 
 /** What {@link tool} makes a tool of. */

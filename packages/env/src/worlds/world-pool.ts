@@ -10,6 +10,7 @@ import {
   type SnapshotId,
   settleWithin,
   type Task,
+  timerMs,
   type World,
   type WorldPoolStatistics,
 } from '@rlp/core';
@@ -20,7 +21,7 @@ const schema = z.strictObject({
   /** Live worlds at the same time, used and idle. Further turns wait. Default 16. */
   maxOpen: z.int().min(1).default(16),
   /** Milliseconds that a world may take to close. One that takes longer is a leak. Default 5000. */
-  closeTimeoutMs: z.number().positive().max(2_147_483_647).default(5_000),
+  closeTimeoutMs: timerMs.default(5_000),
   /** Closes the pool with all its worlds when it aborts. Default none. */
   signal: z.instanceof(AbortSignal).optional(),
   /** Called with a sentence for each world that could not be closed. Default: `console.warn`. */

@@ -1,10 +1,8 @@
-import { callback } from '@rlp/core';
+import { callback, timerMs } from '@rlp/core';
 import * as z from 'zod';
 import type { Fetch } from './fetch.ts';
 
 /** Longest wait of a timer in milliseconds. Timers fire longer ones at once. */
-const longestTimerMs = 2_147_483_647;
-const timerMs = z.number().positive().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');
 
 /** Schema of {@link RequestOptions}. */
 export const requestSchema = z.strictObject({

@@ -5,10 +5,11 @@ import {
   type RewardFunction,
   type Trajectory,
   type TrajectoryGroup,
+  timerMs,
 } from '@rlp/core';
 import * as z from 'zod';
 import { callWithin } from '../functions/call-reward.ts';
-import { clockSchema, signalSchema, timerMs } from '../shared/schemas.ts';
+import { clockSchema, signalSchema } from '../shared/schemas.ts';
 
 const schema = z.strictObject({
   /** Milliseconds that one call may take. Default 30 000. */

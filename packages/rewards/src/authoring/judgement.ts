@@ -6,10 +6,11 @@ import {
   RewardError,
   type StepOutput,
   type Trajectory,
+  timerMs,
 } from '@rlp/core';
 import * as z from 'zod';
 import type { RewardFunctionStatistics } from '../functions/tally.ts';
-import { clockSchema, timerMs } from '../shared/schemas.ts';
+import { clockSchema } from '../shared/schemas.ts';
 
 /** Schema of what every authored reward says about itself. */
 export const rewardLimitsSchema = z.strictObject({

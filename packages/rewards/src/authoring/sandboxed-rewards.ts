@@ -1,14 +1,16 @@
 import {
   having,
+  longestTimerMs,
   messageOf,
   parseOptions,
   type RewardComputer,
   RewardError,
   type Trajectory,
+  timerMs,
 } from '@rlp/core';
 import type { Sandbox, SandboxFailureCause } from '@rlp/sandbox';
 import * as z from 'zod';
-import { longestTimerMs, timerMs } from '../shared/schemas.ts';
+
 import { Desk } from './desk.ts';
 import type { AuthoredStatistics } from './judgement.ts';
 

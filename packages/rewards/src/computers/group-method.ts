@@ -1,7 +1,8 @@
 import type { RewardComputer, RewardFunction, ScoredTrajectory } from '@rlp/core';
+import { timerMs } from '@rlp/core';
 import * as z from 'zod';
 import { rewardFunctions } from '../functions/reward-functions.ts';
-import { timerMs } from '../shared/schemas.ts';
+
 import { overPresent, relativeRewards, standardizedRewards } from './normalized.ts';
 import { paretoRanks, paretoRewards } from './pareto.ts';
 

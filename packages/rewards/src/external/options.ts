@@ -1,7 +1,7 @@
-import { having } from '@rlp/core';
+import { having, timerMs } from '@rlp/core';
 import { requestSchema } from '@rlp/http/client';
 import * as z from 'zod';
-import { clockSchema, timerMs } from '../shared/schemas.ts';
+import { clockSchema } from '../shared/schemas.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
 const shapeSchema = z.union([

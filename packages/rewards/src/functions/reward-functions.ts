@@ -6,9 +6,10 @@ import {
   parseOptions,
   type RewardComputer,
   type RewardFunction,
+  timerMs,
 } from '@rlp/core';
 import * as z from 'zod';
-import { clockSchema, hasMethod, timerMs } from '../shared/schemas.ts';
+import { clockSchema, hasMethod } from '../shared/schemas.ts';
 import { prepareTrajectory, scoredPart, scoreTrajectories } from './score-trajectories.ts';
 import type { RewardFunctionStatistics } from './tally.ts';
 

@@ -8,12 +8,13 @@ import {
   type TextGenerator,
   TimeoutError,
   type Trajectory,
+  timerMs,
   withCause,
 } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import { unscored } from '../functions/score-trajectories.ts';
-import { timerMs } from '../shared/schemas.ts';
+
 import { overWindows, type TextWindow } from './long-text.ts';
 import { type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
 import { readScores, readVerdictLines } from './verdict-lines.ts';

@@ -1,6 +1,6 @@
-import { parseOptions } from '@rlp/core';
+import { longestTimerMs, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { longestTimerMs } from '../shared/schemas.ts';
+
 import { keywordsSchema } from '../stock/text/text-components.ts';
 
 const longestTimerSeconds = Math.floor(longestTimerMs / 1000);

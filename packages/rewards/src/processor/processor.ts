@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  longestTimerMs,
   onAbort,
   parseOptions,
   type RewardComputer,
@@ -7,6 +8,7 @@ import {
   type ScoredTrajectory,
   type Trajectory,
   type TrajectoryGroup,
+  timerMs,
 } from '@rlp/core';
 import * as z from 'zod';
 import {
@@ -23,7 +25,7 @@ import {
   type RewardEpisode,
   referenceOf,
 } from '../shared/episode.ts';
-import { longestTimerMs, timerMs } from '../shared/schemas.ts';
+
 import { componentNames, textComponents, type WeightedComponent } from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 import { dependenciesSchema, type RewardDependencies } from './dependencies.ts';

@@ -1,6 +1,7 @@
 import type { Schema } from '@rlp/core';
+import { timerMs } from '@rlp/core';
 import * as z from 'zod';
-import { signalSchema, timerMs } from '../shared/schemas.ts';
+import { signalSchema } from '../shared/schemas.ts';
 import type { ServedRewards } from './served.ts';
 
 /** Schema of {@link ServeRewardsOptions}. */

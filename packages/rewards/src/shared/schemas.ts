@@ -2,12 +2,6 @@ import { callback } from '@rlp/core';
 import * as z from 'zod';
 import { foldedWords } from './text.ts';
 
-/** Longest wait of a timer in milliseconds. Timers fire longer ones at once. */
-export const longestTimerMs = 2_147_483_647;
-
-/** Schema of a time in milliseconds that a timer can wait. */
-export const timerMs = z.number().positive().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');
-
 /** Schema of a clock: milliseconds since any fixed point. Default `performance.now`. */
 export const clockSchema = callback<() => number>().default(() => () => performance.now());
 

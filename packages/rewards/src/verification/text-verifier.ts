@@ -4,6 +4,7 @@ import {
   messageOf,
   parseOptions,
   settleWithin,
+  timerMs,
   type VerificationReport,
   type VerificationRequest,
   type Verifier,
@@ -11,7 +12,7 @@ import {
 import * as z from 'zod';
 import { CallContext } from '../functions/call-reward.ts';
 import { inLanes } from '../shared/in-lanes.ts';
-import { timerMs } from '../shared/schemas.ts';
+
 import { failure, readReport } from './read-report.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 

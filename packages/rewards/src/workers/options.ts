@@ -1,5 +1,5 @@
+import { timerMs } from '@rlp/core';
 import * as z from 'zod';
-import { timerMs } from '../shared/schemas.ts';
 
 const notUrl = 'must be a URL: new URL("./rewards.ts", import.meta.url)';
 

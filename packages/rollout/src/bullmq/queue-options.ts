@@ -1,8 +1,7 @@
+import { timerMs } from '@rlp/core';
 import type { Redis } from 'ioredis';
 import * as z from 'zod';
 import type { QueuePeers } from './peers.ts';
-
-const timerMs = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 
 /** Options that both sides of a queue have. */
 const queueSchema = z.strictObject({

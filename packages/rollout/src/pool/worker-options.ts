@@ -1,6 +1,6 @@
+import { timerMs } from '@rlp/core';
 import * as z from 'zod';
 
-const timerMs = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 const notUrl = 'must be a URL: new URL("./worker.ts", import.meta.url)';
 
 /** Module that makes workers. */

@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { parseOptions, timerMs } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
 
@@ -22,7 +22,7 @@ const measuring = z.strictObject({
   /**
    * Milliseconds for the whole evaluation. Responses that are missing then are counted as unscored. Default no limit.
    */
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').optional(),
+  timeoutMs: timerMs.optional(),
 });
 
 const sampling = rolloutSchema.omit({ groupSize: true, onFailure: true }).extend(measuring.shape);

@@ -8,7 +8,7 @@ import type {
   LanguageModelV3StreamResult,
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
-import { type ChatRenderer, parseOptions } from '@rlp/core';
+import { type ChatRenderer, parseOptions, timerMs } from '@rlp/core';
 import * as z from 'zod';
 import { Admission } from '../admission.ts';
 import { Answerer, type Answering } from '../answer/answerer.ts';
@@ -26,7 +26,7 @@ const schema = z.strictObject({
     .custom<ChatRenderer>((value) => value !== null && typeof value === 'object' && 'render' in value)
     .optional(),
   /** Milliseconds that an answer may take. Default 600,000. */
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(600_000),
+  timeoutMs: timerMs.default(600_000),
   /** Names the random draws of calls without a seed. Default `'ai-sdk'`. */
   seed: z.string().default('ai-sdk'),
   /** Told of each call, its tokens and its answer. Default nobody. */

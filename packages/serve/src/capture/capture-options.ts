@@ -5,6 +5,7 @@ import {
   type RolloutSink,
   type Step,
   type Task,
+  timerMs,
 } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
@@ -14,7 +15,6 @@ const object = <Type>(description: string, member: string) =>
   z.custom<Type>((value) => value !== null && typeof value === 'object' && member in value, {
     message: `must be ${description}`,
   });
-const milliseconds = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 
 /** Schema of {@link CaptureOptions}. */
 export const captureSchema = rolloutSchema
@@ -46,7 +46,7 @@ export const captureSchema = rolloutSchema
     /** Agents that run at the same time. Default 64. */
     concurrentEpisodes: z.int().min(1).default(64),
     /** Milliseconds that an agent may take. One that takes longer is stopped and `truncated`. Default 300,000. */
-    agentTimeoutMs: milliseconds.default(300_000),
+    agentTimeoutMs: timerMs.default(300_000),
     /** `'fetch'` opens no port: the agent has to use the given `fetch`. Default `'http'`. */
     transport: z.enum(['http', 'fetch']).default('http'),
     /** Address to listen on. Default `'127.0.0.1'`, this machine only. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { ArgumentError, callback, messageOf, parseOptions } from '@rlp/core';
+import { ArgumentError, callback, messageOf, parseOptions, timerMs } from '@rlp/core';
 import { type HttpExchange, serveHttp } from '@rlp/http';
 import * as z from 'zod';
 import { ApiError, apiErrorOf } from '../api-error.ts';
@@ -9,8 +9,6 @@ import { protobufCall } from './protobuf-call.ts';
 import { protobufResult } from './protobuf-result.ts';
 import { TinkerApi } from './tinker-api.ts';
 import type { TinkerTrainer } from './trainer.ts';
-
-const timer = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 
 const schema = z.strictObject({
   /** What trains and samples, from {@link onnxTinkerTrainer}. Required. */
@@ -33,13 +31,13 @@ const schema = z.strictObject({
   /** Longest body in bytes. Default 67 108 864 (64 MiB). */
   maxBodyBytes: z.int().positive().default(67_108_864),
   /** Milliseconds that a question for a result waits before the client asks again. Default 20 000. */
-  waitMs: timer.default(20_000),
+  waitMs: timerMs.default(20_000),
   /** Milliseconds that a request for samples may take. Default 1 800 000. */
-  callMs: timer.default(1_800_000),
+  callMs: timerMs.default(1_800_000),
   /** Milliseconds that a result is kept after it was asked for last. Default 600 000. */
-  resultMs: timer.default(600_000),
+  resultMs: timerMs.default(600_000),
   /** Milliseconds without a sign of life after which a client's policies are closed. Default 1 800 000. */
-  sessionMs: timer.default(1_800_000),
+  sessionMs: timerMs.default(1_800_000),
   /** Clock in milliseconds. Default `performance.now`. */
   clock: callback<() => number>().default(() => () => performance.now()),
   /** Called with each error that a client got. Default: errors are dropped. */

@@ -5,6 +5,7 @@ import {
   parseOptions,
   type SnapshotId,
   type Task,
+  timerMs,
   type World,
 } from '@rlp/core';
 import type { ThreadPool } from '@rlp/sandbox/threads';
@@ -15,7 +16,7 @@ import type { SqlAnswer, SqlRequest, SqlResult } from './run-sql.ts';
 /** Schema of the options that are data. */
 export const sqlSchema = z.strictObject({
   /** Milliseconds that one call of `query` may take. Default 2000. */
-  timeoutMs: z.number().positive().max(2_147_483_647).default(2_000),
+  timeoutMs: timerMs.default(2_000),
   /** Rows of a result that are read. Default 100. */
   maxRows: z.int().min(1).default(100),
   /** Characters of a result that are read. Default 20000. */

@@ -1,4 +1,4 @@
-import { ArgumentError, EngineError, onAbort, startDeadline, TimeoutError } from '@rlp/core';
+import { ArgumentError, EngineError, longestTimerMs, onAbort, startDeadline, TimeoutError } from '@rlp/core';
 
 import type { Channel, EngineRequests, FromEngine, ToEngine } from '../channel.ts';
 import type { CallOptions } from '../protocol.ts';
@@ -128,7 +128,7 @@ export class Client {
   #deadline(id: number, what: string, limitMs: number): () => void {
     const error = () =>
       new TimeoutError(`${what} took longer than ${limitMs} ms, see the engine option "timeouts"`);
-    return startDeadline(Math.min(limitMs, 2 ** 31 - 1), () => {
+    return startDeadline(Math.min(limitMs, longestTimerMs), () => {
       this.#channel.post({ kind: 'abort', id, reason: serializeError(error()) });
       this.#pending.get(id)?.reject(error());
     });

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { EngineError, TimeoutError } from '@rlp/core';
+import { EngineError, longestTimerMs, TimeoutError } from '@rlp/core';
 
 import type { Channel, FromEngine, ToEngine } from '../channel.ts';
 import { guardExit, NativeGuard } from '../native/native-guard.ts';
@@ -108,7 +108,7 @@ async function terminateWithin({ worker, exited, guard }: EngineThread, limitMs:
   if ((await guard.quiet(limitMs)) === 'busy') return void worker.unref();
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(limitMs, 2 ** 31 - 1));
+    timer = setTimeout(resolve, Math.min(limitMs, longestTimerMs));
   });
   void worker.terminate();
   await Promise.race([exited, limit]);
@@ -121,7 +121,7 @@ async function withinLimit<Value>(ready: Promise<Value>, limitMs: number): Promi
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     const error = new TimeoutError(`createEngine: the engine did not start within ${limitMs} ms`);
-    timer = setTimeout(() => reject(error), Math.min(limitMs, 2 ** 31 - 1));
+    timer = setTimeout(() => reject(error), Math.min(limitMs, longestTimerMs));
   });
   try {
     return await Promise.race([ready, limit]);

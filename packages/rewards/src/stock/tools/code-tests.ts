@@ -1,9 +1,8 @@
 import { lastCodeBlock } from '@rlp/answers';
-import { ArgumentError, parseOptions, RewardError, type RewardFunction } from '@rlp/core';
+import { ArgumentError, parseOptions, RewardError, type RewardFunction, timerMs } from '@rlp/core';
 import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
 import pLimit from 'p-limit';
 import * as z from 'zod';
-import { timerMs } from '../../shared/schemas.ts';
 
 /**
  * A test of a program: text in, text out; or code that calls the program's functions and fails by throwing.
