@@ -79,10 +79,7 @@ export function startsOfTrajectories<S extends State, Metadata, Outcome>(
 }
 
 /** Names of the groups of a collection: `collection/task`, and `collection/task#n` for the n-th repetition of a task in it. */
-export function groupNames(
-  tasks: readonly Pick<Task, 'id'>[],
-  at: { readonly iteration: number; readonly round?: number | undefined },
-): string[] {
+export function groupNames(tasks: readonly Pick<Task, 'id'>[], at: Collection): string[] {
   const repetitions = new Map<string, number>();
   return tasks.map(({ id }) => nameOf(id, at, repetitions));
 }

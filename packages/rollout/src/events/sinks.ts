@@ -123,30 +123,26 @@ export function recordTrajectories({ when, tokenTexts, ...options }: RecordTraje
   const { every, on } = parseOptions('recordTrajectories', withWrite, options, 'RecordTrajectoriesOptions');
   const { write } = options;
   let seen = 0;
+  const isPicked = (...[trajectory, score]: Parameters<NonNullable<typeof when>>) =>
+    seen++ % every === 0 && when?.(trajectory, score) !== false;
+  const writeLine = (record: object) => write(JSON.stringify({ version: 1, ...record }));
   return (event) => {
     if (event.type !== on) return undefined;
-    const record = recordOf(event);
-    const { trajectory, ...score } = 'trajectory' in record ? record : { trajectory: record };
-    const isScored = 'trajectory' in record;
-    const known = isScored ? (score as Omit<RecordedTrajectory, 'trajectory'>) : undefined;
-    if (seen++ % every !== 0 || when?.(trajectory, known) === false) return undefined;
-    const texts = isScored && tokenTexts ? withTokenTexts(record, tokenTexts) : record;
-    return write(JSON.stringify({ version: 1, ...texts }));
+    if (event.type === 'episode-ended') {
+      return isPicked(event.trajectory, undefined) ? writeLine(event.trajectory) : undefined;
+    }
+    const record = event.type === 'reward-given' ? rewardedRecord(event) : event.record;
+    const { trajectory, ...score } = record;
+    if (!isPicked(trajectory, score)) return undefined;
+    return writeLine(tokenTexts ? withTokenTexts(record, tokenTexts) : record);
   };
 }
 
-/** What an event knows of a trajectory. */
-function recordOf(
-  event: Extract<RolloutEvent, { readonly type: z.output<typeof recordSchema>['on'] }>,
-): RecordedTrajectory | Trajectory {
-  switch (event.type) {
-    case 'episode-ended':
-      return event.trajectory;
-    case 'trajectory-learned':
-      return event.record;
-    case 'reward-given': {
-      const { trajectory, reward, components, failures } = event;
-      return { trajectory, reward, components, ...(failures && { failures }) };
-    }
-  }
+function rewardedRecord({
+  trajectory,
+  reward,
+  components,
+  failures,
+}: Extract<RolloutEvent, { readonly type: 'reward-given' }>): RecordedTrajectory {
+  return { trajectory, reward, components, ...(failures && { failures }) };
 }

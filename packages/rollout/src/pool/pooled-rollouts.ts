@@ -15,6 +15,7 @@ import {
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import type { CollectOptions } from '../collect-options.ts';
+import type { GroupStart } from '../episode/group-context.ts';
 import { startsOfTasks } from '../group-starts.ts';
 import { type ResolvedRolloutOptions, rolloutSchema } from '../options.ts';
 
@@ -30,13 +31,6 @@ const schema = rolloutSchema.extend({
 
 /** Options of {@link pooledRollouts}. */
 export interface PooledRolloutsOptions extends z.input<typeof schema> {}
-
-/** A group that a worker is to run. */
-interface PooledStart<Metadata, Outcome> {
-  readonly task: Task<Metadata>;
-  readonly groupId: string;
-  readonly carried?: ReadonlyMap<number, Trajectory<Metadata, Outcome>> | undefined;
-}
 
 /** Collects groups with the workers of a pool. A training loop takes it as `rollouts` and as `inference`. */
 export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements InferenceEngine {
@@ -87,9 +81,9 @@ export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements In
     const both = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
     const limit = pLimit(Math.min(this.options.concurrency, 4 * this.#pool.workers));
     const starts = startsOfTasks<never, Metadata, Outcome>(tasks, { iteration, ...at }, new Map());
-    const pending = starts.map(({ task, groupId, carried }) =>
+    const pending = starts.map((start) =>
       limit(async () => {
-        const group = await this.#collect({ task, groupId, carried }, both);
+        const group = await this.#collect(start, both);
         for (const trajectory of group?.trajectories ?? []) onEnded?.(trajectory);
         if (group !== undefined && group.trajectories.length > 0) onGroup?.(group);
         return group;
@@ -106,7 +100,7 @@ export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements In
   }
 
   async #collect(
-    start: PooledStart<Metadata, Outcome>,
+    start: GroupStart<never, Metadata, Outcome>,
     signal: AbortSignal,
   ): Promise<TrajectoryGroup<Metadata, Outcome> | undefined> {
     if (signal.aborted) return undefined;
@@ -123,7 +117,7 @@ export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements In
     }
   }
 
-  #jobOf({ task, groupId, carried }: PooledStart<Metadata, Outcome>): GroupJob<Metadata> {
+  #jobOf({ task, groupId, carried }: GroupStart<never, Metadata, Outcome>): GroupJob<Metadata> {
     const publication = this.#publication;
     return {
       name: `${this.#run}/${groupId}@${publication?.version ?? 'first'}`,
