@@ -1,6 +1,6 @@
 import { pause, transienceOf } from '@rlp/core';
 import { type CollectContext, type Collection, collectIteration } from './collect.ts';
-import { lossOf } from './losses.ts';
+import { causeOfLoss } from './lost-iteration.ts';
 import type { RlDependencies, RlState } from './protocol.ts';
 import { RunStoppedError } from './run-stopped.ts';
 
@@ -34,19 +34,19 @@ export async function collectPatiently<Metadata>(
   for (let tries = 0; ; tries++) {
     const collection = await collectIteration(dependencies, context);
     if (collection === undefined) return undefined;
-    const loss = lossOf(collection, share, rollouts.lastError);
-    if (loss === undefined) return collection;
-    const transience = transienceOf(loss.error);
+    const cause = causeOfLoss(collection, share, rollouts.lastError);
+    if (cause === undefined) return collection;
+    const transience = transienceOf(cause.error);
     const mayPass = transience === 'passing' || (transience === 'unknown' && context.history() === 'scored');
     if (tries >= retries || !mayPass) {
       if (whenSpent === 'continue') return collection;
       tasks.seek(cursor);
-      throw new RunStoppedError(loss, context);
+      throw new RunStoppedError(cause, context);
     }
     tasks.seek(cursor);
     const waitMs = Math.min(longestBackOffMs, backOffMs * 2 ** tries);
     context.say(
-      `${loss.sentence}; the tasks are given back and tried again in ${waitMs / 1000} s (${tries + 1} of ${retries})`,
+      `${cause.sentence}; the tasks are given back and tried again in ${waitMs / 1000} s (${tries + 1} of ${retries})`,
     );
     await sleep(waitMs, signal);
     if (signal?.aborted) return undefined;

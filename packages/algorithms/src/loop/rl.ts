@@ -74,7 +74,7 @@ async function* iterations<Metadata>(
   const run = { notes, health, memory };
   let state = resume;
   let iteration = resume?.iteration ?? 0;
-  const attended = waitedFor(dependencies, plan.options, (text) => notes.say(iteration, text));
+  const attended = attendedDependencies(dependencies, plan.options, (text) => notes.say(iteration, text));
   memory.atStart({ iteration, state: state ?? { iteration, taskCursor: tasks.cursor } });
   let version = await publishWeights(attended, plan.publish);
   const collections = new Collections(attended, plan.options, { iteration, carried: resume?.unfinished });
@@ -115,7 +115,7 @@ function unlessAborted<Value>(made: Promise<Value>, signal: AbortSignal | undefi
 }
 
 /** The same dependencies, with every call of backend, critic and sampler waited for. */
-function waitedFor<Metadata>(
+function attendedDependencies<Metadata>(
   dependencies: RlDependencies<Metadata>,
   { deadlines }: ResolvedRlOptions,
   say: (text: string) => void,

@@ -1,10 +1,10 @@
 import { EnvironmentError, RandomStream, type State } from '@rlp/core';
-import { goOn } from './carried.ts';
 import { encodeView } from './context.ts';
 import { draw, roomFor, runEpisode, type Turn } from './episode.ts';
 import { brokenOutcome, type End, type EpisodeOutcome, finish } from './episode-record.ts';
 import type { GroupContext } from './group-context.ts';
 import { emptyProgress, isOver } from './member.ts';
+import { resumeEpisode } from './resume-episode.ts';
 
 /** A group whose members have yet to act. */
 type Opening<S extends State> = { readonly state: S } & ({ readonly end: End } | { readonly turn: Turn<S> });
@@ -26,7 +26,7 @@ export async function runGroup<S extends State, Metadata, Outcome>(
   const carried = members.filter(hasBegun);
   const outcomes = await Promise.all([
     fresh.length === 0 ? [] : beginEpisodes(context, fresh),
-    ...carried.map((member) => goOn(context, member, context.carried!.get(member)!)),
+    ...carried.map((member) => resumeEpisode(context, member, context.carried!.get(member)!)),
   ]);
   const [begun, ...others] = outcomes;
   for (const [at, member] of carried.entries()) begun[member] = others[at]!;

@@ -9,7 +9,7 @@ import { isOver, type Progress } from './member.ts';
  * Goes on with an episode that another collection began, as that collection would have: the streams of its next turns have the same
  * names. One that is over stays as it is. A state that the environment cannot go on from fails the episode.
  */
-export async function goOn<S extends State, Metadata, Outcome>(
+export async function resumeEpisode<S extends State, Metadata, Outcome>(
   context: GroupContext<S, Metadata, Outcome>,
   member: number,
   trajectory: Trajectory<Metadata, Outcome>,

@@ -26,14 +26,14 @@ interface Outcome {
 }
 
 /** A way in which an iteration can bring nothing to learn from. The first that applies names it. */
-interface LossCheck {
+interface Cause {
   readonly reason: Stop['reason'];
   readonly applies: (outcome: Outcome) => boolean;
   readonly sentence: (outcome: Outcome) => string;
   readonly remedy: string;
 }
 
-const checks: readonly LossCheck[] = [
+const causes: readonly Cause[] = [
   {
     reason: 'rewards-rejected',
     applies: ({ rejection }) => rejection !== undefined,
@@ -91,7 +91,7 @@ const checks: readonly LossCheck[] = [
 ];
 
 /** Why an iteration is lost: `share` of its episodes or more have no reward. `undefined` if it is not. */
-export function lossOf(
+export function causeOfLoss(
   { collected, taken, rejection }: Collection,
   share: number,
   lastError: unknown,
@@ -112,7 +112,7 @@ export function lossOf(
     first,
     rejection,
   };
-  const { reason, sentence, remedy } = checks.find((check) => check.applies(outcome))!;
+  const { reason, sentence, remedy } = causes.find((cause) => cause.applies(outcome))!;
   const error = first?.error;
   return { reason, sentence: sentence(outcome), remedy, error, cause: rootCause(error) };
 }
