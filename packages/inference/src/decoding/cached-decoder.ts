@@ -3,13 +3,16 @@ import type { ModelConfig } from '@rlp/models';
 import type { OperatorSet } from '@rlp/onnx/layers';
 import type { WeightPlacement } from './weights.ts';
 
-/** Distributions of the next token of some rows. The arrays belong to the decoder and hold until its next call. */
-export interface NextTokenDistributions {
-  /** Softmax of `logits / temperature`. Shape: `[n, V]`. */
+/** The distribution of a token. */
+export interface Distribution {
+  /** Softmax of `logits / temperature`. Shape: `[V]`. */
   readonly probabilities: Float32Array;
-  /** `logits / temperature`, present only if requested. Shape: `[n, V]`. */
+  /** `logits / temperature`, present only if requested. Shape: `[V]`. */
   readonly logits?: Float32Array | undefined;
 }
+
+/** A {@link Distribution} of the next token for each of some rows. Shapes: `[n, V]`. The arrays belong to the decoder and hold until its next call. */
+export interface NextTokenDistributions extends Distribution {}
 
 /** Tokens that a decoder drew, with their probabilities. */
 export interface DrawnTokens {

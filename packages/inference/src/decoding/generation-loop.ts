@@ -1,5 +1,5 @@
-import { SamplerError, type TokenId } from '@rlp/core';
-import type { CachedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import { messageOf, SamplerError, type TokenId } from '@rlp/core';
+import type { CachedDecoder, Distribution, NextTokenDistributions } from './cached-decoder.ts';
 import {
   type GeneratedGroup,
   type GenerationObserver,
@@ -150,7 +150,7 @@ export class GenerationLoop {
 
   /** Rejects every request that takes part in the computation that failed. Those still waiting go on. */
   #fail(cause: unknown): void {
-    const error = new SamplerError(`sample: the engine failed while generating: ${describe(cause)}`, {
+    const error = new SamplerError(`sample: the engine failed while generating: ${messageOf(cause)}`, {
       cause,
     });
     this.#rows.length = 0;
@@ -238,7 +238,7 @@ export class GenerationLoop {
     if (source < 0) return false;
     for (const member of members) {
       this.#decoder.copyRow(source, this.#rows.length, group.request.prompt.length);
-      this.#start(member, first.probabilities, first.logits);
+      this.#start(member, first);
     }
     return true;
   }
@@ -265,21 +265,31 @@ export class GenerationLoop {
     for (const [index, { members, prompt }] of prefills.entries()) {
       if (how === 'parts') this.#options.prefixes.keep(firstRow + index, prompt);
       this.#options.prefixes.observe(prompt);
-      const { probabilities, logits } = this.#distribution(distributions, index);
-      this.#draw(this.#rows[firstRow + index]!, probabilities, logits);
+      const distribution = this.#distribution(distributions, index);
+      this.#draw(this.#rows[firstRow + index]!, distribution);
       for (const member of members.slice(1)) {
         this.#decoder.copyRow(firstRow + index, this.#rows.length, prompt.length);
-        this.#start(member, probabilities, logits);
+        this.#start(member, distribution);
       }
-      keepForLateMembers(members, probabilities, logits);
+      keepForLateMembers(members, distribution);
     }
   }
 
   /** Gives a member the next row, which holds its prompt, and draws its first token. */
-  #start(member: Member, probabilities: Float32Array, logits: Float32Array | undefined): void {
+  #start(member: Member, distribution: Distribution): void {
     const row = { ...member, weights: this.#weights };
     this.#rows.push(row);
-    this.#draw(row, probabilities, logits);
+    this.#draw(row, distribution);
+  }
+
+  /** What a step appends to the rows: tokens, their positions, and the temperatures of what follows them. */
+  get #lastTokens(): [TokenId[], number[], number[]] {
+    const sequences = this.#rows.map(({ sequence }) => sequence);
+    return [
+      sequences.map(({ lastToken }) => lastToken),
+      sequences.map(({ cachedLength }) => cachedLength),
+      sequences.map(({ request }) => reportingTemperature(request.temperature)),
+    ];
   }
 
   async #step(): Promise<void> {
@@ -289,27 +299,16 @@ export class GenerationLoop {
     if (this.#decoder.decodeDrawn && uniforms.every((uniform) => uniform !== undefined)) {
       return this.#stepDrawn(uniforms);
     }
-    const distributions = await this.#decoder.decode(
-      this.#rows.map(({ sequence }) => sequence.lastToken),
-      this.#rows.map(({ sequence }) => sequence.cachedLength),
-      this.#rows.map(({ sequence }) => reportingTemperature(sequence.request.temperature)),
-      logitsNeed(this.#rows),
-    );
+    const distributions = await this.#decoder.decode(...this.#lastTokens, logitsNeed(this.#rows));
     for (const [index, row] of this.#rows.entries()) {
       if (row.sequence.stopReason !== undefined) continue;
-      const { probabilities, logits } = this.#distribution(distributions, index);
-      this.#draw(row, probabilities, logits);
+      this.#draw(row, this.#distribution(distributions, index));
     }
   }
 
   /** A step whose tokens the decoder draws. */
   async #stepDrawn(uniforms: readonly number[]): Promise<void> {
-    const drawn = await this.#decoder.decodeDrawn!(
-      this.#rows.map(({ sequence }) => sequence.lastToken),
-      this.#rows.map(({ sequence }) => sequence.cachedLength),
-      this.#rows.map(({ sequence }) => reportingTemperature(sequence.request.temperature)),
-      uniforms,
-    );
+    const drawn = await this.#decoder.decodeDrawn!(...this.#lastTokens, uniforms);
     for (const [index, row] of this.#rows.entries()) {
       if (row.sequence.stopReason !== undefined) continue;
       this.#advance(row, ({ sequence }) => sequence.take(drawn.tokens[index]!, drawn.probabilities[index]!));
@@ -327,22 +326,21 @@ export class GenerationLoop {
     const distributions = await this.#decoder.extend(0, cachedLength, tokens, temperature, need, length);
     let right = 0;
     for (let index = 0; index === right && sequence.stopReason === undefined; index++) {
-      const { probabilities, logits } = this.#distribution(distributions, index);
-      this.#draw(row, probabilities, logits);
+      this.#draw(row, this.#distribution(distributions, index));
       if (!row.group.settled && sequence.lastToken === guess[index]) right++;
     }
     sequence.learn({ guessed: guess.length, right });
   }
 
-  #distribution({ probabilities, logits }: NextTokenDistributions, index: number) {
+  #distribution({ probabilities, logits }: NextTokenDistributions, index: number): Distribution {
     const from = index * this.#decoder.vocabularySize;
     const to = from + this.#decoder.vocabularySize;
     return { probabilities: probabilities.subarray(from, to), logits: logits?.subarray(from, to) };
   }
 
   /** Draws a row's next token. A distribution that cannot be drawn from rejects its own request only. */
-  #draw(row: Row, probabilities: Float32Array, logits: Float32Array | undefined): void {
-    this.#advance(row, ({ sequence }) => sequence.advance(probabilities, logits, this.#scratch));
+  #draw(row: Row, distribution: Distribution): void {
+    this.#advance(row, ({ sequence }) => sequence.advance(distribution, this.#scratch));
   }
 
   #advance(row: Row, append: (row: Row) => void): void {
@@ -360,8 +358,4 @@ export class GenerationLoop {
       logprob: sequence.logprobs[sequence.logprobs.length - 1]!,
     });
   }
-}
-
-function describe(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,5 +1,5 @@
 import type { StopReason, TokenId } from '@rlp/core';
-import type { LogitsNeed } from './cached-decoder.ts';
+import type { Distribution, LogitsNeed } from './cached-decoder.ts';
 import { reportingTemperature, type Sequence, type SequenceRequest } from './sequence.ts';
 
 /** A finished completion. */
@@ -34,7 +34,7 @@ export interface Group {
   /** Members that have neither ended nor been cut off. */
   unfinished: number;
   /** Distribution of the first token, kept while members wait for it. */
-  first?: { readonly probabilities: Float32Array; readonly logits: Float32Array | undefined } | undefined;
+  first?: Distribution | undefined;
   policyVersion: number | undefined;
   settled: boolean;
   resolve(group: GeneratedGroup): void;
@@ -72,8 +72,7 @@ export function isShared({ prompt, temperature }: SharedPrefill, request: Sequen
 /** Keeps the first token's distribution for members that have no row yet. */
 export function keepForLateMembers(
   members: readonly Member[],
-  probabilities: Float32Array,
-  logits: Float32Array | undefined,
+  { probabilities, logits }: Distribution,
 ): void {
   for (const group of new Set(members.map((member) => member.group))) {
     if (group.started === group.members.length) continue;

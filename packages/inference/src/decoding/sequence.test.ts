@@ -70,7 +70,7 @@ describe('Sequence', () => {
     const probabilities = logits.map((logit) => Math.exp(logit) / total);
     const drawn = (repetitionPenalty: number, given: Float32Array | undefined) => {
       const own = sequence({ repetitionPenalty, temperature: 0 });
-      for (let t = 0; t < 2; t++) own.advance(probabilities, given, new Float32Array(5));
+      for (let t = 0; t < 2; t++) own.advance({ probabilities, logits: given }, new Float32Array(5));
       return own.tokens;
     };
     expect(drawn(1, logits)).toEqual([1, 1]);

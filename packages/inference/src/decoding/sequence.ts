@@ -2,6 +2,7 @@ import { RandomStream, SamplerError, type StopReason, type TokenId } from '@rlp/
 import { drawToken, mostLikely } from '../sampling/draw.ts';
 import { penalizeRepetition } from '../sampling/filters.ts';
 import type { ResolvedSampleRequest } from '../sampling/options.ts';
+import type { Distribution } from './cached-decoder.ts';
 import { lookUp } from './prompt-lookup.ts';
 
 /** What a sequence needs to know of its request. */
@@ -16,7 +17,7 @@ export function reportingTemperature(temperature: number): number {
 }
 
 /** A repetition penalty may choose a token whose probability without it is too small for float32: logits reach further. */
-function logprobOf(token: TokenId, probabilities: Float32Array, logits: Float32Array | undefined): number {
+function logprobOf(token: TokenId, { probabilities, logits }: Distribution): number {
   const probability = probabilities[token]!;
   if (probability !== 0 || logits === undefined) return Math.log(probability);
   const best = mostLikely(probabilities);
@@ -83,13 +84,12 @@ export class Sequence {
   /**
    * Draws the next token.
    *
-   * @param probabilities - At {@link reportingTemperature}. Shape: `[V]`.
-   * @param logits - At {@link reportingTemperature} too. Needed for a repetition penalty. Shape: `[V]`.
+   * @param distribution - At {@link reportingTemperature}. A repetition penalty needs its logits.
    * @param scratch - Overwritten. Shape: `[V]`.
    */
-  advance(probabilities: Float32Array, logits: Float32Array | undefined, scratch: Float32Array): void {
-    const token = this.#choose(this.#penalized(probabilities, logits, scratch));
-    this.#append(token, logprobOf(token, probabilities, logits));
+  advance(distribution: Distribution, scratch: Float32Array): void {
+    const token = this.#choose(this.#penalized(distribution, scratch));
+    this.#append(token, logprobOf(token, distribution));
   }
 
   #append(token: TokenId, logprob: number): void {
@@ -105,18 +105,14 @@ export class Sequence {
     else if (this.tokens.length >= this.#budget) this.stopReason = 'length';
   }
 
-  #penalized(
-    probabilities: Float32Array,
-    logits: Float32Array | undefined,
-    scratch: Float32Array,
-  ): Float32Array {
+  #penalized({ probabilities, logits }: Distribution, scratch: Float32Array): Float32Array {
     if (this.#seen === undefined || logits === undefined) return probabilities;
     penalizeRepetition(logits, this.#seen, this.request.repetitionPenalty, scratch);
     return scratch;
   }
 
-  #choose(distribution: Float32Array): TokenId {
-    if (this.request.temperature === 0) return mostLikely(distribution);
-    return drawToken(distribution, this.request, this.#random.at(this.tokens.length));
+  #choose(probabilities: Float32Array): TokenId {
+    if (this.request.temperature === 0) return mostLikely(probabilities);
+    return drawToken(probabilities, this.request, this.#random.at(this.tokens.length));
   }
 }
