@@ -1,6 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ArgumentError, type CheckpointBackend, FormatError, having, parseOptions } from '@rlp/core';
+import {
+  ArgumentError,
+  type CheckpointBackend,
+  FormatError,
+  having,
+  messageOf,
+  parseOptions,
+} from '@rlp/core';
 import {
   continueNumbered,
   newestNumbered,
@@ -162,10 +169,9 @@ async function readRecord(path: string): Promise<z.output<typeof recordSchema>> 
   try {
     return recordSchema.parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new FormatError(
       `${path}: expected the record of a run, as saveRun writes it; delete its directory to fall back on the ` +
-        `checkpoint before: ${reason}`,
+        `checkpoint before: ${messageOf(cause)}`,
       { cause },
     );
   }

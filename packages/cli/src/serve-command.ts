@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { onAbort } from '@rlp/core';
+import { messageOf, onAbort } from '@rlp/core';
 import { createEngine } from '@rlp/onnx/runtime';
 import { serveModel } from '@rlp/serve';
 import { onnxTinkerTrainer, serveTinker } from '@rlp/serve/tinker';
@@ -69,7 +69,7 @@ export const serveCommand = defineCommand({
       ...{ policy: policy.inference.backend, name, folder, host: args.host, adapters },
       otherNames: args['any-name'] === true ? 'serve' : 'refuse',
       onError: (error, status) => {
-        if (status >= 500) printError(`${status} ${error instanceof Error ? error.message : String(error)}`);
+        if (status >= 500) printError(`${status} ${messageOf(error)}`);
       },
     });
     print(`OPENAI_BASE_URL=${server.url}/v1 OPENAI_API_KEY=${server.token}`);
@@ -116,7 +116,7 @@ async function serveTraining(
   await using server = await serveTinker({
     ...options,
     ...{ trainer, directory: args.tinker!, host: args.host },
-    onFailure: (error) => printError(error instanceof Error ? error.message : String(error)),
+    onFailure: (error) => printError(messageOf(error)),
   });
   print(`TINKER_BASE_URL=${server.url} TINKER_API_KEY=${server.token}`);
   printError(`Clients of Tinker train ${modelName} at ${server.url}. Ctrl-C ends it.`);

@@ -24,10 +24,7 @@ import {
 } from '@rlp/models';
 import { parameterSpecs } from '@rlp/models/decoder';
 import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
-import { readAdapter } from './adapter.ts';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
-import { readCheckpoint } from './checkpoint.ts';
-
 import type { GeneratedSequence } from './decoding/groups.ts';
 import type { GenerationProgram, GenerationProgramOptions, TokenEvent } from './generate.program.ts';
 import {
@@ -35,6 +32,7 @@ import {
   type ResolvedOnnxSamplerOptions,
   resolveSamplerOptions,
 } from './onnx-sampler-options.ts';
+import { readAdapter, readCheckpoint } from './published-files.ts';
 import { requireFittingPrompt, requireScorable } from './requests.ts';
 import { type ResolvedSampleRequest, resolveSampleRequest } from './sampling/options.ts';
 import { TurnGate } from './turn-gate.ts';

@@ -1,3 +1,4 @@
+import { messageOf } from '@rlp/core';
 import { checksumFile, damagedFiles, readChecksums } from './checksums.ts';
 import { namesIn, paths, readText, statusOf } from './file-system.ts';
 import { nodeHost, type StoreHost } from './host.ts';
@@ -73,7 +74,7 @@ async function checkSave({ files }: StoreHost, directory: string, found: Found):
     await readChecksums(files, directory);
     for await (const problem of damagedFiles(files, directory)) found.problems.push(problem);
   } catch (cause) {
-    found.problems.push(cause instanceof Error ? cause.message : String(cause));
+    found.problems.push(messageOf(cause));
   }
   if (found.problems.length === before) found.intact.push(directory);
 }

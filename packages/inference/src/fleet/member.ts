@@ -1,4 +1,5 @@
 import type { InferenceEngine, Sampler, TokenScorer } from '@rlp/core';
+import { messageOf } from '@rlp/core';
 
 /** An engine of a fleet. Without `scoreTokens` it samples only. */
 export type FleetEngine = Sampler & InferenceEngine & Partial<TokenScorer>;
@@ -36,7 +37,7 @@ export class FleetMember {
 
   fail(error: unknown, now: number, { firstMs, longestMs }: { firstMs: number; longestMs: number }): void {
     this.failures += 1;
-    this.reason = error instanceof Error ? error.message : String(error);
+    this.reason = messageOf(error);
     this.restsUntil = now + Math.min(longestMs, firstMs * 2 ** (this.failures - 1));
   }
 

@@ -1,4 +1,12 @@
-import { ArgumentError, EngineError, longestTimerMs, onAbort, startDeadline, TimeoutError } from '@rlp/core';
+import {
+  ArgumentError,
+  EngineError,
+  longestTimerMs,
+  messageOf,
+  onAbort,
+  startDeadline,
+  TimeoutError,
+} from '@rlp/core';
 
 import type { Channel, EngineRequests, FromEngine, ToEngine } from '../channel.ts';
 import type { CallOptions } from '../protocol.ts';
@@ -138,8 +146,9 @@ export class Client {
     try {
       this.#channel.post(message, transfer);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new ArgumentError(`${what}: the argument cannot be sent to the engine: ${why}`, { cause });
+      throw new ArgumentError(`${what}: the argument cannot be sent to the engine: ${messageOf(cause)}`, {
+        cause,
+      });
     }
   }
 

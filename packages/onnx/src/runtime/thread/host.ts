@@ -1,4 +1,4 @@
-import { EngineError, nextTurn, parseOptions } from '@rlp/core';
+import { EngineError, messageOf, nextTurn, parseOptions } from '@rlp/core';
 import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
 import type { ResolvedEngineOptions } from '../options.ts';
 import type { Platform, SessionProfiler } from '../platform.ts';
@@ -188,7 +188,7 @@ export class Host implements EngineHost {
       this.#leases.add(lease);
       return lease;
     } catch (cause) {
-      throw new EngineError(`createSession: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      throw new EngineError(`createSession: ${messageOf(cause)}`, {
         cause,
       });
     } finally {

@@ -1,4 +1,4 @@
-import { ArgumentError, EngineError } from '@rlp/core';
+import { ArgumentError, EngineError, messageOf } from '@rlp/core';
 
 import type { Channel, EngineRequests, FromEngine, ToEngine } from '../channel.ts';
 import type { Platform } from '../platform.ts';
@@ -109,12 +109,9 @@ export class Server {
     try {
       this.#channel.post(message, transfer);
     } catch (cause) {
-      throw new ArgumentError(
-        `${what} cannot leave the engine: ${cause instanceof Error ? cause.message : cause}`,
-        {
-          cause,
-        },
-      );
+      throw new ArgumentError(`${what} cannot leave the engine: ${messageOf(cause)}`, {
+        cause,
+      });
     }
   }
 

@@ -1,4 +1,4 @@
-import { EngineError, RlpError } from '@rlp/core';
+import { EngineError, messageOf, RlpError } from '@rlp/core';
 
 import type { EngineSession, Tensors } from '../protocol.ts';
 import type { SessionLease } from './session-lease.ts';
@@ -78,7 +78,7 @@ export class OwnedSession implements EngineSession {
 function whyFailed(feeds: Tensors, cause: unknown): string {
   const gone = Object.keys(feeds).find((name) => feeds[name]!.location === 'none');
   if (gone !== undefined) return `input "${gone}" was freed before the run, with its store perhaps`;
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const said = messageOf(cause);
   return /failed to allocate|out of memory|out of device memory|bad_alloc|cudaErrorMemoryAllocation/i.test(
     said,
   )

@@ -1,4 +1,4 @@
-import { EngineError, missingPeer } from '@rlp/core';
+import { EngineError, messageOf, missingPeer } from '@rlp/core';
 import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
 import { openModule } from '../native/native-public.ts';
 import { sessionOptions } from '../native/session-options.ts';
@@ -79,7 +79,7 @@ async function located<Result>(
   try {
     return await work();
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = messageOf(cause);
     if (!/no available backend|fetch|dynamically imported module|both async and sync/i.test(said))
       throw cause;
     const name = provider === 'webgpu' ? 'ort-wasm-simd-threaded.asyncify' : 'ort-wasm-simd-threaded';
@@ -96,7 +96,7 @@ async function withinMemory<Result>(work: () => Promise<Result>): Promise<Result
   try {
     return await work();
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = messageOf(cause);
     if (!/bad_alloc|out of memory|allocation failed/i.test(said)) throw cause;
     throw new EngineError(
       `the memory of this tab is full, of which WebAssembly has at most 4 GB: take a smaller model or fewer tokens at once (${said})`,
