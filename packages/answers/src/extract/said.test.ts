@@ -42,7 +42,8 @@ describe('a sentence with several values', () => {
     ['So the number is 6. Indeed, 6 · 7 = 42, as the problem says.', '6'],
     ['The only solutions are $f(x)=0$ and $f(x)=x$.', '$f(x)=0$ and $f(x)=x$'],
     ['(A) is too small and (B) is too large, so it must be (C).', '(C)'],
-    ['The ball hits the ground at 20 m/s, or 72 km/h.', '20'],
+    ['The ball hits the ground at 20 m/s, or 72 km/h.', '72 km/h'],
+    ['The trip takes 90 minutes (1.5 hours).', '1.5 h'],
     ['The probability is $\\frac12$, or 50%.', '0.5'],
     ['She arrives at 5:30 and leaves two hours later, at 7:30.', '7:30'],
     ['The company must sell at least 2,400 units to break even.', '2400'],
@@ -53,6 +54,10 @@ describe('a sentence with several values', () => {
   ])('%j says %j', (text, answer) => {
     expect(mathAnswersAgree(read(text) ?? '', answer)).toBe(true);
   });
+});
+
+it('reads one value that is said twice in one unit once', () => {
+  expect(read('The road is 30 km long, that is, it is 30 km.')).toMatch(/^30\D*$/);
 });
 
 describe('a value that is not the last word', () => {

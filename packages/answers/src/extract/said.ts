@@ -1,3 +1,4 @@
+import { mathAnswersAgree } from '../equal/math-equivalence.ts';
 import { onlyNumberIn } from '../equal/number-words.ts';
 import { isUnit } from '../equal/units.ts';
 import { type Candidate, candidateIn, conclusion } from './stances.ts';
@@ -73,10 +74,9 @@ export function saidIn(given: string, start = 0, workedOut?: () => Value | undef
   }
   if (values.every((value) => areSame(value, last))) {
     const [value] = values as [Value];
-    // In two units.
-    const isSaidTwice =
-      values.length === 2 && [value, last].every(({ answer }) => /\d\D*[a-z]/i.test(answer));
-    return take(isSaidTwice ? { ...value, answer: `${value.answer}, or ${last.answer}` } : value);
+    const agree = (units: 'same' | 'converted') => mathAnswersAgree(value.answer, last.answer, { units });
+    const isInTwoUnits = values.length === 2 && agree('converted') && !agree('same');
+    return take(isInTwoUnits ? { ...value, answer: `${value.answer}, or ${last.answer}` } : value);
   }
   const stated = values.findLast(({ saidBy }) => saidBy !== undefined);
   const before = stated === undefined ? workedOut?.() : undefined;
