@@ -1,12 +1,23 @@
-import { callback, type Message, parseOptions, promptMessages, type State, type Task } from '@rlp/core';
+import {
+  callback,
+  type Message,
+  parseOptions,
+  promptMessages,
+  type State,
+  type Task,
+  withForeignNames,
+} from '@rlp/core';
 import * as z from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
-const schema = z.strictObject({
-  systemPrompt: z.string().min(1).optional(),
-  maxTurns: z.int().min(1).default(1),
-  nextUserTurn: callback<NextUserTurn<never>>().optional(),
-});
+const schema = withForeignNames(
+  z.strictObject({
+    systemPrompt: z.string().min(1).optional(),
+    maxTurns: z.int().min(1).default(1),
+    nextUserTurn: callback<NextUserTurn<never>>().optional(),
+  }),
+  { maxTurns: 'max_steps' },
+);
 
 /** What the other side of a conversation knows when it speaks. */
 export interface ConversationView<Metadata = unknown> {

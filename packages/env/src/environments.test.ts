@@ -99,8 +99,8 @@ describe('SimpleTextEnvironment', () => {
   });
 
   it('names every bad option at once', () => {
-    expect(() => new SimpleTextEnvironment({ maxTurns: 0, maxStep: 1 } as never)).toThrow(
-      /maxTurns[\s\S]*Unrecognized option "maxStep"/,
+    expect(() => new SimpleTextEnvironment({ maxTurns: 0, max_steps: 1 } as never)).toThrow(
+      /maxTurns[\s\S]*Unrecognized option "max_steps"; in rlp this is maxTurns/,
     );
   });
 });

@@ -1,13 +1,16 @@
-import { ArgumentError, parseOptions, type State, type Task } from '@rlp/core';
+import { ArgumentError, parseOptions, type State, type Task, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
-const schema = z.strictObject({
-  /** Prompts of tasks without metadata. Read the tasks from `tasks`. Default none. */
-  prompts: z.array(z.string().min(1)).readonly().default([]),
-  /** Responses per episode. Default 1. */
-  maxTurns: z.int().min(1).default(1),
-});
+const schema = withForeignNames(
+  z.strictObject({
+    /** Prompts of tasks without metadata. Read the tasks from `tasks`. Default none. */
+    prompts: z.array(z.string().min(1)).readonly().default([]),
+    /** Responses per episode. Default 1. */
+    maxTurns: z.int().min(1).default(1),
+  }),
+  { maxTurns: 'max_steps' },
+);
 
 /** Options of {@link SimpleTextEnvironment}. */
 export interface SimpleTextOptions extends z.input<typeof schema> {}

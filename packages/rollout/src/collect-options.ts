@@ -7,6 +7,7 @@ import {
   type TaskSource,
   type Trajectory,
   type TrajectoryGroup,
+  withForeignNames,
 } from '@rlp/core';
 import * as z from 'zod';
 
@@ -69,13 +70,15 @@ const collectSchema = z.strictObject({
   unfinished: z.unknown().optional(),
 } satisfies Record<keyof CollectOptions, z.ZodType>);
 
-const collectRolloutsSchema = z.strictObject({
+const collectRolloutsFields = z.strictObject({
   tasks: needed.tasks,
   minTrajectories: z.int().min(1),
   maxTurns: z.int().min(1).optional(),
   iteration: z.int().optional(),
   signal,
 } satisfies Record<keyof CollectRolloutsOptions, z.ZodType>);
+
+const collectRolloutsSchema = withForeignNames(collectRolloutsFields, { maxTurns: 'max_steps_per_rollout' });
 
 /** @throws `OptionsError` naming every problem of the options of a collection. */
 export function requireCollectOptions(options: object): void {

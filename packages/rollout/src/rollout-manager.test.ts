@@ -424,9 +424,9 @@ describe('RolloutManager.collectRollouts', () => {
   });
 
   it.each([0, 1.5, Number.NaN])('refuses to collect %d trajectories', async (minTrajectories) => {
-    const given = { tasks: endless(1), minTrajectories, maxSteps: 50 };
+    const given = { tasks: endless(1), minTrajectories, max_steps_per_rollout: 50 };
     await expect(manage().manager.collectRollouts(given)).rejects.toThrow(
-      /minTrajectories: expected [\s\S]*Unrecognized option "maxSteps"/,
+      /minTrajectories: expected [\s\S]*Unrecognized option "max_steps_per_rollout"; in rlp this is maxTurns/,
     );
   });
 

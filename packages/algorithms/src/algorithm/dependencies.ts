@@ -15,6 +15,7 @@ import {
   type TaskSource,
   type Tokenizer,
   type TrainingBackend,
+  withForeignNames,
   withMethods,
 } from '@rlp/core';
 import type { Encoding, RolloutOptions } from '@rlp/rollout';
@@ -100,8 +101,7 @@ export function hasOwnCollector(dependencies: object): boolean {
   return 'rollouts' in dependencies && typeof dependencies.rollouts !== 'function';
 }
 
-/** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
-export const dependencySchema = z.strictObject({
+const dependencyFields = z.strictObject({
   ...sharedShape,
   environment: withMethods(
     needed.environment,
@@ -118,6 +118,14 @@ export const dependencySchema = z.strictObject({
       'must be a function, or a list of functions',
     )
     .optional(),
+});
+
+/** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
+export const dependencySchema = withForeignNames(dependencyFields, {
+  environment: 'env',
+  rewards: 'reward_computer reward_funcs',
+  backend: 'backprop',
+  'leave it out; the algorithm collects by itself, as its option `rollout` says': 'rollout_manager',
 });
 
 /** Unused rows that a model's embedding may have beyond its tokenizer, to fill it up to a round number. */

@@ -2,8 +2,10 @@ import { onnxBackendSchema } from '@rlp/backprop';
 import { parseOptions } from '@rlp/core';
 import { expect, it } from 'vitest';
 import type * as z from 'zod';
+import { dependencySchema } from '../algorithm/dependencies.ts';
 import { algorithmSchemas } from '../algorithm/schemas.ts';
 import { rlNames } from './foreign-names.ts';
+import { sftSchema } from './sft-options.ts';
 
 function problem(schema: z.ZodType, name: string): string {
   try {
@@ -36,6 +38,18 @@ it('answers every field of GRPOConfig, whatever the algorithm', () => {
   for (const schema of Object.values(algorithmSchemas)) {
     expect(fields.filter((name) => !problem(schema, name).includes('; '))).toEqual([]);
   }
+});
+
+it('answers the configurations of rl_primitives and of rollouts', () => {
+  const unanswered = (schema: z.ZodType, names: string) =>
+    names.split(' ').filter((name) => !/; (?!expected one of)/.test(problem(schema, name)));
+  const shared = 'learning_rate log_every checkpoint_every checkpoint_dir save_every use_wandb wandb_project';
+  expect(unanswered(algorithmSchemas.ppo, `${shared} batch_size ppo_epochs num_steps sync_every`)).toEqual(
+    [],
+  );
+  expect(unanswered(sftSchema, `${shared} num_steps batch_size`)).toEqual([]);
+  expect(unanswered(dependencySchema, 'env rollout_manager reward_computer backprop')).toEqual([]);
+  expect(problem(algorithmSchemas.grpo, 'batch_size')).toContain('tasksPerIteration and rollout.groupSize');
 });
 
 it('calls the options of the backend as the backend does', () => {

@@ -6,7 +6,7 @@ const ownEvaluation = 'run a RolloutManager on held-out tasks between the report
 const anotherSampler = 'set the options of the `sampler` of the dependencies';
 const notNeeded = 'rlp does not need it; leave it out';
 
-/** What TRL, PEFT, verl, OpenRLHF and tinker-cookbook give to a trainer, and rlp to the backend or to nobody. */
+/** What TRL, PEFT, verl, OpenRLHF, tinker-cookbook, rl_primitives and rollouts give to a trainer, and rlp to the backend or to nobody. */
 const trainerNames: ForeignNames = {
   'OnnxBackendOptions.learningRate': 'learning_rate lr actor_learning_rate',
   'OnnxBackendOptions.schedule.kind': 'lr_scheduler_type',
@@ -18,7 +18,8 @@ const trainerNames: ForeignNames = {
   'OnnxBackendOptions.optimizer.epsilon': 'adam_epsilon',
   'OnnxBackendOptions.maxGradientNorm': 'max_grad_norm grad_clip max_norm',
   'OnnxBackendOptions.tokensPerMicroBatch':
-    'per_device_train_batch_size gradient_accumulation_steps ppo_micro_batch_size_per_gpu ppo_max_token_len_per_gpu micro_train_batch_size',
+    'per_device_train_batch_size gradient_accumulation_steps ppo_micro_batch_size_per_gpu ppo_max_token_len_per_gpu micro_train_batch_size ' +
+    'micro_batch_size',
   'OnnxBackendOptions.activations': 'gradient_checkpointing',
   'OnnxBackendOptions.lora': 'peft_config',
   'OnnxBackendOptions.lora.rank': 'lora_rank r',
@@ -29,8 +30,9 @@ const trainerNames: ForeignNames = {
   'OnnxBackendOptions.lora.dropout': 'lora_dropout',
   'OnnxBackendOptions.lora.modulesToSave': 'modules_to_save',
   [ownLogs]:
-    'log_completions log_completions_hub_repo log_multimodal log_unique_prompts num_completions_to_print logging_steps report_to',
-  [ownSaving]: 'save_steps save_total_limit save_freq save_every output_dir',
+    'log_completions log_completions_hub_repo log_multimodal log_unique_prompts num_completions_to_print logging_steps report_to ' +
+    'log_every use_wandb wandb_project',
+  [ownSaving]: 'save_steps save_total_limit save_freq save_every checkpoint_every checkpoint_dir output_dir',
   [ownEvaluation]: 'eval_steps eval_strategy test_freq eval_every num_generations_eval',
   'the ONNX backends compute in float32; leave it out': 'bf16 fp16 cast_lm_head_to_fp32',
   'a backend trains on one device; leave it out': 'deepspeed fsdp ds3_gather_for_generation',
@@ -46,16 +48,17 @@ const trainerNames: ForeignNames = {
 export const passNames: ForeignNames = {
   ...trainerNames,
   epochs: 'num_train_epochs max_epochs',
-  updates: 'max_steps total_training_steps',
+  updates: 'max_steps num_steps total_training_steps',
 };
 
-/** What TRL, verl, OpenRLHF, tinker-cookbook and textpolicy call the options of a loop of reinforcement learning. */
+/** What TRL, verl, OpenRLHF, tinker-cookbook, textpolicy, rl_primitives and rollouts call the options of a loop of reinforcement learning. */
 export const rlNames: ForeignNames = {
   ...trainerNames,
-  iterations: 'max_steps total_training_steps num_episodes',
+  iterations: 'max_steps num_steps total_training_steps num_episodes',
   'iterations say how long a run is: passes over the tasks × tasks ÷ tasksPerIteration': 'num_train_epochs',
-  tasksPerIteration: 'groups_per_batch train_batch_size rollout_batch_size generation_batch_size',
-  'rollout.groupSize': 'generation_batch_size',
+  tasksPerIteration: 'groups_per_batch train_batch_size rollout_batch_size generation_batch_size batch_size',
+  'rollout.groupSize': 'generation_batch_size batch_size',
+  'leave it out; weights are published after every iteration': 'sync_every',
   epochs: 'num_iterations num_ppo_epochs ppo_epochs max_epochs',
   minibatches: 'steps_per_generation num_mini_batches ppo_mini_batch_size num_substeps',
   targetKl: 'target_kl',
@@ -100,7 +103,7 @@ export const rlNames: ForeignNames = {
   'leave it out; routers are trained by the loss of the policy alone': 'router_aux_loss_coef',
   'leave it out; completions are not bound to a form': 'vllm_structured_outputs_regex',
   'an option of the RolloutManager that you pass as `rollouts`':
-    'num_generations max_completion_length max_prompt_length temperature top_p top_k min_p repetition_penalty',
+    'num_generations n_samples_per_prompt max_completion_length max_prompt_length temperature top_p top_k min_p repetition_penalty',
   [anotherSampler]:
     'use_vllm vllm_mode vllm_model_impl vllm_server_base_url vllm_server_host vllm_server_port vllm_server_timeout ' +
     'vllm_group_port vllm_tensor_parallel_size vllm_enable_sleep_mode vllm_gpu_memory_utilization gpu_memory_utilization',

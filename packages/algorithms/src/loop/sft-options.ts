@@ -24,7 +24,11 @@ const schema = z
   .refine(hasOneLength, oneLength);
 
 /** Schema of {@link SftOptions}. */
-export const sftSchema = withForeignNames(schema, { ...passNames, aggregation: 'loss_agg_mode' });
+export const sftSchema = withForeignNames(schema, {
+  ...passNames,
+  sequencesPerBatch: 'batch_size',
+  aggregation: 'loss_agg_mode',
+});
 
 /** Options of `runSftTraining`. */
 export interface SftOptions extends z.input<typeof sftSchema> {}

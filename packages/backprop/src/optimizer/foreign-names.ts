@@ -12,7 +12,7 @@ export const backendNames: ForeignNames = {
   'optimizer.epsilon': 'adam_epsilon',
   maxGradientNorm: 'max_grad_norm grad_clip max_norm',
   tokensPerMicroBatch:
-    'per_device_train_batch_size gradient_accumulation_steps ppo_micro_batch_size_per_gpu ppo_max_token_len_per_gpu micro_train_batch_size',
+    'per_device_train_batch_size gradient_accumulation_steps ppo_micro_batch_size_per_gpu ppo_max_token_len_per_gpu micro_train_batch_size micro_batch_size',
   activations: 'gradient_checkpointing',
   lora: 'peft_config',
   'lora.rank': 'lora_rank r',

@@ -209,8 +209,8 @@ describe('ParetoRewardComputer', () => {
     expect(() => new ParetoRewardComputer({ objectives: {} })).toThrow(
       /objectives: expected at least one, got none/,
     );
-    expect(() => new ParetoRewardComputer({ objectiveFunctions: list } as never)).toThrow(
-      /objectives: expected functions of a trajectory[\s\S]*"objectiveFunctions"; expected one of: .*objectives/,
+    expect(() => new ParetoRewardComputer({ objective_functions: list } as never)).toThrow(
+      /objectives: expected functions of a trajectory[\s\S]*"objective_functions"; in rlp this is objectives/,
     );
   });
 });

@@ -1,4 +1,11 @@
-import { callback, OptionsError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
+import {
+  callback,
+  OptionsError,
+  parseOptions,
+  type RewardComputer,
+  type RewardFunction,
+  withForeignNames,
+} from '@rlp/core';
 import * as z from 'zod';
 import { groupComputer, groupMethodSchema, methodSchema } from './group-method.ts';
 
@@ -8,7 +15,7 @@ const schema = groupMethodSchema.extend({
 });
 
 const objective = callback<RewardFunction<never>>('a function of a trajectory');
-const objectivesSchema = schema.extend({
+const fields = schema.extend({
   objectives: z
     .union([z.array(objective), z.record(z.string(), objective)], {
       error: 'expected functions of a trajectory, by name or as a list',
@@ -17,6 +24,7 @@ const objectivesSchema = schema.extend({
   objectiveNames: z.array(z.string()).optional(),
   weights: z.array(z.number()).optional(),
 } satisfies Partial<Record<keyof ParetoRewardComputerOptions<unknown>, z.ZodType>>);
+const objectivesSchema = withForeignNames(fields, { objectives: 'objective_functions' });
 
 /** Options of {@link ParetoRewardComputer}. */
 export interface ParetoRewardComputerOptions<Metadata> extends z.input<typeof schema> {
