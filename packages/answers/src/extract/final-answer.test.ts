@@ -105,6 +105,7 @@ describe('finalAnswer', () => {
     ['#### \ufe6318', '-18'],
     ['#### \u2013 18', '-18'],
     ['#### 18 thousand', '18 thousand'],
+    ['I do not know. <img alt=18>', undefined],
     ['**Answer:** Janet makes **$18** every day.', '$18'],
     ['Answer: Janet has more than 18 eggs.', undefined],
     ['Janet has at least 18 eggs.', undefined],

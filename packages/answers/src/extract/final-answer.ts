@@ -96,7 +96,7 @@ function firstSentence(line: string): string {
 
 /** Boxes that LaTeX does not print, tags of layout and with attributes, links and their targets, and sums for a calculator: `<<2*9=18>>`. */
 const comments =
-  /\s?\(\[[^\]\n]{0,80}\]\(https?:[^()\n]*\)\)|<\/?(?:span|div|font|a|p)>|\((?<=\]\()(?:#|\/|https?:)[^()\n]*\)|<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*\s[^<>]*=\s*["'][^<>]*>|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
+  /\s?\(\[[^\]\n]{0,80}\]\(https?:[^()\n]*\)\)|<\/?(?:span|div|font|a|p)>|\((?<=\]\()(?:#|\/|https?:)[^()\n]*\)|<<[-+*/=().,%$\d\s]{1,100}>>|<[a-z]\w*(?:\s[a-z-]+\s?=\s?(?:"[^"<]*"|'[^'<]*'|[^\s<>"']+))+\s*\/?>|(?<=[}$.])\s{1,4}%[^\n]{0,200}\\boxed[^\n]*/g;
 /** An answer that is a sentence: "Janet makes $18 every day", "вероятность равна 1/4". */
 const sentenceStart =
   /^(?:[A-Z][a-z'’]+\s[a-z]+|(?:o|el|les?|l[ao]s?|il|die|der|das)\s\p{L}+|(?![\p{Script=Latin}\p{Script=Greek}])\p{L}{2,}\s\p{L}{2,})\s\S/u;

@@ -5,7 +5,8 @@ const latex =
   /\\(?:text)?color\s?\{(?:white|transparent)\}\s?(?:\{[^{}]*\}|[^{}$\n]*)|\\scalebox\{0\}\{[^{}]*\}|\\(?:q?quad|[,;:! ]|[hv]?space\*?\{[^{}]*\}|[hm]?(?:skip|kern)[\d.]+ ?\w\w)|(?:\\[a-z]{1,12}\*?)?\{\s*\}/gi;
 
 /** Tags of HTML. Those of blocks part words, others do not. Titles in `<<…>>` are none. */
-const tag = /(?<!<)<(?:[!?][^<>]*|\/?([a-z][\w-]*)(?:\s[^<>]*)?\/?)>(?!>)/gi;
+const tag =
+  /(?<!<)<(?:[!?][^<>]*|\/?([a-z][\w-]*)(?:[\s/](?:(?:[^<>"']|"[^"<]*"|'[^'<]*')*|[^<>]*))?)>(?!>)/gi;
 const block = /^(?:br|p|div|[uo]l|li|t[rdh]|table|h[1-6r])$/i;
 
 /** An element with letters in another case. */
