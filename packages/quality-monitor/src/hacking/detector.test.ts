@@ -203,9 +203,12 @@ describe('rewardHackingDetector', () => {
       found.length = 0;
     }
     expect(found).toEqual([]);
-    expect(() => detector.acknowledge('lenght')).toThrow(
-      'expected a finding of this detector or one of length',
-    );
+    const others = ['lenght', undefined, { rule: 'excessive_repetition', evidence: { rate: 1 } }];
+    for (const other of others) {
+      expect(() => detector.acknowledge(other as never)).toThrow(
+        'expected a finding of this detector or one of length',
+      );
+    }
   });
 
   it('finds a hack that grows by half a percent a batch', () => {

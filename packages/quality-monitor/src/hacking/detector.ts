@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  described,
   type Finding,
   hashText,
   type Intervention,
@@ -118,12 +119,15 @@ class Detector implements RewardHackingDetector {
   }
 
   acknowledge(what: Finding | string): void {
-    const names = typeof what === 'string' ? [what] : Object.keys(what.evidence);
+    const given: Partial<Finding> | undefined = typeof what === 'string' ? undefined : what;
+    const names = typeof what === 'string' ? [what] : Object.keys(given?.evidence ?? {});
     const known = names.filter((name) => Object.hasOwn(traitIndex, name) || name === 'second_opinion');
-    if (typeof what === 'string' && known.length === 0) {
+    if (known.length === 0) {
       const all = [...Object.keys(traitIndex), 'second_opinion'].join(', ');
+      const got =
+        typeof what === 'string' ? what : given?.rule ? `a finding of ${given.rule}` : described(what);
       throw new ArgumentError(
-        `acknowledge: expected a finding of this detector or one of ${all}, got ${what}`,
+        `acknowledge: expected a finding of this detector or one of ${all}, got ${got}`,
       );
     }
     this.#accept(known);

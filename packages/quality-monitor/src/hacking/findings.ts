@@ -1,5 +1,5 @@
 import type { Finding } from '@rlp/core';
-import type { Verdict } from '../opinion/second-opinion.ts';
+import { groupsOpinion, type Verdict } from '../opinion/second-opinion.ts';
 import type { DetectorState } from './state.ts';
 import type { Suspicion } from './suspicion.ts';
 
@@ -88,8 +88,12 @@ function convicted({ opinions, suspects, below }: Verdict): string {
 }
 
 function undecided({ opinions, suspects, says }: Verdict): string {
-  if (suspects === 0) return 'No second opinion was given, so this is not an alarm';
   const name = `The second opinion (${opinions.join(', ')})`;
+  if (suspects === 0) {
+    return opinions === groupsOpinion
+      ? 'No second opinion was given, so this is not an alarm'
+      : `${name} scored none of them, so this is not an alarm; rewards need a component of this name`;
+  }
   if (says === 'innocent') return `${name} finds ${suspects} of them as good as their reward promises`;
   return `${name} has not decided, so this is not an alarm`;
 }

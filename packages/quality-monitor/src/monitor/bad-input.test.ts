@@ -54,6 +54,15 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     expect(faults()).toMatchObject({ responses: 1 });
   });
 
+  it('no rewards, or under another name: says so once, with the fields that came', () => {
+    const { monitor, said } = watched([]);
+    for (let step = 0; step < 2; step++) monitor.monitorBatch({ responses, reward: [1, 0, 1, 0] } as never);
+    expect(said).toEqual([
+      'quality monitor: rewards: expected a list of numbers for each name, such as { total: [1, 0] }, ' +
+        'got the fields responses, reward; further failures are only counted',
+    ]);
+  });
+
   it('a component that is missing from some batch on: its window stays, the others go on', () => {
     const { monitor, said, faults } = watched();
     monitor.monitorBatch({ responses, rewards: { style: [1, 2, 3, 4], truth: [1, 0, 1, 0] } });

@@ -71,6 +71,26 @@ describe('createDefaultMonitor', () => {
     );
   });
 
+  it('refuses an action for a rule that no finding has', () => {
+    const stop = [{ action: 'stop' }] as const;
+    expect(() => createDefaultMonitor({ actions: { suspected_reward_hackin: stop } as never })).toThrow(
+      'actions: no finding has the rule "suspected_reward_hackin"; did you mean \'suspected_reward_hacking\'?',
+    );
+    expect(() => createDefaultMonitor({ actions: { mine: stop } as never })).toThrow(
+      'expected one of reward_sat',
+    );
+  });
+
+  it('says in its findings that no response has a score of the second opinion that it was given', () => {
+    const logger = memoryLogger();
+    const monitor = quietMonitor({ rewardHacking: { secondOpinion: 'turth' }, loggers: [logger] });
+    for (const batch of batches()) monitor.monitorBatch(batch);
+    const [finding] = logger.records.flatMap(({ findings }) => findings);
+    expect(finding?.message).toContain(
+      'The second opinion (turth) scored none of them, so this is not an alarm; rewards need a component of this name',
+    );
+  });
+
   it('lowers what honest learning explains, unless it is told to report it', () => {
     const { options } = createDefaultMonitor({ assessor: { tags: 'none' } }).assessor;
     expect(options).toMatchObject({ explainedByLearning: 'lower', tags: 'none' });

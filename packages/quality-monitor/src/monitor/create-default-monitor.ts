@@ -1,15 +1,27 @@
-import { parseOptions } from '@rlp/core';
+import { nearNames, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import { assessorOptions } from '../assessor/options.ts';
+import { pathologies } from '../assessor/pathology.ts';
 import { rewardHackingDetector } from '../hacking/detector.ts';
+import { changedRule, hackingRule } from '../hacking/findings.ts';
 import { rewardHackingOptions } from '../hacking/options.ts';
 import { consoleAlerts } from './console-alerts.ts';
 import { partsSchema, RewardQualityMonitor } from './monitor.ts';
 import { interventionConfig } from './options.ts';
 
+const rules: readonly string[] = [...pathologies, hackingRule, changedRule];
+
 const schema = z.strictObject({
-  ...interventionConfig.pick({ enableInterventions: true, actions: true }).shape,
+  ...interventionConfig.pick({ enableInterventions: true }).shape,
+  /** Actions by rule: one, or several in their order. Default none. */
+  actions: interventionConfig.shape.actions.superRefine((actions, context) => {
+    for (const rule of Object.keys(actions).filter((name) => !rules.includes(name))) {
+      const [near] = nearNames(rule, rules, (name) => name);
+      const remedy = near === undefined ? `expected one of ${rules.join(', ')}` : `did you mean '${near}'?`;
+      context.addIssue({ code: 'custom', message: `no finding has the rule "${rule}"; ${remedy}` });
+    }
+  }),
   ...assessorOptions.pick({ windowSize: true }).shape,
   ...partsSchema.pick({ loggers: true, onFailure: true }).shape,
   /** Further options of the assessor, such as `{ tags: 'none' }` for plain text. */

@@ -134,7 +134,19 @@ describe('RewardQualityMonitor', () => {
     for (const batch of batches.slice(3)) second.monitorBatch(batch);
     expect(second.getMonitoringSummary()).toEqual(whole.getMonitoringSummary());
     expect(second.saveState()).toEqual(whole.saveState());
-    expect(() => second.loadState({ step: 'x' })).toThrow('expected the state of a RewardQualityMonitor');
+    const refusals: [unknown, string][] = [
+      [JSON.stringify(saved), 'got text; pass what JSON.parse makes of it'],
+      [
+        { step: 'x' },
+        'got another in state: expected an object, got nothing; if another version saved it, begin with',
+      ],
+      [{ state: { ...saved.state, step: 'x' } }, 'got another in state.step: expected a number, got "x"'],
+    ];
+    for (const [given, problem] of refusals) {
+      expect(() => second.loadState(given)).toThrow(
+        `expected the state of a RewardQualityMonitor, as saveState returns it, ${problem}`,
+      );
+    }
     for (const signatures of ['!!!', 'AAAA']) {
       const assessor = { state: { ...second.assessor.saveState().state, signatures } };
       expect(() => second.assessor.loadState(assessor)).toThrow(FormatError);

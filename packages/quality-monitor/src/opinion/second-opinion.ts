@@ -18,6 +18,9 @@ const [corroborated, groupsOnly] = [0.75, 1.6];
 /** Suspects that acquit if they do not score lower by a standard error. */
 const leastToAcquit = 30;
 
+/** Names of the opinion without named components. */
+export const groupsOpinion: readonly string[] = ['agreement in groups'];
+
 /** What the second opinion says about the suspects. */
 export interface Verdict {
   /** Names of the opinions. */
@@ -129,7 +132,7 @@ export class SecondOpinion {
     const isGuilty = this.share >= needed && (isNamed || suspicion === 'clear');
     const isInnocent = suspects >= leastToAcquit && below < Math.sqrt(suspects);
     return {
-      opinions: isNamed ? this.#names : ['agreement in groups'],
+      opinions: isNamed ? this.#names : groupsOpinion,
       suspects,
       below: below / Math.max(1, suspects),
       says: isGuilty ? 'guilty' : isInnocent ? 'innocent' : 'not enough',
