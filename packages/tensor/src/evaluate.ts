@@ -1,4 +1,4 @@
-import { ArgumentError, computedLoss, declaredColumns, type Loss } from '@rlp/core';
+import { ArgumentError, computedLoss, declaredColumns, described, type Loss } from '@rlp/core';
 import { Arena } from './arena.ts';
 import { Region } from './kernel/region.ts';
 import type { Matrix, Shape } from './matrix.ts';
@@ -233,6 +233,11 @@ function checkInputs(loss: Loss, inputs: EvaluateInputs): void {
     throw new ArgumentError(`evaluate: loss "${loss.key}" needs values; pass inputs.values`);
   }
   const { rows, columns } = inputs.logprobs;
+  if (!(inputs.logprobs.data instanceof Float64Array)) {
+    throw new ArgumentError(
+      `evaluate: expected matrices, got ${described(inputs.logprobs)} as logprobs; matrixFromRows makes one of rows`,
+    );
+  }
   const { mask, weights, entropies, values } = inputs;
   for (const [name, matrix] of Object.entries({ mask, weights, entropies, values, ...inputs.columns })) {
     if (matrix === undefined || (matrix.rows === rows && matrix.columns === columns)) continue;

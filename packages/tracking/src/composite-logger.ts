@@ -1,10 +1,16 @@
-import { Failures, type MetricsLogger } from '@rlp/core';
+import { ArgumentError, described, Failures, type MetricsLogger } from '@rlp/core';
 
 /**
  * Logs to several loggers. A logger that throws does not stop the others. A process warning reports the first error, and the
  * count when the logger closes.
  */
 export function compositeLogger(...loggers: readonly MetricsLogger[]): MetricsLogger {
+  for (const logger of loggers) {
+    if (typeof logger?.log === 'function') continue;
+    throw new ArgumentError(
+      `compositeLogger: expected loggers, got ${described(logger)}; write compositeLogger(first, second)`,
+    );
+  }
   const failures = new Failures((message) => process.emitWarning(message));
   const each = (call: (logger: MetricsLogger) => void): void => {
     for (const [at, logger] of loggers.entries()) {

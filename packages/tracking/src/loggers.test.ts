@@ -315,6 +315,12 @@ describe('compositeLogger', () => {
     expect(compositeLogger(newJsonl()).shows).toBeUndefined();
   });
 
+  it('refuses a list of loggers, which would log nothing', () => {
+    expect(() => compositeLogger([newJsonl()] as never)).toThrow(
+      'compositeLogger: expected loggers, got a list; write compositeLogger(first, second)',
+    );
+  });
+
   it('gives the others their row when one breaks its contract', async () => {
     const broken: MetricsLogger = {
       log: () => {

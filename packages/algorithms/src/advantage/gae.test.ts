@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bilevelGae } from './bilevel-gae.ts';
 import { discountedReturns } from './discounted-returns.ts';
 import { type GaeOptions, gae } from './gae.ts';
+import { groupRelativeAdvantages } from './group-relative.ts';
 
 const close = (values: readonly number[]) => values.map((value) => expect.closeTo(value, 9));
 const number = fc.integer({ min: -50, max: 50 }).map((tenths) => tenths / 10);
@@ -214,4 +215,15 @@ describe('discountedReturns', () => {
     const [returns] = discountedReturns({ rewards });
     expect([...returns!]).toEqual([17, 16, 6, 4]);
   });
+});
+
+it('refuses the numbers of one sequence that are not in a list of sequences', () => {
+  const flat = [0, 1] as never;
+  const problem =
+    'rewards[0] must be a list of numbers, got 0; a single list of numbers goes into another list';
+  expect(() => gae({ rewards: flat, values: flat })).toThrow(`gae: ${problem}`);
+  expect(() => discountedReturns({ rewards: flat })).toThrow(problem);
+  expect(() => groupRelativeAdvantages([1, 0] as never)).toThrow(
+    'groupRelativeAdvantages: groups[0] must be a list of numbers, got 1',
+  );
 });

@@ -1,6 +1,6 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { isUsable } from '../statistics/token-rows.ts';
+import { isUsable, requireList } from '../statistics/token-rows.ts';
 
 /** Schema of {@link GroupRelativeOptions}. */
 export const groupRelativeSchema = z.strictObject({
@@ -200,6 +200,7 @@ function mean(values: readonly number[]): number {
 
 function requireRewards(groups: GroupRewards): void {
   for (const [p, rewards] of groups.entries()) {
+    requireList('groupRelativeAdvantages', `groups[${p}]`, rewards);
     const g = rewards.findIndex((reward) => reward !== null && !isUsable(reward));
     if (g < 0) continue;
     throw new ArgumentError(

@@ -230,6 +230,8 @@ it('options are checked when an estimator is made', () => {
     () => estimators.gdpo({ weights: { accuracy: Number.NaN } }),
   ];
   for (const make of wrong) expect(make).toThrow(/invalid options/);
+  const uncalled = estimators.grpo as (groups: never) => unknown;
+  expect(() => uncalled([] as never)).toThrow('call the estimator, as in `advantages: estimators.grpo()`');
   const planning = { phrases: [], textOf: String, amplification: Number.NaN };
   expect(() => estimators.planningAmplified(estimators.grpo(), planning)).toThrow('amplification must be');
 });

@@ -14,6 +14,11 @@ import type { GroupEstimator, ScoredGroup } from '../loop/protocol.ts';
  */
 export function relativeTo(given: GroupRelativeOptions): (options?: GroupRelativeOptions) => GroupEstimator {
   return (options) => {
+    if (Array.isArray(options)) {
+      throw new ArgumentError(
+        'estimators: expected options, got groups; call the estimator, as in `advantages: estimators.grpo()`',
+      );
+    }
     const all = { ...given, ...options };
     groupRelativeAdvantages([], all); // checks the options
     return groupRelativeEstimator(all);

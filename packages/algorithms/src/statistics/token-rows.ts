@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, described } from '@rlp/core';
 
 /** One number per token of every sequence. Shape `[B][T]`, rows may differ in length. Masks are 1 where a token counts. */
 export type TokenRows = readonly ArrayLike<number>[];
@@ -52,7 +52,18 @@ export function requireRows(owner: string, rows: Readonly<Record<string, TokenRo
 }
 
 function requireFiniteRows(owner: string, name: string, rows: TokenRows): void {
-  for (let b = 0; b < rows.length; b++) requireFinite(owner, `${name}[${b}]`, rows[b]!);
+  for (let b = 0; b < rows.length; b++) {
+    requireList(owner, `${name}[${b}]`, rows[b]);
+    requireFinite(owner, `${name}[${b}]`, rows[b]!);
+  }
+}
+
+/** @throws ArgumentError for what is no list, such as the numbers of a single row that is not in a list of rows. */
+export function requireList(owner: string, name: string, row: unknown): void {
+  if (typeof row === 'object' && row !== null && 'length' in row) return;
+  throw new ArgumentError(
+    `${owner}: ${name} must be a list of numbers, got ${described(row)}; a single list of numbers goes into another list`,
+  );
 }
 
 /**

@@ -1,4 +1,11 @@
-import { ArgumentError, type Loss, type TokenId, type TrainingBatch, type TrainingSequence } from '@rlp/core';
+import {
+  ArgumentError,
+  described,
+  type Loss,
+  type TokenId,
+  type TrainingBatch,
+  type TrainingSequence,
+} from '@rlp/core';
 
 /** Limits of the model's input. */
 export interface PackingLimits {
@@ -14,6 +21,7 @@ const mostReported = 10;
  * problem.
  */
 export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingLimits): void {
+  requireBatch(batch, loss);
   const problems: string[] = [];
   if (batch.sequences.length === 0) problems.push('the batch is empty, expected at least one sequence');
   const { sequencesPerRow = 1 } = loss;
@@ -33,6 +41,25 @@ export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingL
     if (checkLengths(at, sequence, loss, problems)) checkValues(at, sequence, loss, problems);
   }
   report('forwardBackward', problems);
+}
+
+/** Refuses what is not a batch and a loss at all. @throws ArgumentError */
+export function requireBatch(batch: { readonly sequences?: unknown }, loss: unknown): void {
+  if (!Array.isArray(batch?.sequences)) {
+    throw new ArgumentError(
+      `forwardBackward: expected a batch { sequences: [ … ] }, got ${described(batch)}`,
+    );
+  }
+  if (typeof (loss as Loss | undefined)?.compute !== 'function') {
+    throw new ArgumentError(`forwardBackward: expected a loss after the batch, got ${described(loss)}`);
+  }
+  for (const [index, sequence] of batch.sequences.entries()) {
+    const { tokens, columns } = (sequence ?? {}) as Partial<TrainingSequence>;
+    if (typeof tokens === 'object' && typeof columns === 'object') continue;
+    throw new ArgumentError(
+      `forwardBackward: expected sequences { tokens, mask, weights, columns }, got ${described(sequence)} at ${index}`,
+    );
+  }
 }
 
 /** Refuses a loss whose rows hold several sequences. @throws ArgumentError */

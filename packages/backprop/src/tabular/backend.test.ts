@@ -156,12 +156,28 @@ describe('a table', () => {
     [{ columns: { a: [0, 1, 2] } }, 'a must hold one number per token, got 3 for 2 tokens'],
     [{ columns: {} }, 'loss "nll" needs the columns a; add them'],
     [{ mask: [1, 1] }, 'mask[0] must be 0, the first token has no logprob'],
+    [{ mask: [0, 0.5] }, 'mask[1] must be 0 or 1, got 0.5'],
+    [{ mask: [false, true] }, 'mask[0] must be 0 or 1, got false'],
     [{ tokens: [0, 4] }, 'token 4 at position 1 is outside the vocabulary of 4'],
   ])('refuses %o', async (change, message) => {
     const backend = new TabularBackend(shape);
     const sequences = [row, { ...row, ...change }];
     await expect(backend.forwardBackward({ sequences }, nll)).rejects.toThrow(
       `forwardBackward: sequence 1: ${message}`,
+    );
+  });
+
+  it.each<[unknown, unknown, string]>([
+    [[row], nll, 'expected a batch { sequences: [ … ] }, got a list'],
+    [{ sequences: [row] }, undefined, 'expected a loss after the batch, got undefined'],
+    [
+      { sequences: [{ tokens: [0, 1] }] },
+      nll,
+      'expected sequences { tokens, mask, weights, columns }, got an object with tokens at 0',
+    ],
+  ])('refuses what is no batch: %o', async (batch, loss, problem) => {
+    await expect(new TabularBackend(shape).forwardBackward(batch as never, loss as never)).rejects.toThrow(
+      `forwardBackward: ${problem}`,
     );
   });
 

@@ -6,7 +6,7 @@ import {
   type TrainingSequence,
 } from '@rlp/core';
 import { type Evaluation, evaluate, type Matrix, matrixFromRows } from '@rlp/tensor';
-import { requireSeparateRows } from '../batch/packing-validation.ts';
+import { requireBatch, requireSeparateRows } from '../batch/packing-validation.ts';
 import { checkLossValues, readsValues } from '../batch/value-losses.ts';
 import type { Distribution, LogitsTable } from './table.ts';
 
@@ -27,8 +27,10 @@ interface Position extends Distribution {
  *
  * @throws ArgumentError for an empty batch, mismatched lengths, missing columns, foreign tokens or mixed temperatures.
  */
-export function scoreBatch(table: LogitsTable, { sequences }: TrainingBatch, loss: Loss): ScoredBatch {
+export function scoreBatch(table: LogitsTable, batch: TrainingBatch, loss: Loss): ScoredBatch {
+  requireBatch(batch, loss);
   requireSeparateRows(loss);
+  const { sequences } = batch;
   if (sequences.length === 0)
     throw new ArgumentError('forwardBackward: the batch must hold a sequence, got none');
   for (const [index, sequence] of sequences.entries()) checkSequence(table, sequence, loss, index);
@@ -59,6 +61,10 @@ function checkSequence(table: LogitsTable, sequence: TrainingSequence, loss: Los
   const missing = loss.columns.filter((name) => columns[name] === undefined);
   if (missing.length > 0) {
     throw new ArgumentError(`${owner}: loss "${loss.key}" needs the columns ${missing.join(', ')}; add them`);
+  }
+  for (let t = 0; t < mask.length; t++) {
+    if (mask[t] === 0 || mask[t] === 1) continue;
+    throw new ArgumentError(`${owner}: mask[${t}] must be 0 or 1, got ${String(mask[t])}`);
   }
   if (tokens.length > 0 && mask[0] !== 0) {
     throw new ArgumentError(`${owner}: mask[0] must be 0, the first token has no logprob`);

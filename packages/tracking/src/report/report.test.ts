@@ -102,4 +102,13 @@ describe('renderReport', () => {
       /title[\s\S]*runs[\s\S]*Unrecognized option "sample"/,
     );
   });
+
+  it('says how the history of a run becomes rows', () => {
+    const history = [{ 'reward/mean': 0 }, { 'reward/mean': 1 }];
+    const runs = (rows: unknown) => ({ title: 't', runs: [{ name: 'GRPO', rows }] }) as never;
+    expect(() => renderReport(runs(history))).toThrow(
+      'runs.0.rows.0: expected { step, metrics }; of the history of a run, write history.map((metrics, step) => ({ step, metrics }))',
+    );
+    expect(renderReport(runs(history.map((metrics, step) => ({ step, metrics }))))).toContain('reward/mean');
+  });
 });

@@ -21,10 +21,18 @@ const anyNumber = z
   .or(z.nan())
   .or(z.literal([Infinity, -Infinity]));
 
-const rowSchema: z.ZodType<MetricRow> = z.strictObject({
-  step: z.number(),
-  metrics: z.record(z.string(), anyNumber),
-});
+const rowSchema: z.ZodType<MetricRow> = z.preprocess(
+  (row, context) => {
+    if (typeof row === 'object' && row !== null && 'metrics' in row) return row;
+    context.addIssue({
+      code: 'custom',
+      message:
+        'expected { step, metrics }; of the history of a run, write history.map((metrics, step) => ({ step, metrics }))',
+    });
+    return z.NEVER;
+  },
+  z.strictObject({ step: z.number(), metrics: z.record(z.string(), anyNumber) }),
+) as z.ZodType<MetricRow>;
 
 const schema = z.strictObject({
   title: z.string().min(1),
