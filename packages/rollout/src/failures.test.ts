@@ -1,4 +1,12 @@
-import { causeOf, type Environment, EnvironmentError, rootCause, type State, type Task } from '@rlp/core';
+import {
+  type Completion,
+  causeOf,
+  type Environment,
+  EnvironmentError,
+  rootCause,
+  type State,
+  type Task,
+} from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RolloutManager, type RolloutOptions } from './index.ts';
@@ -104,21 +112,25 @@ describe('failure is data', () => {
     expect([signals[0]!.aborted, vi.getTimerCount()]).toEqual([true, 0]);
   });
 
-  it('takes a policy version that is not a number for a failure', async () => {
-    const vague = moody();
-    const sample = vague.sample.bind(vague);
-    vague.sample = async (request) =>
-      (await sample(request)).map((completion) => ({ ...completion, policyVersion: Number.NaN }));
-    const [group] = await collect(manage(thrower, {}, vague).collectGroups([task('a')]));
-    expect(group!.trajectories[0]!.failure!.message).toContain('a number as policyVersion, got NaN');
-  });
-
-  it('takes a sampler that gives too few completions for a failure', async () => {
-    const stingy = moody();
-    const sample = stingy.sample.bind(stingy);
-    stingy.sample = async (request) => (await sample(request)).slice(1);
-    const [group] = await collect(manage(thrower, {}, stingy).collectGroups([task('a')]));
-    expect(group!.trajectories[0]!.failure!.message).toBe('sampler.sample: expected 8 completions, got 7');
+  it.each<[string, (completions: readonly Completion[]) => unknown, string]>([
+    [
+      'a policy version that is not a number',
+      (all) => all.map((completion) => ({ ...completion, policyVersion: Number.NaN })),
+      'completion 0 must have a number as policyVersion, got NaN',
+    ],
+    [
+      'a stop reason of another library',
+      (all) => all.map((completion) => ({ ...completion, stopReason: 'eos' })),
+      'completion 0 must have one of stop, length, abort as stopReason, got "eos"',
+    ],
+    ['too few completions', (all) => all.slice(1), 'expected 8 completions, got 7'],
+    ['a completion that is not in a list', ([first]) => ({ text: first!.text }), 'got an object with text'],
+  ])('takes %s for a failure of the sampler', async (_, change, problem) => {
+    const sampler = moody();
+    const sample = sampler.sample.bind(sampler);
+    sampler.sample = async (request) => change(await sample(request)) as readonly Completion[];
+    const [group] = await collect(manage(thrower, {}, sampler).collectGroups([task('a')]));
+    expect(group!.trajectories[0]!.failure!.message).toContain(problem);
   });
 
   it.each([undefined, [{}], [null]])(

@@ -1,4 +1,12 @@
-import { type Completion, type Sampler, SamplerError, type TokenId, type Watchdog } from '@rlp/core';
+import {
+  type Completion,
+  described,
+  type Sampler,
+  SamplerError,
+  type StopReason,
+  type TokenId,
+  type Watchdog,
+} from '@rlp/core';
 import type { ResolvedRolloutOptions } from '../options.ts';
 import { callSampler, lazily } from './boundary.ts';
 
@@ -35,16 +43,25 @@ export function sampleTurn(
   }, limits);
 }
 
+const stopReasons: readonly unknown[] = ['stop', 'length', 'abort'] satisfies StopReason[];
+
 function checkCompletions(completions: readonly Completion[], count: number): void {
-  if (completions.length !== count) {
-    throw new SamplerError(`sampler.sample: expected ${count} completions, got ${completions.length}`);
+  if ((completions as typeof completions | undefined)?.length !== count) {
+    const got = (completions as typeof completions | undefined)?.length ?? described(completions);
+    throw new SamplerError(`sampler.sample: expected ${count} completions, got ${got}`);
   }
-  for (const [member, { tokens, behaviorLogprobs, policyVersion, text }] of completions.entries()) {
+  for (const [member, completion] of completions.entries()) {
+    const { tokens, behaviorLogprobs, policyVersion, text, stopReason } = completion;
     const place = `sampler.sample: completion ${member}`;
     if (!Number.isFinite(policyVersion)) {
       throw new SamplerError(`${place} must have a number as policyVersion, got ${policyVersion}`);
     }
     if (typeof text !== 'string') throw new SamplerError(`${place} must have a text, got ${String(text)}`);
+    if (!stopReasons.includes(stopReason)) {
+      throw new SamplerError(
+        `${place} must have one of ${stopReasons.join(', ')} as stopReason, got ${described(stopReason)}`,
+      );
+    }
     const bad = behaviorLogprobs.find((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
     if (behaviorLogprobs.length === tokens.length && bad === undefined) continue;
     throw new SamplerError(
