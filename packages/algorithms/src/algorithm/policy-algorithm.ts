@@ -2,7 +2,10 @@ import {
   ArgumentError,
   type CriticBackend,
   callback,
+  described,
   having,
+  isPromiseLike,
+  isRecord,
   lostCharacters,
   type Metrics,
   type MetricsLogger,
@@ -139,7 +142,17 @@ const tasksLookedAt = 256;
 const runSchema = z.strictObject({
   iterations: z.int().min(1).default(100),
   signal: signalSchema.optional(),
-  resume: z.looseObject({ iteration: z.int().min(0), taskCursor: z.int().min(0) }).optional(),
+  resume: z
+    .preprocess(
+      (given, context) => {
+        if (!isPromiseLike(given) && !(isRecord(given) && isRecord(given.state))) return given;
+        const remedy = isPromiseLike(given) ? 'await loadRun' : 'pass the `state` of the report';
+        context.addIssue({ code: 'custom', message: `expected a state, got ${described(given)}; ${remedy}` });
+        return z.NEVER;
+      },
+      z.looseObject({ iteration: z.int().min(0), taskCursor: z.int().min(0) }),
+    )
+    .optional(),
   onInterrupted: callback<NonNullable<RunOptions['onInterrupted']>>().optional(),
 });
 const trainSchema = runSchema.omit({ onInterrupted: true }).extend({

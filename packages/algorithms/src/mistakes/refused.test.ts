@@ -69,6 +69,20 @@ describe('what cannot be right is refused before a run', () => {
       /resume\.iteration: expected a number, got nothing/,
     ],
     [
+      'a report in place of its state',
+      () => {
+        const resume = { iteration: 3, metrics: {}, notes: [], state: { iteration: 4, taskCursor: 32 } };
+        return new GRPOAlgorithm(smallRun() as never, smallOptions).train({ resume } as never);
+      },
+      /resume: expected a state, got an object with iteration, metrics, notes, state; pass the `state` of the report/,
+    ],
+    [
+      'a run that was not waited for',
+      () =>
+        new GRPOAlgorithm(smallRun() as never, smallOptions).train({ resume: Promise.resolve() } as never),
+      /resume: expected a state, got a promise; await loadRun/,
+    ],
+    [
       'a loss that returns nothing',
       () => train({ loss: { key: 'z', columns: [], compute: () => undefined } }),
       /the loss "z" returned no tokenLosses; return \{ tokenLosses \}/,

@@ -32,6 +32,9 @@ export interface MonitorLoggerOptions extends z.input<typeof schema> {}
  *
  * A line is handed to the operating system before the next batch. A line that a crash or a full disk cut short is removed.
  *
+ * Give each monitor files of its own. Of two that write to one file, the report shows a mixture: a step that comes again replaces the
+ * earlier lines from that step on.
+ *
  * @throws OptionsError for bad options.
  */
 export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
