@@ -81,11 +81,12 @@ export class WatchedRun {
   async #readRows(): Promise<boolean> {
     const files = runFiles(this.directory);
     const metrics = await this.#metricsFile.read(
-      (text, line) => this.curves.add(text) || this.#skip(files.metrics, line, 'a row of metrics'),
+      // A `JsonlLogger` that is the only logger of a program also has the notes in this file.
+      (text, line) => this.curves.add(text) || this.#addNote(text, files.metrics, line, 'a row of metrics'),
       () => this.curves.clear(),
     );
     const notes = await this.#notesFile.read(
-      (text, line) => this.#addNote(text, files.notes, line),
+      (text, line) => this.#addNote(text, files.notes, line, 'a note or a finding'),
       () => this.#notes.clear(),
     );
     return metrics || notes;
@@ -116,16 +117,12 @@ export class WatchedRun {
     };
   }
 
-  #addNote(text: string, path: string, line: number): void {
+  #addNote(text: string, path: string, line: number, expected: string): void {
     try {
       this.#notes.add(text);
     } catch {
-      this.#skip(path, line, 'a note or a finding');
+      this.#broken.add(`${path}, line ${line}: expected ${expected}; the line is left out`);
     }
-  }
-
-  #skip(path: string, line: number, expected: string): void {
-    this.#broken.add(`${path}, line ${line}: expected ${expected}; the line is left out`);
   }
 }
 

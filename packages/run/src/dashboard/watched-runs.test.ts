@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { JsonlLogger } from '@rlp/tracking';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { WatchedRuns } from './watched-runs.ts';
 
@@ -112,6 +113,21 @@ it('leaves out broken lines and says which', async () => {
   expect(problems.join('\n')).toContain(
     'metrics.jsonl, line 2: expected a row of metrics; the line is left out',
   );
+});
+
+it('reads the notes and samples that a logger of a program writes between its metrics', async () => {
+  const logger = new JsonlLogger({ path: fileOf('a') });
+  for (const step of [0, 1]) {
+    logger.log(step, { 'reward/mean': step });
+    logger.note(step, `${step} of 8 groups had no reward variance`);
+    logger.samples(step, [{ task: 't', prompt: 'p', response: 'r', reward: 1, components: {} }]);
+  }
+  await logger.close();
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  expect(runs.view.problems).toEqual([]);
+  expect(runs.curvesOf('reward/mean').a!.values).toEqual([0, 1]);
+  expect(runs.view.runs[0]!.notes).toMatchObject([{ first: 0, last: 1, count: 2 }]);
 });
 
 it('shows an evaluation whose responses are broken or many', async () => {
