@@ -40,15 +40,15 @@ const schema = z.strictObject({
   /** Tokens of each sequence that are trained, so that their logprobs are computed. Default: `length`. */
   trained: z.int().min(1).optional(),
   /** Micro-batches in a batch: `'several'` needs a second gradient buffer. Default `'one'`. */
-  microBatches: z.enum(['one', 'several']).optional(),
+  microBatches: z.enum(['one', 'several']).default('one'),
   /** Option `activations` of the backend: `'recompute'` saves memory. Default `'keep'`. */
-  activations: z.enum(['keep', 'recompute']).optional(),
+  activations: z.enum(['keep', 'recompute']).default('keep'),
   /** Option `reference` of the backend: `'initial'` counts its copy and its scoring. Default `'initial'`. */
-  reference: z.enum(['initial', 'none']).optional(),
+  reference: z.enum(['initial', 'none']).default('initial'),
   /** `'critic'` is a separate model whose losses read only values, so it computes no logits. Default `'policy'`. */
-  purpose: z.enum(['policy', 'critic']).optional(),
+  purpose: z.enum(['policy', 'critic']).default('policy'),
   /** Option `optimizer` of the backend, which keeps from none to two numbers per weight. Default AdamW, which keeps two. */
-  optimizer: optimizerSchema.optional(),
+  optimizer: optimizerSchema.prefault({}),
   /** Trains a low-rank correction. Default: every weight is trained. */
   lora: loraSchema.optional(),
 });
@@ -139,36 +139,24 @@ const gib = 2 ** 30;
  * @throws OptionsError naming every unknown or invalid field.
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
-  const { config, rows, length, lora, optimizer } = parseOptions('estimateMemory', schema, question);
+  const answers = parseOptions('estimateMemory', schema, question);
+  const { config, rows, length, lora } = answers;
   const tokens = rows * length;
-  const scored = rows * Math.min(length, question.trained ?? length);
+  const scored = rows * Math.min(length, answers.trained ?? length);
   const parameters = countParameters(config);
-  const critic = question.purpose === 'critic';
+  const critic = answers.purpose === 'critic';
   const adapter = lora && adapterParameters(config, lora);
   const trained = adapter ? count(adapter) : parameters;
   const computed = {
     model: staysInFile(parameters) ? 0 : float * parameters,
     weights: lora ? loraWeights(config, lora, parameters, trained) : float * parameters,
-    reference: question.reference === 'none' ? 0 : float * trained,
-    gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
-    optimizer: stateBytes(
-      optimizerSchema.parse(optimizer ?? {}),
-      adapter ?? withRoles(config, parameterSpecs(config)),
-    ),
-    activations:
-      float *
-        tokens *
-        activationsPerToken(config, length, question.activations ?? 'keep') *
-        (lora ? 1 + loraHoles[lora.base] : 1) +
-      (lora?.variant === 'dora'
-        ? float * tokens * outputsPerToken(config, question.activations ?? 'keep')
-        : 0) +
-      // A weight is made from its bytes, or corrected to be measured.
-      (lora ? float * weightsAtOnce(lora) * largestLayer(config) : 0) +
-      (lora && lora.dropout > 0 ? tokens * droppedPerToken(config, question.activations ?? 'keep') : 0),
+    reference: answers.reference === 'none' ? 0 : float * trained,
+    gradients: float * trained * (answers.microBatches === 'several' ? 2 : 1),
+    optimizer: stateBytes(answers.optimizer, adapter ?? withRoles(config, parameterSpecs(config))),
+    activations: activationBytes(answers),
     logits: critic ? 0 : float * scored * logitsPerToken(config),
     scoring:
-      critic || question.reference === 'none'
+      critic || answers.reference === 'none'
         ? 0
         : float * (scored * scoredLogits(config) + tokens * 2 * layerPerToken(config, length)),
   };
@@ -180,6 +168,19 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
   const loading = parts.model + parts.weights + parts.runtime + (staysInFile(parameters) ? besideLarge : 0);
   return { ...parts, total, loading, table: tableOf({ ...parts, total }) };
+}
+
+function activationBytes({ config, rows, length, activations, lora }: z.output<typeof schema>): number {
+  const tokens = rows * length;
+  const kept = float * tokens * activationsPerToken(config, length, activations);
+  if (!lora) return kept;
+  return (
+    kept * (1 + loraHoles[lora.base]) +
+    (lora.variant === 'dora' ? float * tokens * outputsPerToken(config, activations) : 0) +
+    // A weight is made from its bytes, or corrected to be measured.
+    float * weightsAtOnce(lora) * largestLayer(config) +
+    (lora.dropout > 0 ? tokens * droppedPerToken(config, activations) : 0)
+  );
 }
 
 /** What lies idle in a pool for so many bytes. Its first parts make up 1023 MiB, and a single GiB beside them has no order to choose. */
