@@ -1,6 +1,13 @@
-import { ArgumentError, type TrainingBackend, type TrainingSequence } from '@rlp/core';
+import { ArgumentError, type TrainingSequence } from '@rlp/core';
 import { criticLoss } from './critic-loss.ts';
-import { type Experience, isMasked, type UpdateContext, valueColumns, weightsOf } from './experience.ts';
+import {
+  type Experience,
+  isMasked,
+  sharesModel,
+  type UpdateContext,
+  valueColumns,
+  weightsOf,
+} from './experience.ts';
 import { makeUpdates, type Updates } from './updates.ts';
 
 /**
@@ -19,7 +26,7 @@ export async function updateCritic(
         'take one that does, such as estimators.gae(), or leave the critic out',
     );
   }
-  if ((critic as TrainingBackend) === backend) return undefined;
+  if (sharesModel({ critic, backend })) return undefined;
   const { epochs = options.epochs, minibatches = options.minibatches } = options.critic;
   return makeUpdates({
     backend: critic,

@@ -29,6 +29,11 @@ export interface UpdateContext {
   readonly temperature: number;
 }
 
+/** Whether policy and critic are one model, so that one loss trains both. */
+export function sharesModel({ backend, critic }: Pick<UpdateContext, 'backend' | 'critic'>): boolean {
+  return (critic as TrainingBackend | undefined) === backend;
+}
+
 /** The sequences of an iteration with all that losses read. Shape of every `TokenRows`: `[N][T]`. */
 export interface Experience {
   readonly sequences: readonly TokenSequence[];

@@ -1,4 +1,4 @@
-import type { Loss, TokenScores, TrainingBackend, TrainingSequence } from '@rlp/core';
+import type { Loss, TokenScores, TrainingSequence } from '@rlp/core';
 import { samplerGap } from '../diagnostics.ts';
 import { policyLoss } from '../loss/policy-loss.ts';
 import { isNormalized } from './correction.ts';
@@ -8,6 +8,7 @@ import {
   type Coefficients,
   type Experience,
   isMasked,
+  sharesModel,
   type UpdateContext,
   valueColumns,
   weightsOf,
@@ -41,7 +42,7 @@ export async function updatePolicy(
 ): Promise<Updates> {
   const { backend, critic, options, iteration } = context;
   if (iteration < options.critic.warmupIterations) return { passes: [], updates: [], skipped: 0 };
-  const isShared = (critic as TrainingBackend | undefined) === backend;
+  const isShared = sharesModel({ critic, backend });
   return makeUpdates({
     backend,
     loss: isShared ? sharedLoss(policy, options.critic) : policy,

@@ -8,6 +8,7 @@ import {
   type TrainingBackend,
 } from '@rlp/core';
 import { requireKnown } from './dependencies.ts';
+import { sharesModel } from './experience.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import { policyLossOf } from './policy-update.ts';
 import type { AdvantageEstimator, EstimatorNeed, RlDependencies } from './protocol.ts';
@@ -79,7 +80,7 @@ function requireDependencies<Metadata>(
         'at temperature 0',
     );
   }
-  if (warmupIterations > 0 && (critic === undefined || (critic as TrainingBackend) === backend)) {
+  if (warmupIterations > 0 && (critic === undefined || sharesModel({ critic, backend }))) {
     throw new ArgumentError(
       'runRlTraining: critic.warmupIterations needs a critic of its own: on a shared trunk the policy would move with it',
     );

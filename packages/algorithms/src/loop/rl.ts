@@ -1,7 +1,7 @@
-import type { TrainingBackend } from '@rlp/core';
 import { Collections, withUnfinished } from './ahead.ts';
 import { Attendant } from './attendant.ts';
 import { groupRelativeEstimator } from './estimate.ts';
+import { sharesModel } from './experience.ts';
 import { guardedLogger } from './guarded-logger.ts';
 import { RunHealth } from './health.ts';
 import { type IterationContext, publishWeights, runIteration } from './iteration.ts';
@@ -123,11 +123,12 @@ function attendedDependencies<Metadata>(
   const { backend, critic, inference, signal } = dependencies;
   const attendant = new Attendant({ deadlines, signal, say });
   const policy = attendant.attended(backend, 'backend');
-  const isShared = (critic as TrainingBackend | undefined) === backend;
   return {
     ...dependencies,
     backend: policy,
-    critic: critic && (isShared ? (policy as typeof critic) : attendant.attended(critic, 'critic')),
+    critic:
+      critic &&
+      (sharesModel(dependencies) ? (policy as typeof critic) : attendant.attended(critic, 'critic')),
     inference: attendant.attended(inference, 'sampler'),
   };
 }
