@@ -80,9 +80,9 @@ export interface PendingLoss {
   readonly tokens: ForwardBackwardResult['tokens'];
 }
 
-/** What came of an update. */
+/** Result of an update. */
 export interface BackpropUpdate extends OptimStepResult {
-  /** The critic's own update, where it is not the backend. */
+  /** Update of a critic that is not the backend. */
   readonly critic?: OptimStepResult | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface WatchdogOptions {
   readonly timeoutMs: number;
   /** Milliseconds without any answer before `note` is called. It is called again after twice that, and so on. */
   readonly noteAfterMs: number;
-  /** Called while things wait, with the milliseconds since the last answer. Default: nobody is told. */
+  /** Called while things wait, with the milliseconds since the last answer. Default none. */
   readonly note?: ((waitedMs: number) => void) | undefined;
 }
 

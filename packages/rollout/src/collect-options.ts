@@ -23,11 +23,11 @@ export interface CollectOptions<Metadata = unknown, Outcome = unknown> {
   readonly round?: number | undefined;
   /** Stops the collection. Unfinished episodes are returned as `aborted`. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with a sentence while the collection waits for a sampler that does not answer. Default: nobody is told. */
+  /** Called with a sentence while the collection waits for a sampler that does not answer. Default none. */
   readonly onNote?: ((text: string) => void) | undefined;
-  /** Called with each episode that ends, before its group does. An aborted episode has not ended. Default: nobody is told. */
+  /** Called with each episode that ends, before its group does. An aborted episode has not ended. Default none. */
   readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
-  /** Called with each group as it ends, before those in front of it are there. Default: nobody is told. */
+  /** Called with each group as it ends, before those in front of it are there. Default none. */
   readonly onGroup?: ((group: TrajectoryGroup<Metadata, Outcome>) => void) | undefined;
   /**
    * Episodes of an earlier collection of this iteration and round. Groups whose names they have go on from them, with the same random

@@ -56,7 +56,7 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
     Encoding {
   /** The world that the policy acts in. */
   readonly environment: Environment<S, NoInfer<Metadata>, Outcome>;
-  /** Takes the events of all episodes, such as `debugLogger` of `@rlp/rollout`. By default nobody is told. */
+  /** Takes the events of all episodes, such as `debugLogger` of `@rlp/rollout`. Default none. */
   readonly onEvent?: RolloutSink | readonly RolloutSink[] | undefined;
 }
 

@@ -28,11 +28,11 @@ export interface LearnContext<Metadata = unknown> extends UpdateContext {
   readonly greedyRewards?: readonly (number | null)[] | undefined;
   /** Ends it before the first update. Afterwards it is not heeded. */
   readonly signal?: AbortSignal | undefined;
-  /** Takes what was known of each trajectory before the first update. By default nobody is told. */
+  /** Takes what was known of each trajectory before the first update. Default none. */
   readonly onLearned?: ((record: RecordedTrajectory) => void) | undefined;
 }
 
-/** What came of an iteration's updates, and what was there before them. Means are over trained tokens. */
+/** Results of an iteration's updates, and what was there before them. Means are over trained tokens. */
 export interface LearnResult {
   readonly policy: Updates;
   /** Of a separate critic. */

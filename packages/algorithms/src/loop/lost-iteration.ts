@@ -11,7 +11,7 @@ interface FirstFailure {
   readonly error: unknown;
 }
 
-/** What became of the episodes of an iteration. */
+/** How the episodes of an iteration ended. */
 interface Outcome {
   readonly tasks: number;
   readonly episodes: number;

@@ -17,7 +17,7 @@ interface SftPlan {
   readonly sequences: readonly TokenSequence[];
   readonly tokenizer?: Tokenizer | undefined;
   readonly sequencesPerBatch: number;
-  /** What became of long sequences. */
+  /** Says how many long sequences were dropped or truncated. */
   readonly note?: string | undefined;
   readonly say: (text: string) => void;
 }

@@ -25,7 +25,7 @@ export interface UpdatePlan {
 /** What becomes of a minibatch. */
 type MinibatchPlan = readonly TrainingSequence[] | 'stop';
 
-/** What came of updates. */
+/** Results of updates. */
 export interface Updates {
   readonly passes: readonly ForwardBackwardResult[];
   readonly updates: readonly OptimStepResult[];

@@ -2,11 +2,11 @@ import { ArgumentError, type EvaluateResult, rewardsOfTurns, type StepData } fro
 
 /** Who hears of judgements that fit no step. */
 export interface AlignOptions {
-  /** Takes one sentence per problem. By default nobody is told, and the problems are in the result. */
+  /** Takes one sentence per problem. Default none. The problems are in the result too. */
   readonly onNote?: ((text: string) => void) | undefined;
 }
 
-/** Steps with their rewards, and what came of the judgements. */
+/** Steps with their rewards, and the problems of the judgements. */
 export interface AlignedSteps {
   /** The steps, with `baseReward` where a step was judged. Shape `[episodes][steps]`. */
   readonly steps: readonly (readonly StepData[])[];

@@ -32,7 +32,7 @@ export interface ApplyGigpoOptions extends z.input<typeof schema> {
    * `stateKey`.
    */
   readonly stateHashingFunction?: ((step: StepData) => string) | undefined;
-  /** Called for each step with its advantages, its state and its return, in their order. By default nobody is told. */
+  /** Called for each step with its advantages, its state and its return, in their order. Default none. */
   readonly onTrace?: ((trace: StepTrace, step: StepData) => void) | undefined;
 }
 

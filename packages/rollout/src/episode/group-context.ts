@@ -16,7 +16,7 @@ export interface RolloutDependencies<S extends State = State, Metadata = unknown
   readonly sampler: Sampler;
   /** Milliseconds since any fixed point, such as `() => performance.now()`. By default steps have no `timing`. */
   readonly clock?: (() => number) | undefined;
-  /** Takes the events of all episodes. It cannot slow or fail them. Default: nobody is told. */
+  /** Takes the events of all episodes. It cannot slow or fail them. Default none. */
   readonly onEvent?: RolloutSink | readonly RolloutSink[] | undefined;
 }
 

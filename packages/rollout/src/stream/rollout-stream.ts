@@ -64,9 +64,9 @@ export interface RolloutStreamOptions<Metadata = unknown, Outcome = unknown> ext
   readonly keep?: ((group: TrajectoryGroup<Metadata, Outcome>) => number | Promise<number>) | undefined;
   /** Ends the stream. `saveState` then has what was under way. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with a sentence while the stream waits for a sampler that does not answer. Default: nobody is told. */
+  /** Called with a sentence while the stream waits for a sampler that does not answer. Default none. */
   readonly onNote?: ((text: string) => void) | undefined;
-  /** Called with each episode that ends, before its group does. Default: nobody is told. */
+  /** Called with each episode that ends, before its group does. Default none. */
   readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
   /** Continues where another stream stood. Default: from the beginning. */
   readonly resume?: RolloutStreamState | undefined;

@@ -40,7 +40,7 @@ interface Scoring<Metadata, Outcome> {
   readonly rewards?: EvaluationRewards<Metadata, Outcome> | undefined;
   /** Answer of a response in comparable form, for maj@k. `undefined` if it has none. Default: no maj@k. */
   readonly answer?: ((response: string) => string | undefined) | undefined;
-  /** Called with the responses to each task once they are scored. Default: nobody is told. */
+  /** Called with the responses to each task once they are scored. Default none. */
   readonly onScored?: ((group: readonly ScoredTrajectory[]) => void) | undefined;
   /** Ends the evaluation with its reason. Default none. */
   readonly signal?: AbortSignal | undefined;

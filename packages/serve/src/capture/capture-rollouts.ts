@@ -39,9 +39,9 @@ export interface CaptureCollectOptions<Metadata = unknown, Outcome = unknown> {
   readonly round?: number | undefined;
   /** Stops the collection. Unfinished episodes are returned as `aborted`. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with each episode that ends. Default: nobody is told. */
+  /** Called with each episode that ends. Default none. */
   readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
-  /** Called with each group as it ends. Default: nobody is told. */
+  /** Called with each group as it ends. Default none. */
   readonly onGroup?: ((group: TrajectoryGroup<Metadata, Outcome>) => void) | undefined;
   /** Episodes of an earlier collection. Those that had ended stay as they are, the others begin again. Default none. */
   readonly unfinished?: readonly Trajectory<Metadata, Outcome>[] | undefined;
