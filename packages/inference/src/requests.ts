@@ -1,4 +1,11 @@
-import { ArgumentError, type ScoreRequest, type TokenId, type Tokenizer } from '@rlp/core';
+import {
+  ArgumentError,
+  type Completion,
+  type SampleRequest,
+  type ScoreRequest,
+  type TokenId,
+  type Tokenizer,
+} from '@rlp/core';
 import { smallestTemperature } from './sampling/options.ts';
 
 /** What a request must fit. */
@@ -67,4 +74,14 @@ function requireKnownTokens(
   throw new ArgumentError(
     `${owner}: token ${unknown} is outside the vocabulary of ${vocabularySize} tokens; encode the text with this model's tokenizer`,
   );
+}
+
+/** Reports each token of completions that came whole. */
+export function reportTokens(
+  completions: readonly Completion[],
+  onToken: NonNullable<SampleRequest['onToken']>,
+): void {
+  for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
+    for (const [t, token] of tokens.entries()) onToken({ member, token, logprob: behaviorLogprobs[t]! });
+  }
 }

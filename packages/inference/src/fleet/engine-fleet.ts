@@ -19,7 +19,7 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import type { ScoreOptions } from '../backend.ts';
-import { tellTokens } from '../remote/remote-sampler.ts';
+import { reportTokens } from '../requests.ts';
 import { type FleetEngine, FleetMember, type FleetStatus } from './member.ts';
 import { syncWeightsToEngines } from './sync-weights.ts';
 import { ProbedWeights, type WeightProbe } from './weight-probe.ts';
@@ -144,7 +144,7 @@ class Fleet implements EngineFleet {
       engine.sample(quiet),
     );
     // Only now: tokens of an engine that failed are none of the answer.
-    if (onToken !== undefined) tellTokens(completions, onToken);
+    if (onToken !== undefined) reportTokens(completions, onToken);
     return completions;
   }
 

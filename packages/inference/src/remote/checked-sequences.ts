@@ -16,7 +16,7 @@ export interface CheckedSequence {
 }
 
 /** Rounding may take a logprob of a certain token above 0. */
-const mostLogprob = 1e-3;
+export const mostLogprob = 1e-3;
 
 /**
  * Checks that a server answered a request with what was asked for.

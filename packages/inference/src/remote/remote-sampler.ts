@@ -16,7 +16,7 @@ import {
 import { RequestError } from '@rlp/http/client';
 import { CompletionText, completionText } from '@rlp/models';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from '../backend.ts';
-import { requireFittingPrompt, requireScorable } from '../requests.ts';
+import { reportTokens, requireFittingPrompt, requireScorable } from '../requests.ts';
 import { type ResolvedSampleRequest, resolveSampleRequest } from '../sampling/options.ts';
 import { type CheckedSequence, checkedSequences } from './checked-sequences.ts';
 import { samplerError } from './remedies.ts';
@@ -92,7 +92,7 @@ export class RemoteSampler implements InferenceBackend {
       return checkedSequences(sequences, wire, this.#limits());
     });
     const completions = answer.map((sequence) => this.#completion(sequence, resolved, weights));
-    if (request.onToken !== undefined) tellTokens(completions, request.onToken);
+    if (request.onToken !== undefined) reportTokens(completions, request.onToken);
     return completions;
   }
 
@@ -304,16 +304,6 @@ export class RemoteSampler implements InferenceBackend {
     work: (request: Request, signal: AbortSignal) => Promise<Value>,
   ): Promise<readonly Value[]> {
     return this.#open(given, (signal) => Promise.all(requests.map((request) => work(request, signal))));
-  }
-}
-
-/** Reports each token of completions. */
-export function tellTokens(
-  completions: readonly Completion[],
-  onToken: NonNullable<SampleRequest['onToken']>,
-): void {
-  for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
-    for (const [t, token] of tokens.entries()) onToken({ member, token, logprob: behaviorLogprobs[t]! });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { TokenId, TokenScores } from '@rlp/core';
 import type { TokenLogits } from '../backend.ts';
-import { type AnswerLimits, unusable } from './checked-sequences.ts';
+import { type AnswerLimits, mostLogprob, unusable } from './checked-sequences.ts';
 import type { RemoteScores } from './remote-server.ts';
 
 /**
@@ -20,7 +20,7 @@ export function scoresAt(
   for (let t = 0; t < count; t++) {
     const distribution = full?.[from + t];
     const logprob = logprobs[from + t];
-    if (logprob === undefined || !(logprob <= 1e-3)) {
+    if (logprob === undefined || !(logprob <= mostLogprob)) {
       throw unusable(limits, `expected the logprob of prompt token ${from + t}, got ${logprob}`);
     }
     scores.logprobs[t] = Math.min(0, logprob);

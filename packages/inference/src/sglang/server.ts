@@ -3,7 +3,6 @@ import { type JsonClient, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import { unusable } from '../remote/checked-sequences.ts';
 import type { ResolvedRemoteOptions } from '../remote/options.ts';
-import { pathOnServer } from '../remote/path-on-server.ts';
 import type {
   PublicationInFiles,
   RemoteAbilities,
@@ -13,6 +12,7 @@ import type {
   RemoteServer,
   RemoteWeights,
 } from '../remote/remote-server.ts';
+import { adapterName, checkpointOf, pathOnServer } from '../remote/weights-on-server.ts';
 
 /** Logprob, token and perhaps its text. The first token of a prompt has no logprob. */
 const scoredToken = z.tuple([z.number().nullable(), z.int()], z.unknown());
@@ -138,7 +138,7 @@ export class SglangServer implements RemoteServer {
     const path = pathOnServer(publication.path, this.#options.remotePath);
     const { version } = publication;
     if (publication.kind === 'adapter') {
-      const model = `rlp-${version}-${path.replace(/[^\w.-]+/g, '-').slice(-80)}`;
+      const model = adapterName(version, path);
       await this.#command('/load_lora_adapter', { lora_name: model, lora_path: path }, signal);
       return { version, model, publication };
     }
@@ -147,9 +147,7 @@ export class SglangServer implements RemoteServer {
       await this.#flush(signal);
       await this.#load(path, String(version), signal);
     } catch (error) {
-      const before = current.publication?.kind === 'checkpoint' ? current.publication : undefined;
-      const old = before && pathOnServer(before.path, this.#options.remotePath);
-      await this.#load(old ?? this.#options.root, before ? String(before.version) : 'default', undefined);
+      await this.#load(...checkpointOf(current, this.#options), undefined);
       throw error;
     } finally {
       await this.#command('/continue_generation', {}, undefined);

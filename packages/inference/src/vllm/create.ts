@@ -8,10 +8,8 @@ import { RemoteSampler } from '../remote/remote-sampler.ts';
 import { probeVllm } from './probe.ts';
 import { VllmServer } from './server.ts';
 
-const schema = remoteSchema;
-
 /** Options of {@link createVllmSampler}. `url` is the root of the server, as in `http://127.0.0.1:8000`. */
-export interface VllmSamplerOptions extends z.input<typeof schema> {}
+export interface VllmSamplerOptions extends z.input<typeof remoteSchema> {}
 
 /**
  * A policy on a vLLM server, 0.10.2 or newer.
@@ -24,7 +22,7 @@ export interface VllmSamplerOptions extends z.input<typeof schema> {}
  *   give tokens.
  */
 export async function createVllmSampler(options: VllmSamplerOptions): Promise<InferenceBackend> {
-  const resolved = parseOptions('createVllmSampler', schema, options);
+  const resolved = parseOptions('createVllmSampler', remoteSchema, options);
   const client = new JsonClient('createVllmSampler', withPool(resolved), () =>
     RandomStream.named('vllm', resolved.url),
   );

@@ -2,7 +2,6 @@ import type { TokenId } from '@rlp/core';
 import { type JsonClient, RequestError } from '@rlp/http/client';
 import { unusable } from '../remote/checked-sequences.ts';
 import type { ResolvedRemoteOptions } from '../remote/options.ts';
-import { pathOnServer } from '../remote/path-on-server.ts';
 import type {
   PublicationInFiles,
   RemoteAbilities,
@@ -12,6 +11,7 @@ import type {
   RemoteServer,
   RemoteWeights,
 } from '../remote/remote-server.ts';
+import { adapterName, checkpointOf, pathOnServer } from '../remote/weights-on-server.ts';
 import {
   completionsSchema,
   generateSchema,
@@ -136,7 +136,7 @@ export class VllmServer implements RemoteServer {
     const path = pathOnServer(publication.path, this.#options.remotePath);
     const { version } = publication;
     if (publication.kind === 'adapter') {
-      const model = `rlp-${version}-${path.replace(/[^\w.-]+/g, '-').slice(-80)}`;
+      const model = adapterName(version, path);
       await this.#loadAdapter(model, path, signal);
       return { version, model, publication };
     }
@@ -168,16 +168,14 @@ export class VllmServer implements RemoteServer {
   async #loadCheckpoint(
     path: string,
     version: number,
-    { publication }: RemoteWeights,
+    current: RemoteWeights,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     await this.#command('/pause?mode=wait&clear_cache=true', {}, signal);
     try {
       await this.#reload(path, String(version), signal);
     } catch (error) {
-      const before = publication?.kind === 'checkpoint' ? publication : undefined;
-      const old = before && pathOnServer(before.path, this.#options.remotePath);
-      await this.#reload(old ?? this.#options.root, before ? String(before.version) : 'default', undefined);
+      await this.#reload(...checkpointOf(current, this.#options), undefined);
       throw error;
     } finally {
       await this.#command('/resume', {}, undefined);
