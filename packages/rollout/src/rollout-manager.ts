@@ -18,7 +18,12 @@ import {
 } from './collect-options.ts';
 import { type EpisodeOutcome, unfinished } from './episode/episode-record.ts';
 import { runGroup } from './episode/group.ts';
-import type { GroupContext, GroupStart, RolloutDependencies } from './episode/group-context.ts';
+import {
+  episodesOf,
+  type GroupContext,
+  type GroupStart,
+  type RolloutDependencies,
+} from './episode/group-context.ts';
 import { guarded } from './episode/guarded.ts';
 import { newMembers } from './episode/member.ts';
 import { lostInJson } from './episode/plain-state.ts';
@@ -281,7 +286,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
    */
   unfinished(): Trajectory<Metadata, Outcome>[] {
     return [...this.#running].flatMap((context) =>
-      context.members.map(({ trajectory }, member) => trajectory ?? unfinished(context, member, 'pending')),
+      episodesOf(context).map((episode) => episode.member.trajectory ?? unfinished(episode, 'pending')),
     );
   }
 

@@ -9,7 +9,7 @@ import {
 } from '@rlp/core';
 import { boundaryOf } from './boundary.ts';
 import { withLastView, withToolCalls } from './conversation.ts';
-import type { GroupContext } from './group-context.ts';
+import type { Episode } from './group-context.ts';
 import type { Ending } from './guarded.ts';
 
 /** An episode's record, and what only the manager needs to know of it. */
@@ -34,45 +34,41 @@ export interface End {
 
 /** Asks the environment what it has to say about an episode that came to its end. */
 export async function finish<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
   { status, termination }: End,
 ): Promise<EpisodeOutcome<Metadata, Outcome>> {
-  const { progress } = context.members[member]!;
+  const { context, member } = episode;
+  const { progress } = member;
   const state = progress.state!;
   const { transcript, ...said } = await context.environment.ending(state);
   const view = context.environment.lastView(state);
-  if (view !== undefined && progress.steps.length > 0) context.events.answered(context, member, view);
+  if (view !== undefined && progress.steps.length > 0) context.events.answered(episode, view);
   const messages = transcript ?? withLastView(progress.messages, view);
-  return ended(context, member, record(context, member, { messages }, { status, termination, ...said }));
+  return ended(episode, record(episode, { messages }, { status, termination, ...said }));
 }
 
 /** The record of an episode that an error ended. Throws errors that are neither the environment's nor the sampler's. */
 export function brokenOutcome<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
   error: unknown,
 ): EpisodeOutcome<Metadata, Outcome> {
-  if (context.signal.aborted) return abortedOutcome(context, member);
+  const { context, member } = episode;
+  if (context.signal.aborted) return abortedOutcome(episode);
   const boundary = boundaryOf(error);
   if (boundary === undefined) throw error;
   const { message } = error as RlpError;
-  const { messages } = context.members[member]!.progress;
+  const { messages } = member.progress;
   const end = { status: 'failed', termination: { reason: 'error', detail: message } } as const;
-  const trajectory = record(context, member, { messages }, end);
+  const trajectory = record(episode, { messages }, end);
   const failure = withCause({ boundary, message }, error);
-  return { ...ended(context, member, { ...trajectory, failure }), error: error as RlpError };
+  return { ...ended(episode, { ...trajectory, failure }), error: error as RlpError };
 }
 
 /** The record of an episode that a signal stopped. */
 export function abortedOutcome<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
 ): EpisodeOutcome<Metadata, Outcome> {
-  return ended(context, member, {
-    ...unfinished(context, member, 'aborted'),
-    termination: { reason: 'aborted' },
-  });
+  return ended(episode, { ...unfinished(episode, 'aborted'), termination: { reason: 'aborted' } });
 }
 
 /**
@@ -80,16 +76,14 @@ export function abortedOutcome<S extends State, Metadata, Outcome>(
  * environment showed them, because the next prompt continues them.
  */
 export function unfinished<S extends State, Metadata, Outcome>(
-  context: Pick<GroupContext<S, Metadata, Outcome>, 'task' | 'groupId' | 'members' | 'dependencies'>,
-  member: number,
+  { context, index, member }: Episode<S, Metadata, Outcome>,
   status: 'pending' | 'aborted',
 ): Trajectory<Metadata, Outcome> {
-  const { progress } = context.members[member]!;
-  const { state, answered, policyVersion } = progress;
-  const steps = progress.steps.slice(0, answered.steps);
+  const { state, answered, policyVersion } = member.progress;
+  const steps = member.progress.steps.slice(0, answered.steps);
   const { version } = context.dependencies.environment;
   return {
-    id: `${context.groupId}/${member}`,
+    id: `${context.groupId}/${index}`,
     task: context.task,
     steps,
     messages: answered.messages,
@@ -97,35 +91,34 @@ export function unfinished<S extends State, Metadata, Outcome>(
     status,
     ...(state !== undefined && { state, ...(version !== undefined && { environmentVersion: version }) }),
     policyVersion,
-    group: { id: context.groupId, member },
+    group: { id: context.groupId, member: index },
   };
 }
 
 /** The outcome of an episode, once it is told to those who watch. */
 function ended<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
   trajectory: Trajectory<Metadata, Outcome>,
 ): EpisodeOutcome<Metadata, Outcome> {
-  const self = context.members[member]!;
-  const { splits, splitReason } = self.progress;
-  self.trajectory = trajectory;
-  self.waitsFor = 'nothing';
-  context.events.ended(context, member, trajectory);
+  const { context, member } = episode;
+  const { splits, splitReason } = member.progress;
+  member.trajectory = trajectory;
+  member.waitsFor = 'nothing';
+  context.events.ended(episode, trajectory);
   if (trajectory.status !== 'aborted') context.onEnded?.(trajectory);
-  return { trajectory, splits, splitReason, carriedSteps: self.carriedSteps };
+  return { trajectory, splits, splitReason, carriedSteps: member.carriedSteps };
 }
 
 function record<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
   said: { readonly messages: readonly Message[] },
   { status, termination, outcome, metrics }: End & Omit<Ending<Outcome>, 'transcript'>,
 ): Trajectory<Metadata, Outcome> {
-  const { progress } = context.members[member]!;
+  const { context, index, member } = episode;
+  const { progress } = member;
   const { messages, steps } = withToolCalls(said.messages, progress.steps, context.dependencies.chat);
   return {
-    id: `${context.groupId}/${member}`,
+    id: `${context.groupId}/${index}`,
     task: context.task,
     steps,
     messages,
@@ -135,6 +128,6 @@ function record<S extends State, Metadata, Outcome>(
     ...(outcome !== undefined && { outcome }),
     ...(metrics !== undefined && { metrics }),
     policyVersion: progress.policyVersion,
-    group: { id: context.groupId, member },
+    group: { id: context.groupId, member: index },
   };
 }

@@ -11,8 +11,8 @@ import type { ResolvedRolloutOptions } from '../options.ts';
 import type { View } from './context.ts';
 import { withView } from './conversation.ts';
 import { abortedOutcome, brokenOutcome, type End, type EpisodeOutcome, finish } from './episode-record.ts';
-import type { GroupContext } from './group-context.ts';
-import type { Progress } from './member.ts';
+import type { Episode, GroupContext } from './group-context.ts';
+import type { Member, Progress } from './member.ts';
 import { nextPrompt } from './next-prompt.ts';
 import { sampleTurn } from './sample-turn.ts';
 
@@ -35,49 +35,49 @@ export interface Answered<S extends State> {
 
 /** Runs an episode from a turn that the policy answered to its end. */
 export async function runEpisode<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
   first: Answered<S>,
 ): Promise<EpisodeOutcome<Metadata, Outcome>> {
+  const { context, member } = episode;
   const { clock } = context.dependencies;
-  const { progress } = context.members[member]!;
+  const { progress } = member;
   try {
     for (let answered = first; ; ) {
-      if (answered.completion.stopReason === 'abort') return abortedOutcome(context, member);
+      if (answered.completion.stopReason === 'abort') return abortedOutcome(episode);
       await context.pace.pass();
-      await recordStep(context, member, answered);
+      await recordStep(episode, answered);
       const asked = clock?.();
       progress.state = await answer(context, answered);
       progress.answered = { steps: progress.steps.length, messages: progress.messages };
       const next = await afterAnswer(context, progress, answered.turn.view);
       if (asked !== undefined) timeEnvironment(progress, clock!() - asked);
-      if ('status' in next) return await finish(context, member, next);
-      context.events.answered(context, member, next.view);
-      answered = await nextTurn(context, member, next);
+      if ('status' in next) return await finish(episode, next);
+      context.events.answered(episode, next.view);
+      answered = await nextTurn(episode, next);
     }
   } catch (error) {
-    return brokenOutcome(context, member, error);
+    return brokenOutcome(episode, error);
   }
 }
 
-/** Samples a member's next turn. */
+/** Samples an episode's next turn. */
 export async function nextTurn<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
   turn: Turn<S>,
 ): Promise<Answered<S>> {
-  const path = [member, context.members[member]!.progress.steps.length];
+  const { context, index, member } = episode;
+  const path = [index, member.progress.steps.length];
   const { completions, sampleMs } = await draw(context, turn, { count: 1, path, members: [member] });
   return { turn, completion: completions[0]!, sampleMs };
 }
 
 /** Appends what the policy did in a turn. */
 async function recordStep<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
   { turn: { state, view, prompt }, completion, sampleMs }: Answered<S>,
 ): Promise<void> {
-  const { progress } = context.members[member]!;
+  const { context, member } = episode;
+  const { progress } = member;
   const { tokens, behaviorLogprobs, text, stopReason, policyVersion } = completion;
   const { observation, messages } = withView(progress.messages, view);
   progress.messages = [...messages, { role: 'assistant', content: text }];
@@ -95,7 +95,7 @@ async function recordStep<S extends State, Metadata, Outcome>(
   progress.steps.push(step);
   const stateKey = await context.environment.stateKey(state);
   if (stateKey !== undefined) progress.steps[progress.steps.length - 1] = { ...step, stateKey };
-  context.events.sampled(context, member);
+  context.events.sampled(episode);
 }
 
 /** Adds what the environment took to the step that it answered. */
@@ -172,17 +172,17 @@ export async function draw<S extends State, Metadata, Outcome>(
     readonly count: number;
     readonly path: readonly (string | number)[];
     /** Those who wait for it. */
-    readonly members: readonly number[];
+    readonly members: readonly Pick<Member<S>, 'waitsFor'>[];
   },
 ): Promise<{ readonly completions: readonly Completion[]; readonly sampleMs: number | undefined }> {
   const { dependencies, options, signal, watchdog, groupId } = context;
   const { sampler, clock, tokenizer } = dependencies;
   const seed = JSON.stringify([options.seed, groupId, ...path]);
   const begun = clock?.();
-  for (const member of members) context.members[member]!.waitsFor = 'sampler';
+  for (const member of members) member.waitsFor = 'sampler';
   const request = { prompt, maxTokens, count, seed };
   const completions = await sampleTurn(sampler, request, { options, signal, watchdog });
-  for (const member of members) context.members[member]!.waitsFor = 'environment';
+  for (const member of members) member.waitsFor = 'environment';
   const sampleMs = begun === undefined ? undefined : clock!() - begun;
   context.meter.add(completions.reduce((sum, { tokens }) => sum + tokens.length, 0));
   return {

@@ -49,3 +49,18 @@ export interface GroupContext<S extends State, Metadata, Outcome> extends GroupS
   /** Called when an episode ends, before its group does. */
   readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
 }
+
+/** One episode of a group. */
+export interface Episode<S extends State, Metadata, Outcome> {
+  readonly context: GroupContext<S, Metadata, Outcome>;
+  /** Its place in the group. */
+  readonly index: number;
+  readonly member: Member<S, Metadata, Outcome>;
+}
+
+/** The episodes of a group, in the order of its members. */
+export function episodesOf<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+): Episode<S, Metadata, Outcome>[] {
+  return context.members.map((member, index) => ({ context, index, member }));
+}

@@ -2,7 +2,7 @@ import { EnvironmentError, RandomStream, type State } from '@rlp/core';
 import { encodeView } from './context.ts';
 import { draw, roomFor, runEpisode, type Turn } from './episode.ts';
 import { brokenOutcome, type End, type EpisodeOutcome, finish } from './episode-record.ts';
-import type { GroupContext } from './group-context.ts';
+import { type Episode, episodesOf, type GroupContext } from './group-context.ts';
 import { emptyProgress, isOver } from './member.ts';
 import { resumeEpisode } from './resume-episode.ts';
 
@@ -17,68 +17,72 @@ type Opening<S extends State> = { readonly state: S } & ({ readonly end: End } |
 export async function runGroup<S extends State, Metadata, Outcome>(
   context: GroupContext<S, Metadata, Outcome>,
 ): Promise<readonly EpisodeOutcome<Metadata, Outcome>[]> {
-  const members = [...context.members.keys()];
-  const hasBegun = (member: number) => {
-    const known = context.carried?.get(member);
+  const episodes = episodesOf(context);
+  const hasBegun = ({ index }: { readonly index: number }) => {
+    const known = context.carried?.get(index);
     return known !== undefined && (known.steps.length > 0 || isOver(known));
   };
-  const fresh = members.filter((member) => !hasBegun(member));
-  const carried = members.filter(hasBegun);
+  const fresh = episodes.filter((episode) => !hasBegun(episode));
+  const carried = episodes.filter(hasBegun);
   const outcomes = await Promise.all([
     fresh.length === 0 ? [] : beginEpisodes(context, fresh),
-    ...carried.map((member) => resumeEpisode(context, member, context.carried!.get(member)!)),
+    ...carried.map((episode) => resumeEpisode(episode, context.carried!.get(episode.index)!)),
   ]);
   const [begun, ...others] = outcomes;
-  for (const [at, member] of carried.entries()) begun[member] = others[at]!;
+  for (const [at, { index }] of carried.entries()) begun[index] = others[at]!;
   return begun;
 }
 
-/** Runs the members that have not acted yet. */
+/** Runs the episodes that have not acted yet. */
 async function beginEpisodes<S extends State, Metadata, Outcome>(
   context: GroupContext<S, Metadata, Outcome>,
-  members: readonly number[],
+  episodes: readonly Episode<S, Metadata, Outcome>[],
 ): Promise<EpisodeOutcome<Metadata, Outcome>[]> {
-  const startVersion = context.members[members[0]!]!.progress.policyVersion;
+  const startVersion = episodes[0]!.member.progress.policyVersion;
   const outcomes: EpisodeOutcome<Metadata, Outcome>[] = [];
   type Run = (
-    member: number,
+    episode: Episode<S, Metadata, Outcome>,
   ) => EpisodeOutcome<Metadata, Outcome> | Promise<EpisodeOutcome<Metadata, Outcome>>;
   const all = async (run: Run) => {
-    const settle = async (member: number) => {
-      outcomes[member] = await run(member);
+    const settle = async (episode: Episode<S, Metadata, Outcome>) => {
+      outcomes[episode.index] = await run(episode);
     };
-    await Promise.all(members.map(settle));
+    await Promise.all(episodes.map(settle));
     return outcomes;
   };
   const open = (state?: S) => {
-    for (const member of members) context.members[member]!.progress = emptyProgress(startVersion, state);
+    for (const { member } of episodes) member.progress = emptyProgress(startVersion, state);
   };
-  open(firstState(context, members).state);
-  for (const member of members) context.events.started(context, member);
+  open(firstState(context, episodes).state);
+  for (const episode of episodes) context.events.started(episode);
   try {
-    const opening = await openEpisodes(context, members);
+    const opening = await openEpisodes(context, episodes);
     open(opening.state);
-    if ('end' in opening) return await all((member) => finish(context, member, opening.end));
+    if ('end' in opening) return await all((episode) => finish(episode, opening.end));
     const { turn } = opening;
     // Member m draws from stream m, whoever else is asked for.
-    const count = Math.max(...members) + 1;
-    const { completions, sampleMs } = await draw(context, turn, { count, path: ['first'], members });
-    return await all((member) =>
-      runEpisode(context, member, { turn, completion: completions[member]!, sampleMs }),
+    const count = Math.max(...episodes.map(({ index }) => index)) + 1;
+    const { completions, sampleMs } = await draw(context, turn, {
+      count,
+      path: ['first'],
+      members: episodes.map(({ member }) => member),
+    });
+    return await all((episode) =>
+      runEpisode(episode, { turn, completion: completions[episode.index]!, sampleMs }),
     );
   } catch (error) {
-    return all((member) => brokenOutcome(context, member, error));
+    return all((episode) => brokenOutcome(episode, error));
   }
 }
 
 /** The first state and turn, once for the whole group. */
 async function openEpisodes<S extends State, Metadata, Outcome>(
   context: GroupContext<S, Metadata, Outcome>,
-  members: readonly number[],
+  episodes: readonly Episode<S, Metadata, Outcome>[],
 ): Promise<Opening<S>> {
   const { environment, dependencies, task, groupId, options } = context;
   const seed = RandomStream.named(options.seed, 'environment', groupId).integer(0xffffffff);
-  const given = firstState(context, members);
+  const given = firstState(context, episodes);
   const state =
     given.state === undefined
       ? await environment.reset(task, seed)
@@ -104,9 +108,9 @@ async function openEpisodes<S extends State, Metadata, Outcome>(
 /** The state that the members begin in, if it is known before the environment is asked. */
 function firstState<S extends State, Metadata, Outcome>(
   { state, carried }: GroupContext<S, Metadata, Outcome>,
-  members: readonly number[],
+  episodes: readonly Episode<S, Metadata, Outcome>[],
 ): { readonly state?: S | undefined; readonly environmentVersion?: string | undefined } {
   if (state !== undefined) return { state };
-  const known = carried?.get(members[0]!);
+  const known = carried?.get(episodes[0]!.index);
   return { state: known?.state as S | undefined, environmentVersion: known?.environmentVersion };
 }

@@ -2,7 +2,7 @@ import type { State, Trajectory } from '@rlp/core';
 import type { View } from './context.ts';
 import { afterAnswer, nextTurn, runEpisode } from './episode.ts';
 import { brokenOutcome, type EpisodeOutcome, finish } from './episode-record.ts';
-import type { GroupContext } from './group-context.ts';
+import type { Episode } from './group-context.ts';
 import { isOver, type Progress } from './member.ts';
 
 /**
@@ -10,26 +10,25 @@ import { isOver, type Progress } from './member.ts';
  * names. One that is over stays as it is. A state that the environment cannot go on from fails the episode.
  */
 export async function resumeEpisode<S extends State, Metadata, Outcome>(
-  context: GroupContext<S, Metadata, Outcome>,
-  member: number,
+  episode: Episode<S, Metadata, Outcome>,
   trajectory: Trajectory<Metadata, Outcome>,
 ): Promise<EpisodeOutcome<Metadata, Outcome>> {
-  const self = context.members[member]!;
+  const { context, member } = episode;
   if (isOver(trajectory)) {
-    self.trajectory = trajectory;
+    member.trajectory = trajectory;
     context.onEnded?.(trajectory);
     return { trajectory, splits: 0, carriedSteps: trajectory.steps.length, isCarried: true };
   }
-  self.progress = progressOf(trajectory);
-  self.carriedSteps = trajectory.steps.length;
-  context.events.started(context, member);
+  member.progress = progressOf(trajectory);
+  member.carriedSteps = trajectory.steps.length;
+  context.events.started(episode);
   try {
-    self.progress.state = context.environment.given(trajectory.state, trajectory.environmentVersion);
-    const next = await afterAnswer(context, self.progress, lastView(trajectory));
-    if ('status' in next) return await finish(context, member, next);
-    return await runEpisode(context, member, await nextTurn(context, member, next));
+    member.progress.state = context.environment.given(trajectory.state, trajectory.environmentVersion);
+    const next = await afterAnswer(context, member.progress, lastView(trajectory));
+    if ('status' in next) return await finish(episode, next);
+    return await runEpisode(episode, await nextTurn(episode, next));
   } catch (error) {
-    return brokenOutcome(context, member, error);
+    return brokenOutcome(episode, error);
   }
 }
 

@@ -13,12 +13,15 @@ import type { View } from '../episode/context.ts';
 import { withCalls, withView } from '../episode/conversation.ts';
 import type { Progress } from '../episode/member.ts';
 
-/** What the events of a group are made of. */
+/** What the events of an episode are made of. */
 interface Source {
-  readonly task: { readonly id: string };
-  readonly groupId: string;
-  readonly members: readonly { readonly progress: Progress<State> }[];
-  readonly dependencies: { readonly chat?: ChatRenderer | undefined };
+  readonly context: {
+    readonly task: { readonly id: string };
+    readonly groupId: string;
+    readonly dependencies: { readonly chat?: ChatRenderer | undefined };
+  };
+  readonly index: number;
+  readonly member: { readonly progress: Progress<State> };
 }
 
 type Told = RolloutEvent extends infer Event
@@ -62,33 +65,33 @@ export class EventBus {
   }
 
   /** An episode begins or goes on. */
-  started(source: Source, member: number): void {
+  started(source: Source): void {
     if (!this.isHeard) return;
-    this.#tell(source, member, {
+    this.#tell(source, {
       type: 'episode-started',
-      steps: source.members[member]!.progress.steps.length,
+      steps: source.member.progress.steps.length,
     });
   }
 
   /** The policy answered: its last step. */
-  sampled(source: Source, member: number): void {
+  sampled(source: Source): void {
     if (!this.isHeard) return;
-    const { steps } = source.members[member]!.progress;
-    this.#tell(source, member, { type: 'turn-sampled', index: steps.length - 1, step: steps.at(-1)! });
+    const { steps } = source.member.progress;
+    this.#tell(source, { type: 'turn-sampled', index: steps.length - 1, step: steps.at(-1)! });
   }
 
   /** The environment answered: what it shows now. */
-  answered(source: Source, member: number, view: View): void {
+  answered(source: Source, view: View): void {
     if (!this.isHeard) return;
-    const { messages: before, steps } = source.members[member]!.progress;
+    const { messages: before, steps } = source.member.progress;
     const { observation } = withView(before, view);
     const messages = added(before, view, observation);
     const index = steps.length - 1;
     const said = Array.isArray(view) ? (view as readonly Message[])[before.length - 1] : undefined;
-    const { tool_calls: calls = [] } = withCalls(said ?? before.at(-1)!, source.dependencies.chat);
+    const { tool_calls: calls = [] } = withCalls(said ?? before.at(-1)!, source.context.dependencies.chat);
     for (const [at, call] of calls.entries()) {
       const result = resultOf(call, at, messages);
-      this.#tell(source, member, {
+      this.#tell(source, {
         type: 'tool-called',
         index,
         call,
@@ -97,16 +100,16 @@ export class EventBus {
     }
     const environmentMs = steps.at(-1)!.timing?.environmentMs;
     const timing = environmentMs === undefined ? {} : { environmentMs };
-    this.#tell(source, member, { type: 'state-updated', index, messages, ...timing });
+    this.#tell(source, { type: 'state-updated', index, messages, ...timing });
   }
 
   /** An episode ended. */
-  ended(source: Source, member: number, trajectory: Trajectory): void {
+  ended(source: Source, trajectory: Trajectory): void {
     if (!this.isHeard) return;
-    this.#tell(source, member, { type: 'episode-ended', trajectory });
+    this.#tell(source, { type: 'episode-ended', trajectory });
   }
 
-  #tell({ groupId, task }: Source, member: number, told: Told): void {
+  #tell({ context: { groupId, task }, index: member }: Source, told: Told): void {
     const atMs = this.#clock?.();
     const place = { episode: `${groupId}/${member}`, task: task.id, ...(atMs !== undefined && { atMs }) };
     this.send({ ...place, ...told } as RolloutEvent);
