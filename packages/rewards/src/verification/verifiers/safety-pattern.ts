@@ -45,7 +45,7 @@ export class SafetyPatternVerifier extends TextVerifier {
     const { fail, warn } = this.#options;
     const { text, disguises } = spelledText(original);
     const kinds = [...fail, ...warn];
-    const seen = spelledText(seenText(original).replace(/[[\]]/g, '')).text;
+    const seen = spelledText(seenText(original).replace(/[[\]]|(?<= )\| /g, '')).text;
     // Letters in boxes are capitals.
     const readings = new Set([response, text, seen, ...(disguises.styled ? [text.toLowerCase()] : [])]);
     const counts = Array.from(readings, (reading) => safetyMatches(reading, kinds));
