@@ -32,14 +32,16 @@ export interface TaskSource<Metadata = unknown> {
 }
 
 /** Schema of a regular expression as text. */
-export const patternSchema: z.ZodType<string> = z.string().refine((source) => {
-  try {
-    new RegExp(source);
-    return true;
-  } catch {
-    return false;
-  }
-}, 'must be a regular expression');
+export const patternSchema: z.ZodType<string> = z
+  .string({ error: ({ input }) => (input instanceof RegExp ? 'must be text; pass its `source`' : undefined) })
+  .refine((source) => {
+    try {
+      new RegExp(source);
+      return true;
+    } catch {
+      return false;
+    }
+  }, 'must be a regular expression');
 
 /** Schema of {@link Task} with metadata left as it is; JSON leaves out what is undefined. */
 export const taskSchema: z.ZodType<Task> = z.object({

@@ -373,6 +373,9 @@ describe('withTermination', () => {
 
   it('wants something to end by', () => {
     expect(() => withTermination(ask(), {})).toThrow('give pattern, tool or maxTokens');
+    expect(() => withTermination(ask(), { pattern: /DONE/ as never })).toThrow(
+      'pattern: must be text; pass its `source`',
+    );
     expect(() => withTermination(ask(), { pattern: '(' })).toThrow('pattern');
   });
 });
