@@ -1,6 +1,6 @@
 import type { Loss, LossInputs, LossOutput, TensorOps } from '@rlp/core';
 import { importanceRatio } from './importance-ratio.ts';
-import { klEstimate } from './kl-estimate.ts';
+import { type KlInputs, type KlOptions, klEstimate } from './kl-estimate.ts';
 import { type CountFloor, limit } from './masked.ts';
 import {
   isComputed,
@@ -147,12 +147,21 @@ function withProximalKl<T>(
   options: ResolvedPolicyLoss,
 ): T {
   if (options.proximalKlCoefficient === 0) return losses;
-  const estimator = options.proximalKlEstimator;
   const inputs = { logprobs, referenceLogprobs: proximalLogprobs };
-  const logRatioLimit = estimator === 'k3' ? options.logRatioLimit : undefined;
-  const kl = klEstimate(ops, inputs, { estimator, logRatioLimit });
+  const kl = boundedKl(ops, inputs, options, { estimator: options.proximalKlEstimator });
   const counted = options.proximalKlTokens === 'column' ? ops.mul(kl, columns.selected!) : kl;
   return ops.add(losses, ops.mul(ops.constant(options.proximalKlCoefficient), counted));
+}
+
+/** {@link klEstimate}, in which the limit of log ratios bounds `k3` only: the others cannot overflow. */
+function boundedKl<T>(
+  ops: TensorOps<T>,
+  inputs: KlInputs<T>,
+  { logRatioLimit }: ResolvedPolicyLoss,
+  kl: Omit<KlOptions, 'logRatioLimit'>,
+): T {
+  const deltaLimit = kl.estimator === 'k3' ? logRatioLimit : undefined;
+  return klEstimate(ops, inputs, { ...kl, logRatioLimit: deltaLimit });
 }
 
 /** Token losses times everything that weighs or drops them. */
@@ -182,17 +191,11 @@ function penaltiesOf<T>(
 ): { terms: T[]; metrics: Record<string, T> } {
   const terms: T[] = [];
   const metrics: Record<string, T> = {};
-  const { klCoefficient, entropyCoefficient, logRatioLimit } = options;
+  const { klCoefficient, entropyCoefficient } = options;
   if (klCoefficient !== 0) {
     const inputs = { logprobs, referenceLogprobs: columns.referenceLogprobs! };
     const { klEstimator: estimator, klLimit, klGradient: gradient } = options;
-    const deltaLimit = estimator === 'k3' ? logRatioLimit : undefined;
-    const kl = klEstimate(ops, inputs, {
-      estimator,
-      gradient,
-      limit: klLimit,
-      logRatioLimit: deltaLimit,
-    });
+    const kl = boundedKl(ops, inputs, options, { estimator, gradient, limit: klLimit });
     const counted = options.klWeight === 'ratio' ? ops.mul(kl, ratio) : kl;
     const coefficient = klCoefficient === 'column' ? columns.klCoefficients! : ops.constant(klCoefficient);
     terms.push(ops.mul(coefficient, counted));

@@ -1,7 +1,7 @@
 import type { TensorOps } from '@rlp/core';
 import type { SurrogateInputs } from './clipped-surrogate.ts';
 import type { RatioInputs } from './importance-ratio.ts';
-import { type CountFloor, limit, maskedRowMean, sign } from './masked.ts';
+import { type CountFloor, limit, maskedRowMean, not, sign } from './masked.ts';
 
 /**
  * Importance sampling without any bound, `L = −ρ · A`. Tinker's `importance_sampling`.
@@ -131,7 +131,7 @@ export function divergenceMask<T>(
     dropped === 'both'
       ? ops.add(rose, fell)
       : ops.add(ops.mul(rose, ops.greater(advantages, zero)), ops.mul(fell, ops.greater(zero, advantages)));
-  return ops.sub(ops.constant(1), isOut);
+  return not(ops, isOut);
 }
 
 /** `q·(ln q − ln p) + (1 − q)·ln((1 − q + ε) / (1 − p + ε))` with `ε = 1e-8`, as SkyRL has it. */

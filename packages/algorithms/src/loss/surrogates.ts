@@ -1,6 +1,6 @@
 import type { TensorOps } from '@rlp/core';
 import { clippedSurrogate } from './clipped-surrogate.ts';
-import { type CountFloor, maskedRowMean } from './masked.ts';
+import { type CountFloor, maskedRowMean, not } from './masked.ts';
 import {
   divergenceMask,
   geometricMeanRatio,
@@ -126,7 +126,7 @@ export function boundMetrics<T>(
     }
     case 'dppo': {
       const inputs = { logprobs, proximalLogprobs, advantages };
-      const dropped = ops.sub(ops.constant(1), divergenceMask(ops, inputs, parameters));
+      const dropped = not(ops, divergenceMask(ops, inputs, parameters));
       return { 'clip/low': ops.mul(dropped, isBad), 'clip/high': ops.mul(dropped, isGood) };
     }
     default:
