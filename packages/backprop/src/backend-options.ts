@@ -26,10 +26,7 @@ const adapterShape = {
    * published in merged weights and not as an adapter. Default `'lora'`.
    */
   variant: z.enum(['lora', 'dora']).optional(),
-  /**
-   * Layers to adapt, by the last part of their names, such as `q_proj`. Default: every linear layer of the
-   * decoder.
-   */
+  /** Layers to adapt, by the last part of their names, such as `q_proj`. Default: every linear layer of the decoder. */
   targets: z.array(z.string().min(1)).min(1).optional(),
   /**
    * Modules that are trained in full beside the correction, by the ends of their paths, such as `lm_head`, `embed_tokens` or
@@ -57,8 +54,7 @@ const loraSchema = z
     /** Seed of the random streams that A and the masks of dropout are drawn from. Default `'lora'`. */
     seed: z.union([z.string(), z.number()]).default('lora'),
     /**
-     * Folder of a PEFT adapter to continue from. Its files decide rank, alpha, scaling, variant, targets and
-     * modules. Default: a
+     * Folder of a PEFT adapter to continue from. Its files decide rank, alpha, scaling, variant, targets and modules. Default: a
      * correction of zero.
      */
     adapter: z.string().min(1).optional(),
@@ -103,15 +99,9 @@ const schema = z.strictObject({
   maxGradientNorm: maxGradientNormSchema.prefault(1),
   /** Maximum positions of one pass, those included that only attention pads. Bounds activation memory. Default 4096. */
   tokensPerMicroBatch: z.int().min(1).default(4096),
-  /**
-   * Trains a low-rank correction of frozen weights. `{}` selects its defaults. Default: every weight is
-   * trained.
-   */
+  /** Trains a low-rank correction of frozen weights. `{}` selects its defaults. Default: every weight is trained. */
   lora: loraSchema.optional(),
-  /**
-   * `'initial'` keeps a copy of the first policy for reference logprobs. `'none'` saves its memory. Default
-   * `'initial'`.
-   */
+  /** `'initial'` keeps a copy of the first policy for reference logprobs. `'none'` saves its memory. Default `'initial'`. */
   reference: z.enum(['initial', 'none']).default('initial'),
   /** `'recompute'` computes each layer again in the backward pass to save memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).default('keep'),

@@ -171,10 +171,14 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
         `scoreTokens: expected a prompt of at least one token, and below ${this.contextLength} tokens with the completion, got ${prompt.length} and ${completion.length}`,
       );
     }
+    this.#requireKnown('scoreTokens', tokens);
+  }
+
+  #requireKnown(owner: string, tokens: readonly TokenId[]): void {
     const foreign = tokens.find((t) => !(Number.isInteger(t) && t >= 0 && t < this.vocabularySize));
     if (foreign === undefined) return;
     throw new ArgumentError(
-      `scoreTokens: token ${foreign} is outside the vocabulary of ${this.vocabularySize}; encode with the tokenizer of the base model`,
+      `${owner}: token ${foreign} is outside the vocabulary of ${this.vocabularySize}; encode with the tokenizer of the base model`,
     );
   }
 
@@ -215,12 +219,7 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
         `sample: expected a prompt of 1 to ${this.contextLength - 1} tokens, got ${prompt.length}`,
       );
     }
-    const foreign = prompt.find((t) => !(Number.isInteger(t) && t >= 0 && t < this.vocabularySize));
-    if (foreign !== undefined) {
-      throw new ArgumentError(
-        `sample: token ${foreign} is outside the vocabulary of ${this.vocabularySize}; encode with the tokenizer of the base model`,
-      );
-    }
+    this.#requireKnown('sample', prompt);
     if (minP !== 0 || repetitionPenalty !== 1) {
       throw new ArgumentError(
         "sample: Tinker's protocol has no minP and no repetitionPenalty; leave them out",

@@ -58,6 +58,7 @@ export function feedsOf({ inputNames }: EngineSession, tensors: Tensors): Tensor
   return Object.fromEntries(inputNames.map((name) => [name, tensors[name]!]));
 }
 
+/** An output in float32. The array belongs to the tensor. */
 export function floats(outputs: Tensors, name: string): Float32Array {
   return outputs[name]!.data as Float32Array;
 }
