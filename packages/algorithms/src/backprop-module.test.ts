@@ -2,8 +2,8 @@ import { TabularBackend } from '@rlp/backprop/tabular';
 import { ArgumentError, OptionsError, type Step, TrainingError, type Trajectory } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { gae } from './advantage/gae.ts';
-import { aggregationWeights } from './aggregation.ts';
 import { BackpropModule } from './backprop-module.ts';
+import { aggregationWeights } from './loss/aggregation.ts';
 import { policyLoss } from './loss/policy-loss.ts';
 
 const half = Math.log(0.5);

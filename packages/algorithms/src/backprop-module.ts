@@ -17,13 +17,13 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { type GaeResult, gae } from './advantage/gae.ts';
-import { aggregationModes } from './aggregation.ts';
 import { criticLoss } from './loop/critic-loss.ts';
 import { criticSequences } from './loop/critic-update.ts';
 import type { Experience } from './loop/experience.ts';
 import { type ResolvedRlOptions, resolveRlOptions } from './loop/options.ts';
 import { policyLossOf, policySequences } from './loop/policy-update.ts';
 import { type Score, scoreSequences } from './loop/scores.ts';
+import { aggregationModes } from './loss/aggregation.ts';
 import { type DecisionNumbers, numbersPerToken, spreadOverSequence } from './sequence/decision-numbers.ts';
 import type { TokenRows } from './statistics/token-rows.ts';
 import { whitened } from './statistics/whitened.ts';

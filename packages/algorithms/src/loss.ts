@@ -3,7 +3,7 @@ export {
   type AggregationOptions,
   aggregationModes,
   aggregationWeights,
-} from './aggregation.ts';
+} from './loss/aggregation.ts';
 export { type ClipOptions, clippedSurrogate, type SurrogateInputs } from './loss/clipped-surrogate.ts';
 export {
   type EntropyControl,

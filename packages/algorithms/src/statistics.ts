@@ -10,7 +10,7 @@ export {
   type TokenStatistics,
   tokenStatistics,
   zeroVarianceShare,
-} from './diagnostics.ts';
+} from './statistics/diagnostics.ts';
 export {
   type MaskedMeanOptions,
   type MaskedVarianceOptions,

@@ -1,6 +1,6 @@
 import { matrixFromRows, matrixRows, Tape } from '@rlp/tensor';
-import { normalizedWeights } from '../diagnostics.ts';
 import { samplerCorrections, samplerWeights } from '../loss/sampler-correction.ts';
+import { normalizedWeights } from '../statistics/diagnostics.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 import type { Experience } from './experience.ts';
 import type { ResolvedRlOptions } from './options.ts';

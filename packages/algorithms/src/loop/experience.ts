@@ -1,5 +1,5 @@
 import type { CriticBackend, Loss, TokenSequence, TrainingBackend } from '@rlp/core';
-import { aggregationWeights } from '../aggregation.ts';
+import { aggregationWeights } from '../loss/aggregation.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { Scores } from './scores.ts';

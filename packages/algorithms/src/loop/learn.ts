@@ -7,7 +7,7 @@ import {
   type TokenSequence,
   type Trajectory,
 } from '@rlp/core';
-import { explainedVariance } from '../diagnostics.ts';
+import { explainedVariance } from '../statistics/diagnostics.ts';
 import { maskedMean } from '../statistics/masked.ts';
 import { correctionWeights, isNormalized } from './correction.ts';
 import { updateCritic } from './critic-update.ts';

@@ -1,7 +1,7 @@
 import { overlongSchema, parseOptions, timerMs, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { groupRelativeSchema } from '../advantage/group-relative.ts';
-import { aggregationModes, aggregationShape } from '../aggregation.ts';
+import { aggregationModes, aggregationShape } from '../loss/aggregation.ts';
 import { klEstimators } from '../loss/kl-estimate.ts';
 import {
   boundsNoRatio,

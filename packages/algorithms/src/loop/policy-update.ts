@@ -1,6 +1,6 @@
 import type { Loss, TokenScores, TrainingSequence } from '@rlp/core';
-import { samplerGap } from '../diagnostics.ts';
 import { policyLoss } from '../loss/policy-loss.ts';
+import { samplerGap } from '../statistics/diagnostics.ts';
 import { isNormalized } from './correction.ts';
 import { sharedLoss } from './critic-loss.ts';
 import {

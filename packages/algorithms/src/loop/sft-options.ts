@@ -1,6 +1,6 @@
 import { parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
-import { aggregationModes } from '../aggregation.ts';
+import { aggregationModes } from '../loss/aggregation.ts';
 import { passNames } from './foreign-names.ts';
 import { maxLengthSchema } from './max-length.ts';
 import { hasOneLength, oneLength, updateShape } from './update-options.ts';

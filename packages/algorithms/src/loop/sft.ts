@@ -10,7 +10,7 @@ import {
   type TrainingSequence,
 } from '@rlp/core';
 import * as z from 'zod';
-import { aggregationWeights } from '../aggregation.ts';
+import { aggregationWeights } from '../loss/aggregation.ts';
 import { sftLosses } from '../loss/cross-entropy.ts';
 import { withinLength } from './max-length.ts';
 import type { ResumeOptions } from './rl.ts';

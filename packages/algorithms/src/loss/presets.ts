@@ -1,4 +1,4 @@
-import type { AggregationOptions } from '../aggregation.ts';
+import type { AggregationOptions } from './aggregation.ts';
 import type { ClipCovarianceOptions, KlCovarianceOptions } from './covariance.ts';
 import type { KlOptions } from './kl-estimate.ts';
 import type { PolicyLossOptions } from './policy-loss-options.ts';

@@ -1,7 +1,7 @@
 import { evaluate, matrixFromRows } from '@rlp/tensor';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aggregationModes, aggregationWeights } from '../aggregation.ts';
+import { aggregationModes, aggregationWeights } from './aggregation.ts';
 import { policyLoss } from './policy-loss.ts';
 import { type PolicyLossOptions, resolvePolicyLoss } from './policy-loss-options.ts';
 import { surrogateKinds } from './surrogates.ts';

@@ -1,6 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { zeroRows } from './statistics/token-rows.ts';
+import { zeroRows } from '../statistics/token-rows.ts';
 
 /** How token losses are averaged. See {@link aggregationWeights}. */
 export const aggregationModes = [

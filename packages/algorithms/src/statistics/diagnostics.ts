@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
-import { maskedMean, maskedRowMeans, maskedVariance, moments } from './statistics/masked.ts';
-import { requireRows, type TokenRows } from './statistics/token-rows.ts';
+import { maskedMean, maskedRowMeans, maskedVariance, moments } from './masked.ts';
+import { requireRows, type TokenRows } from './token-rows.ts';
 
 /** What {@link tokenStatistics} says about the tokens that count. */
 export interface TokenStatistics {
