@@ -26,9 +26,8 @@ export class ResponseJudge {
     this.#options = options;
     const { tags, conventions } = options;
     this.#part = new TextReader(conventions === 'tunrex' ? 'kept' : 'ignored');
-    if (tags !== 'none') {
+    if (tags !== 'none')
       this.#readers = { reasoning: pairReader(tags.reasoning), answer: pairReader(tags.answer) };
-    }
   }
 
   /** Judges a batch. Equal responses are judged once. @returns With errors of the option `coherence`. */

@@ -205,9 +205,7 @@ describe('rewardHackingDetector', () => {
     expect(found).toEqual([]);
     const others = ['lenght', undefined, { rule: 'excessive_repetition', evidence: { rate: 1 } }];
     for (const other of others) {
-      expect(() => detector.acknowledge(other as never)).toThrow(
-        'expected a finding of this detector or one of length',
-      );
+      expect(() => detector.acknowledge(other as never)).toThrow('expected its finding or one of length');
     }
   });
 

@@ -119,16 +119,13 @@ class Detector implements RewardHackingDetector {
   }
 
   acknowledge(what: Finding | string): void {
-    const given: Partial<Finding> | undefined = typeof what === 'string' ? undefined : what;
-    const names = typeof what === 'string' ? [what] : Object.keys(given?.evidence ?? {});
+    const { rule, evidence = {} }: Partial<Finding> = typeof what === 'string' ? {} : (what ?? {});
+    const names = typeof what === 'string' ? [what] : Object.keys(evidence);
     const known = names.filter((name) => Object.hasOwn(traitIndex, name) || name === 'second_opinion');
     if (known.length === 0) {
+      const got = typeof what === 'string' ? what : rule ? `a finding of ${rule}` : described(what);
       const all = [...Object.keys(traitIndex), 'second_opinion'].join(', ');
-      const got =
-        typeof what === 'string' ? what : given?.rule ? `a finding of ${given.rule}` : described(what);
-      throw new ArgumentError(
-        `acknowledge: expected a finding of this detector or one of ${all}, got ${got}`,
-      );
+      throw new ArgumentError(`acknowledge: expected its finding or one of ${all}, got ${got}`);
     }
     this.#accept(known);
   }

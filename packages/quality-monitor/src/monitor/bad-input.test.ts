@@ -58,8 +58,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     const { monitor, said } = watched([]);
     for (let step = 0; step < 2; step++) monitor.monitorBatch({ responses, reward: [1, 0, 1, 0] } as never);
     expect(said).toEqual([
-      'quality monitor: rewards: expected a list of numbers for each name, such as { total: [1, 0] }, ' +
-        'got the fields responses, reward; further failures are only counted',
+      'quality monitor: rewards: expected lists of numbers by name, got only responses, reward; further failures are only counted',
     ]);
   });
 

@@ -26,13 +26,8 @@ export function checkedBatch(given: MonitoredBatch, known: readonly string[], fa
   const responses = textsOf('responses', given.responses, loggedResponse, fault);
   const missing = responses.map(() => null);
   const rewards: Record<string, readonly (number | null)[]> = {};
-  if (given.rewards === undefined && responses.length > 0) {
-    const fields = Object.keys(given).join(', ');
-    fault(
-      'rewards',
-      `expected a list of numbers for each name, such as { total: [1, 0] }, got the fields ${fields}`,
-    );
-  }
+  if (given.rewards === undefined && responses.length > 0)
+    fault('rewards', `expected lists of numbers by name, got only ${Object.keys(given).join(', ')}`);
   for (const [name, values] of Object.entries(rewardsByName(given.rewards))) {
     const numbers = listOf(values).map(loggedReward);
     const fits = numbers.length === responses.length;

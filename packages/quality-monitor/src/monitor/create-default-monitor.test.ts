@@ -74,10 +74,10 @@ describe('createDefaultMonitor', () => {
   it('refuses an action for a rule that no finding has', () => {
     const stop = [{ action: 'stop' }] as const;
     expect(() => createDefaultMonitor({ actions: { suspected_reward_hackin: stop } as never })).toThrow(
-      'actions: no finding has the rule "suspected_reward_hackin"; did you mean \'suspected_reward_hacking\'?',
+      'actions: Unrecognized option "suspected_reward_hackin"; did you mean actions.suspected_reward_hacking?',
     );
     expect(() => createDefaultMonitor({ actions: { mine: stop } as never })).toThrow(
-      'expected one of reward_sat',
+      'expected one of: reward_sat',
     );
   });
 

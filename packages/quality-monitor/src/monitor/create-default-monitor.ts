@@ -1,4 +1,4 @@
-import { nearNames, parseOptions } from '@rlp/core';
+import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import { assessorOptions } from '../assessor/options.ts';
@@ -8,20 +8,17 @@ import { changedRule, hackingRule } from '../hacking/findings.ts';
 import { rewardHackingOptions } from '../hacking/options.ts';
 import { consoleAlerts } from './console-alerts.ts';
 import { partsSchema, RewardQualityMonitor } from './monitor.ts';
-import { interventionConfig } from './options.ts';
+import { actionsSchema, interventionConfig } from './options.ts';
 
-const rules: readonly string[] = [...pathologies, hackingRule, changedRule];
+const rules = [...pathologies, hackingRule, changedRule] as const;
+const actions = Object.fromEntries(rules.map((rule) => [rule, actionsSchema.optional()]));
 
 const schema = z.strictObject({
   ...interventionConfig.pick({ enableInterventions: true }).shape,
   /** Actions by rule: one, or several in their order. Default none. */
-  actions: interventionConfig.shape.actions.superRefine((actions, context) => {
-    for (const rule of Object.keys(actions).filter((name) => !rules.includes(name))) {
-      const [near] = nearNames(rule, rules, (name) => name);
-      const remedy = near === undefined ? `expected one of ${rules.join(', ')}` : `did you mean '${near}'?`;
-      context.addIssue({ code: 'custom', message: `no finding has the rule "${rule}"; ${remedy}` });
-    }
-  }),
+  actions: z
+    .strictObject(actions as Record<(typeof rules)[number], z.ZodOptional<typeof actionsSchema>>)
+    .prefault({}),
   ...assessorOptions.pick({ windowSize: true }).shape,
   ...partsSchema.pick({ loggers: true, onFailure: true }).shape,
   /** Further options of the assessor, such as `{ tags: 'none' }` for plain text. */

@@ -138,9 +138,12 @@ describe('RewardQualityMonitor', () => {
       [JSON.stringify(saved), 'got text; pass what JSON.parse makes of it'],
       [
         { step: 'x' },
-        'got another in state: expected an object, got nothing; if another version saved it, begin with',
+        'got another in state: Invalid input: expected object, received undefined; if another version saved it, begin with',
       ],
-      [{ state: { ...saved.state, step: 'x' } }, 'got another in state.step: expected a number, got "x"'],
+      [
+        { state: { ...saved.state, step: 'x' } },
+        'got another in state.step: Invalid input: expected number, received string',
+      ],
     ];
     for (const [given, problem] of refusals) {
       expect(() => second.loadState(given)).toThrow(

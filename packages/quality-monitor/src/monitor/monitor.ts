@@ -89,17 +89,12 @@ export class RewardQualityMonitor implements Monitor {
 
   /** @throws OptionsError for parts that are unfit or not known, and for a config out of range. */
   constructor(parts: RewardQualityMonitorParts = {}) {
-    const { assessor, config, loggers, detectors, onFailure } = parseOptions(
-      'RewardQualityMonitor',
-      partsSchema,
-      parts,
-      'RewardQualityMonitorParts',
-    );
-    this.assessor = assessor ?? new RewardQualityAssessor();
-    this.config = config;
-    this.#detectors = detectors;
-    this.#loggers = loggers;
-    this.#failures = new Failures((message) => onFailure(`quality monitor: ${message}`));
+    const given = parseOptions('RewardQualityMonitor', partsSchema, parts, 'RewardQualityMonitorParts');
+    this.assessor = given.assessor ?? new RewardQualityAssessor();
+    this.config = given.config;
+    this.#detectors = given.detectors;
+    this.#loggers = given.loggers;
+    this.#failures = new Failures((message) => given.onFailure(`quality monitor: ${message}`));
     this.#reactions = new Reactions(this.config, this.assessor.options.conventions);
   }
 
@@ -154,11 +149,8 @@ export class RewardQualityMonitor implements Monitor {
    */
   acknowledge(what: Finding | string): void {
     const knowing = this.#detectors.filter(isAcknowledging);
-    if (knowing.length === 0) {
-      throw new ArgumentError(
-        'acknowledge: expected a monitor with a rewardHackingDetector, got one without',
-      );
-    }
+    if (knowing.length === 0)
+      throw new ArgumentError('acknowledge: expected a monitor with a rewardHackingDetector, got none');
     for (const detector of knowing) detector.acknowledge(what);
   }
 

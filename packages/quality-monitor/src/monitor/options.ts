@@ -32,6 +32,9 @@ const actionSchema = z.discriminatedUnion('action', [
   }),
 ]);
 
+/** Schema of what a rule calls for. */
+export const actionsSchema = z.union([actionSchema, z.array(actionSchema).min(1)]);
+
 /** An action to request from the training loop, such as `{ action: 'raise-kl', factor: 2 }`. */
 export type InterventionAction = z.input<typeof actionSchema>;
 
@@ -51,12 +54,7 @@ export const interventionConfig = z.strictObject({
   /** Receives each reported alert. An error in it is counted and reported once. */
   customAlertCallback: callback<(finding: Finding, step: number) => void>().optional(),
   /** Actions by rule: one, or several in their order. Default none. */
-  actions: z
-    .partialRecord(
-      z.union([z.enum(pathologies), z.string()]),
-      z.union([actionSchema, z.array(actionSchema).min(1)]),
-    )
-    .default(() => ({})),
+  actions: z.partialRecord(z.union([z.enum(pathologies), z.string()]), actionsSchema).default(() => ({})),
 });
 
 /** What a monitor does about its findings. */

@@ -19,14 +19,9 @@ export function agreementInGroups(trajectories: readonly ScoredTrajectory[]): nu
 /** The last number of a text, or else its last line without case and punctuation. */
 function finalAnswer(text: string): string {
   const end = text.slice(-400).trimEnd();
-  const number = end
-    .match(/[-.,\d]*\d/g)
-    ?.at(-1)
-    ?.replaceAll(',', '');
+  const numbers = end.replaceAll(',', '').match(/[-.\d]*\d/g);
+  const number = numbers?.at(-1);
   if (number !== undefined) return number.includes('.') ? number.replace(/\.?0+$/, '') : number;
   const line = end.slice(end.lastIndexOf('\n') + 1).slice(-longestAnswer);
-  return line
-    .toLowerCase()
-    .replaceAll(/[^\p{L}]+/gu, ' ')
-    .trim();
+  return (line.toLowerCase().match(/\p{L}+/gu) ?? []).join(' ');
 }

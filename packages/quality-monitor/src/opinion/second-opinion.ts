@@ -167,9 +167,7 @@ export class SecondOpinion {
 
   #scores(trajectories: readonly ScoredTrajectory[]): [name: string, scores: number[]][] {
     if (this.#names.length === 0) return [['', agreementInGroups(trajectories)]];
-    return this.#names.map((name) => [
-      name,
-      trajectories.map(({ components }) => components[name] ?? Number.NaN),
-    ]);
+    const scoresBy = (name: string) => trajectories.map(({ components }) => components[name] ?? Number.NaN);
+    return this.#names.map((name) => [name, scoresBy(name)]);
   }
 }

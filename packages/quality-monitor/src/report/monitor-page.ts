@@ -35,10 +35,8 @@ const mostShown = 50;
 
 /** Most traits drawn, and least evidence of one. */
 const [mostTraits, leastEvidence] = [6, 0.25];
-/** Least distance from its beginning that a curve must reach to be drawn. */
-const leastMove = 0.03;
-/** Where alarms begin. */
-const alarmLevel = 0.5;
+/** Least distance from its beginning that a curve must reach to be drawn, and where alarms begin. */
+const [leastMove, alarmLevel] = [0.03, 0.5];
 
 /**
  * Renders a monitor's logs as one self-contained HTML page.

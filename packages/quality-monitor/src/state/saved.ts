@@ -1,4 +1,4 @@
-import { base64Of, bytesOf, FormatError, inWords } from '@rlp/core';
+import { base64Of, bytesOf, FormatError } from '@rlp/core';
 import * as z from 'zod';
 
 /** Schema of a number of things. */
@@ -38,20 +38,11 @@ function copyOf<State>(state: State): State {
 export function restored<S extends z.ZodType>(owner: string, schema: S, given: unknown): z.output<S> {
   const parsed = z.strictObject({ state: schema }).safeParse(given);
   if (parsed.success) return (parsed.data as { readonly state: z.output<S> }).state;
-  throw new FormatError(
-    `expected the state of a ${owner}, as saveState returns it, ${cameOf(given, parsed.error)}`,
-  );
-}
-
-function cameOf(given: unknown, error: z.ZodError): string {
-  if (typeof given === 'string') return 'got text; pass what JSON.parse makes of it';
-  const { path, message } = error.issues[0]!;
-  const value = path.reduce<unknown>(
-    (whole, field) => (whole as Record<PropertyKey, unknown> | null)?.[field],
-    given,
-  );
+  const { path, message } = parsed.error.issues[0]!;
   const place = path.length === 0 ? '' : ` in ${path.join('.')}`;
-  return `got another${place}: ${inWords(message, value)}; if another version saved it, begin with a new monitor`;
+  const problem = `another${place}: ${message}; if another version saved it, begin with a new monitor`;
+  const came = typeof given === 'string' ? 'text; pass what JSON.parse makes of it' : problem;
+  throw new FormatError(`expected the state of a ${owner}, as saveState returns it, got ${came}`);
 }
 
 /** The state of a schema before anything happened: zeros, empty lists and records, `null` if that is allowed. */

@@ -6,9 +6,8 @@ export function loggedText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '';
   if (typeof value !== 'object') return String(value);
-  if (Array.isArray(value) && value.length > 0 && value.every(hasContent)) {
+  if (Array.isArray(value) && value.length > 0 && value.every(hasContent))
     return value.map(loggedText).join('\n');
-  }
   if (hasContent(value)) return loggedText('content' in value ? value.content : value.text);
   try {
     return JSON.stringify(value) ?? '';
