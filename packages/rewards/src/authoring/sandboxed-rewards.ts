@@ -10,7 +10,6 @@ import {
 } from '@rlp/core';
 import type { Sandbox, SandboxFailureCause } from '@rlp/sandbox';
 import * as z from 'zod';
-
 import { Desk } from './desk.ts';
 import type { AuthoredStatistics } from './judgement.ts';
 

@@ -1,8 +1,6 @@
-import type { RewardComputer, RewardFunction, ScoredTrajectory } from '@rlp/core';
-import { timerMs } from '@rlp/core';
+import { type RewardComputer, type RewardFunction, type ScoredTrajectory, timerMs } from '@rlp/core';
 import * as z from 'zod';
 import { rewardFunctions } from '../functions/reward-functions.ts';
-
 import { overPresent, relativeRewards, standardizedRewards } from './normalized.ts';
 import { paretoRanks, paretoRewards } from './pareto.ts';
 

@@ -61,19 +61,15 @@ export interface SvrlScoreOptions extends z.input<typeof scoreSchema> {}
  * number of steps that is none, and a `maxTurns` that is not positive.
  */
 export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {}): number {
-  const { verificationWeight, efficiencyWeight, emptyBudget } = parseOptions(
-    'svrlScore',
-    scoreSchema,
-    options,
-  );
+  const weights = parseOptions('svrlScore', scoreSchema, options);
   const { taskScore, steps, maxTurns } = input;
   if (!(Number.isFinite(taskScore) && steps >= 0 && maxTurns > 0)) {
     throw new ArgumentError(
       `svrlScore: expected a finite taskScore, steps of at least 0 and maxTurns above 0, got ${taskScore}, ${steps} and ${maxTurns}`,
     );
   }
-  const share = spentShare(input, emptyBudget);
-  return taskScore - verificationWeight * share + efficiencyWeight * stepsSaved(input);
+  const cost = weights.verificationWeight * spentShare(input, weights.emptyBudget);
+  return taskScore - cost + weights.efficiencyWeight * stepsSaved(input);
 }
 
 /** Options of {@link SVRLRewardComputer}. */
@@ -114,11 +110,7 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
     };
     const score = ([task, verification, efficiency]: readonly number[]) =>
       task! - verificationWeight * verification! + efficiencyWeight * efficiency!;
-    const point = ([task, verification, efficiency]: readonly number[]) => [
-      task!,
-      -verification!,
-      efficiency!,
-    ];
+    const point = ([task, spent, saved]: readonly number[]) => [task!, -spent!, saved!];
     const computer = groupComputer({ functions, score, point }, method);
     this.computeRewards = computer.computeRewards;
     this.prepare = computer.prepare;

@@ -3,7 +3,6 @@ import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactAnswer, rewardFunctions, tagFormat } from '../index.ts';
-
 import { gsm8kAnswer, mathAnswer, toolCalls } from '../stock.ts';
 import { groupAnswering } from '../trajectories.fixture.ts';
 

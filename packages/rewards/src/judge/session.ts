@@ -14,7 +14,6 @@ import {
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import { unscored } from '../functions/score-trajectories.ts';
-
 import { overWindows, type TextWindow } from './long-text.ts';
 import { type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
 import { readScores, readVerdictLines } from './verdict-lines.ts';

@@ -1,6 +1,5 @@
 import { longestTimerMs, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-
 import { keywordsSchema } from '../stock/text/text-components.ts';
 
 const longestTimerSeconds = Math.floor(longestTimerMs / 1000);

@@ -3,7 +3,6 @@ import type { Fetch } from '@rlp/http/client';
 import type { ExternalReward } from '../external/external-reward.ts';
 import { type ScoredPart, scoredPart } from '../functions/score-trajectories.ts';
 import { episodeOf, type ReadEpisode } from '../shared/episode.ts';
-
 import type { ResolvedRewardConfig } from './config.ts';
 
 /** Judges an episode elsewhere. `null` or throwing makes the episode unscorable. */

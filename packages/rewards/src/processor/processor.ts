@@ -25,7 +25,6 @@ import {
   type RewardEpisode,
   referenceOf,
 } from '../shared/episode.ts';
-
 import { componentNames, textComponents, type WeightedComponent } from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 import { dependenciesSchema, type RewardDependencies } from './dependencies.ts';
@@ -221,9 +220,8 @@ export class RolloutRewardProcessor implements RewardComputer {
 
   /** Ends calls in progress and refuses new ones. May be called again. */
   close(): void {
-    this.#closing.abort(
-      new ArgumentError('RolloutRewardProcessor: closed while calls were under way; await them first'),
-    );
+    const reason = 'RolloutRewardProcessor: closed while calls were under way; await them first';
+    this.#closing.abort(new ArgumentError(reason));
   }
 
   /** {@link RolloutRewardProcessor.close}, for `await using`. */
@@ -235,9 +233,8 @@ export class RolloutRewardProcessor implements RewardComputer {
     trajectories: readonly Trajectory<Metadata>[],
     { signal }: ProcessOptions,
   ): Promise<readonly ScoredTrajectory<Metadata>[]> {
-    if (this.#closing.signal.aborted) {
+    if (this.#closing.signal.aborted)
       throw new ArgumentError('RolloutRewardProcessor: it was closed; make a new one');
-    }
     signal?.throwIfAborted();
     const begun = this.#clock();
     const controller = new AbortController();

@@ -28,11 +28,10 @@ export function computeRewardVector(
       `computeRewardVector: expected ${name} to have ${responseLengths.length} entries as responseLengths does, got ${column.length}`,
     );
   }
-  if (weights.length !== 4) {
+  if (weights.length !== 4)
     throw new ArgumentError(
       `computeRewardVector: expected 4 weights (length, keyword, fluency, accuracy), got ${weights.length}`,
     );
-  }
   const [w0, w1, w2, w3] = [weights[0]!, weights[1]!, weights[2]!, weights[3]!];
   return Float64Array.from({ length: responseLengths.length }, (_, row) => {
     const ofText = w0 * responseLengths[row]! + w1 * keywordMatches[row]!;
@@ -41,8 +40,7 @@ export function computeRewardVector(
 }
 
 function requireArray(name: string, value: unknown): void {
-  const isArray = Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value);
-  if (isArray) return;
+  if (Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value)) return;
   throw new ArgumentError(
     `computeRewardVector: expected ${name} to be an array of numbers, got ${kindOf(value)}; wrap it in an array`,
   );

@@ -12,7 +12,6 @@ import {
 import * as z from 'zod';
 import { CallContext } from '../functions/call-reward.ts';
 import { inLanes } from '../shared/in-lanes.ts';
-
 import { failure, readReport } from './read-report.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 
