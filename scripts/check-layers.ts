@@ -1,12 +1,13 @@
 /**
  * Fails when a package depends on one that is not below it. Fails when a file imports a package that its manifest does not
- * declare, or a file of another package. Biome finds import cycles within a package.
+ * declare, or a file of another package. Fails when files import each other in a circle, be it for types only. Biome's rule for
+ * circles takes four seconds.
  */
 import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
-import ts from 'typescript';
-import { conclude, filesIn, isTest, type Package, packagesIn, readManifest } from './workspace.ts';
+import ts from './typescript.mjs';
+import { conclude, entriesOf, filesIn, isTest, type Package, packagesIn, readManifest } from './workspace.ts';
 
 /** From the ground up. A package sees the floors below its own. Rooms on one floor do not know each other. */
 const floors = [
@@ -46,6 +47,13 @@ function packageOf(specifier: string): string | undefined {
     .join('/');
 }
 
+/** What a file imports, as it is written. */
+function importsOf(file: string): string[] {
+  return ts
+    .preProcessFile(readFileSync(file, 'utf8'), true, true)
+    .importedFiles.map(({ fileName }) => fileName);
+}
+
 function forbiddenImports({ directory, manifest }: Package): string[] {
   const atRunTime = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
   const inDevelopment = new Set([
@@ -60,8 +68,7 @@ function forbiddenImports({ directory, manifest }: Package): string[] {
   return own.flatMap((file) => {
     const isPublished = file.startsWith(`${directory}/src/`) && !isTest(file);
     const declared = isPublished ? atRunTime : inDevelopment;
-    const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true);
-    const imported = importedFiles.map(({ fileName }) => fileName);
+    const imported = importsOf(file);
     const others = imported
       .filter((path) => path.startsWith('.') && isOfAnother(join(dirname(file), path)))
       .map((path) => `${file} imports ${path}, a file of another package: import one of its entries`);
@@ -72,12 +79,39 @@ function forbiddenImports({ directory, manifest }: Package): string[] {
   });
 }
 
+/** Circles of files that import each other, each once. */
+function importCircles(packages: readonly Package[]): string[] {
+  const files = ['packages', 'examples', 'scripts', 'lab'].flatMap((folder) =>
+    ['.ts', '.tsx', '.mjs'].flatMap((extension) => filesIn(folder, extension)),
+  );
+  const known = new Set(files);
+  const entries = new Map(
+    packages.flatMap(entriesOf).map(({ specifier, source }) => [specifier, source] as const),
+  );
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (done.has(file) || path.includes(file)) return;
+    path.push(file);
+    for (const name of importsOf(file)) {
+      const target = name.startsWith('.') ? join(dirname(file), name) : entries.get(name);
+      if (target !== undefined && known.has(target)) visit(target);
+    }
+    done.add(path.pop()!);
+  };
+  files.forEach(visit);
+  return circles.map((circle) => `files import each other: ${circle}`);
+}
+
 const packages = packagesIn('packages');
 const lab: Package = { directory: 'lab', manifest: readManifest('lab/package.json') };
 conclude(
   [
     ...packages.flatMap(upwardDependencies),
     ...[...packages, ...packagesIn('examples'), lab].flatMap(forbiddenImports),
+    ...importCircles(packages),
   ],
-  `${packages.length} packages on ${floors.length} floors, every import declared and downwards`,
+  `${packages.length} packages on ${floors.length} floors, every import declared and downwards, no circles`,
 );
