@@ -3,7 +3,7 @@
  * documentation. A function's count includes the functions inside it. Tests may have functions of any size.
  */
 import { readFileSync } from 'node:fs';
-import ts from 'typescript';
+import ts from './typescript.mjs';
 import { conclude, isTest, sourceFiles } from './workspace.ts';
 
 const limits = { file: { warn: 250, fail: 400 }, function: { warn: 40, fail: 60 } } as const;

@@ -1,6 +1,6 @@
 /** The TypeScript compiler with the repository's own settings. */
 import { dirname } from 'node:path';
-import ts from 'typescript';
+import ts from './typescript.mjs';
 
 /** How modules of packages are read: from the source, or as users read them, from the declarations that were built. */
 type Reading = 'source' | 'built';

@@ -1,6 +1,6 @@
-import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { smallMap } from './declaration-maps.ts';
+import ts from './typescript.mjs';
 
 const source = `/** Adds. */
 export function sum(first: number, second: number): number {

@@ -1,7 +1,7 @@
 /** Declaration maps, as small as "go to definition" allows. */
 import { dirname, relative } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
-import ts from 'typescript';
+import ts from './typescript.mjs';
 
 /** Where a declaration file declares its names, in order, parameters left out: nobody goes to them. */
 function declaredNames(declaration: string): ts.LineAndCharacter[] {

@@ -1,7 +1,7 @@
 /** Public symbols without a docstring: every export of every entry of every package. */
 import { relative } from 'node:path';
-import ts from 'typescript';
 import type { Compilation } from '../compiler.ts';
+import ts from '../typescript.mjs';
 import type { Entry } from '../workspace.ts';
 
 function locationOf(symbol: ts.Symbol): string | undefined {

@@ -1,5 +1,5 @@
 /** Comments of options, as they stand above the fields of zod schemas in the source. */
-import ts from 'typescript';
+import ts from '../typescript.mjs';
 
 /** The comment above a property's first declaration that has one, without its delimiters. */
 function commentOf(property: ts.Symbol): string | undefined {

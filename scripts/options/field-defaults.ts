@@ -1,5 +1,5 @@
 /** Defaults of schema fields, read from the source: the argument of `.default(…)`. */
-import ts from 'typescript';
+import ts from '../typescript.mjs';
 
 function literalText(type: ts.Type, checker: ts.TypeChecker): string | undefined {
   if (type.isStringLiteral()) return `'${type.value}'`;

@@ -1,5 +1,5 @@
 /** Fields of options types, as an editor sees them: with or without a sentence, and with the default of their schema. */
-import ts from 'typescript';
+import ts from '../typescript.mjs';
 import { defaultOf } from './field-defaults.ts';
 
 /** One field of an options type. */

@@ -1,5 +1,5 @@
 /** JSON Schemas of options, for configuration files: as an editor completes them, with the sentences of the source. */
-import ts from 'typescript';
+
 import * as z from 'zod';
 import { grpoSchema } from '../../packages/algorithms/src/algorithm/grpo.ts';
 import { ppoSchema } from '../../packages/algorithms/src/algorithm/ppo.ts';
@@ -11,6 +11,7 @@ import { optimizerSchema } from '../../packages/backprop/src/optimizer/options.t
 import { rolloutSchema } from '../../packages/rollout/src/options.ts';
 import { runSchema } from '../../packages/run/src/config/run-schema.ts';
 import type { Compilation } from '../compiler.ts';
+import ts from '../typescript.mjs';
 
 /** Options that configuration files hold. */
 const published = [

@@ -4,8 +4,9 @@
  *
  * Fields written in place inside a type count too.
  */
-import ts from 'typescript';
+
 import type { Compilation } from '../compiler.ts';
+import ts from '../typescript.mjs';
 import { type Entry, entriesOf, packagesIn } from '../workspace.ts';
 import { states } from './field-defaults.ts';
 import { type Field, fieldsOf } from './fields.ts';
