@@ -20,6 +20,26 @@ export interface DrawnTokens {
   readonly probabilities: Float32Array;
 }
 
+/** The next token of each of the rows 0 … n − 1. Shape of each: `[n]`. */
+export interface NextTokens {
+  readonly tokens: readonly TokenId[];
+  /** Where each token goes: the number of tokens its row holds. */
+  readonly positions: readonly number[];
+  /** Of the distributions of the tokens behind them. */
+  readonly temperatures: readonly number[];
+}
+
+/** Further tokens of one row. */
+export interface RowExtension {
+  readonly row: number;
+  /** Tokens that the row holds already. */
+  readonly length: number;
+  readonly tokens: readonly TokenId[];
+  readonly temperature: number;
+  /** How many of the tokens to return a distribution for: the last ones. */
+  readonly last: number;
+}
+
 /** What a computation returns besides probabilities. */
 export type LogitsNeed = 'needed' | 'unneeded';
 
@@ -45,43 +65,17 @@ export interface CachedDecoder {
     temperatures: readonly number[],
     logits: LogitsNeed,
   ): Promise<NextTokenDistributions>;
-  /**
-   * Appends one token to each of the rows 0 … n − 1.
-   *
-   * @param positions - Where each token goes: the number of tokens its row holds. Shape: `[n]`.
-   */
-  decode(
-    tokens: readonly TokenId[],
-    positions: readonly number[],
-    temperatures: readonly number[],
-    logits: LogitsNeed,
-  ): Promise<NextTokenDistributions>;
+  /** Appends one token to each of the rows 0 … n − 1. */
+  decode(next: NextTokens, logits: LogitsNeed): Promise<NextTokenDistributions>;
   /**
    * Appends one token to each of the rows 0 … n − 1 and draws the next ones, without returning distributions. Absent where that is
    * not faster.
    *
    * @param uniforms - Numbers in [0, 1). Shape: `[n]`.
    */
-  decodeDrawn?(
-    tokens: readonly TokenId[],
-    positions: readonly number[],
-    temperatures: readonly number[],
-    uniforms: readonly number[],
-  ): Promise<DrawnTokens>;
-  /**
-   * Appends tokens to one row.
-   *
-   * @param length - Tokens that the row holds already.
-   * @param last - How many of the tokens to return a distribution for: the last ones.
-   */
-  extend(
-    row: number,
-    length: number,
-    tokens: readonly TokenId[],
-    temperature: number,
-    logits: LogitsNeed,
-    last: number,
-  ): Promise<NextTokenDistributions>;
+  decodeDrawn?(next: NextTokens, uniforms: readonly number[]): Promise<DrawnTokens>;
+  /** Appends tokens to one row. */
+  extend(extension: RowExtension, logits: LogitsNeed): Promise<NextTokenDistributions>;
   /** Copies the first `length` positions of a row over another row. */
   copyRow(from: number, to: number, length: number): void;
   /** Bytes of one position of a row. */

@@ -1,6 +1,12 @@
-import { EngineError, type TokenId } from '@rlp/core';
+import { EngineError } from '@rlp/core';
 import { Tensor, type Tensors } from '@rlp/onnx/runtime';
-import type { DrawnTokens, LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import type {
+  DrawnTokens,
+  LogitsNeed,
+  ManagedDecoder,
+  NextTokenDistributions,
+  NextTokens,
+} from './cached-decoder.ts';
 import { DeviceCache, inPlace } from './device-cache.ts';
 import { deviceFeeds } from './device-feeds.ts';
 import { type DeviceCacheSizes, deviceGraph } from './device-graph.ts';
@@ -23,14 +29,9 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
     await this.#step('tokens', 'draws');
   }
 
-  async decodeDrawn(
-    tokens: readonly TokenId[],
-    positions: readonly number[],
-    temperatures: readonly number[],
-    uniforms: readonly number[],
-  ): Promise<DrawnTokens> {
+  async decodeDrawn(next: NextTokens, uniforms: readonly number[]): Promise<DrawnTokens> {
     const outputs = await this.#run({
-      ...{ kind: 'tokens', output: 'draws', inputs: oneTokenEach(tokens, positions, temperatures) },
+      ...{ kind: 'tokens', output: 'draws', inputs: oneTokenEach(next) },
       fetch: ['drawn', 'drawn_probabilities'],
       extra: { uniforms: new Tensor('float32', Float32Array.from(uniforms), [uniforms.length, 1]) },
     });

@@ -61,7 +61,7 @@ const optimized = ({ sessions }: RecordingHost) => sessions.map(({ graphOptimiza
 /** A step of one token in each of the first rows. */
 const step = (decoder: FusedDecoder, count: number, logits: 'needed' | 'unneeded' = 'unneeded') => {
   const each = <Value>(value: Value) => Array.from({ length: count }, () => value);
-  return decoder.decode(each(3), each(5), each(1), logits);
+  return decoder.decode({ tokens: each(3), positions: each(5), temperatures: each(1) }, logits);
 };
 
 describe('FusedDecoder', () => {

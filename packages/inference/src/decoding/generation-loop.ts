@@ -1,5 +1,5 @@
 import { messageOf, SamplerError, type TokenId } from '@rlp/core';
-import type { CachedDecoder, Distribution, NextTokenDistributions } from './cached-decoder.ts';
+import type { CachedDecoder, Distribution, NextTokenDistributions, NextTokens } from './cached-decoder.ts';
 import {
   type GeneratedGroup,
   type GenerationObserver,
@@ -282,14 +282,14 @@ export class GenerationLoop {
     this.#draw(row, distribution);
   }
 
-  /** What a step appends to the rows: tokens, their positions, and the temperatures of what follows them. */
-  get #lastTokens(): [TokenId[], number[], number[]] {
+  /** What a step appends to the rows. */
+  get #lastTokens(): NextTokens {
     const sequences = this.#rows.map(({ sequence }) => sequence);
-    return [
-      sequences.map(({ lastToken }) => lastToken),
-      sequences.map(({ cachedLength }) => cachedLength),
-      sequences.map(({ request }) => reportingTemperature(request.temperature)),
-    ];
+    return {
+      tokens: sequences.map(({ lastToken }) => lastToken),
+      positions: sequences.map(({ cachedLength }) => cachedLength),
+      temperatures: sequences.map(({ request }) => reportingTemperature(request.temperature)),
+    };
   }
 
   async #step(): Promise<void> {
@@ -299,7 +299,7 @@ export class GenerationLoop {
     if (this.#decoder.decodeDrawn && uniforms.every((uniform) => uniform !== undefined)) {
       return this.#stepDrawn(uniforms);
     }
-    const distributions = await this.#decoder.decode(...this.#lastTokens, logitsNeed(this.#rows));
+    const distributions = await this.#decoder.decode(this.#lastTokens, logitsNeed(this.#rows));
     for (const [index, row] of this.#rows.entries()) {
       if (row.sequence.stopReason !== undefined) continue;
       this.#draw(row, this.#distribution(distributions, index));
@@ -308,7 +308,7 @@ export class GenerationLoop {
 
   /** A step whose tokens the decoder draws. */
   async #stepDrawn(uniforms: readonly number[]): Promise<void> {
-    const drawn = await this.#decoder.decodeDrawn!(...this.#lastTokens, uniforms);
+    const drawn = await this.#decoder.decodeDrawn!(this.#lastTokens, uniforms);
     for (const [index, row] of this.#rows.entries()) {
       if (row.sequence.stopReason !== undefined) continue;
       this.#advance(row, ({ sequence }) => sequence.take(drawn.tokens[index]!, drawn.probabilities[index]!));
@@ -320,10 +320,10 @@ export class GenerationLoop {
     const { sequence } = row;
     const tokens = [sequence.lastToken, ...guess];
     const temperature = reportingTemperature(sequence.request.temperature);
-    const { length } = tokens;
-    const { cachedLength } = sequence;
-    const need = logitsNeed([row]);
-    const distributions = await this.#decoder.extend(0, cachedLength, tokens, temperature, need, length);
+    const distributions = await this.#decoder.extend(
+      { row: 0, length: sequence.cachedLength, tokens, temperature, last: tokens.length },
+      logitsNeed([row]),
+    );
     let right = 0;
     for (let index = 0; index === right && sequence.stopReason === undefined; index++) {
       this.#draw(row, this.#distribution(distributions, index));

@@ -148,7 +148,10 @@ export class PrefillQueue {
     const { prefill, row, filled } = this.#progress;
     const { prompt, temperature, members } = prefill;
     const part = prompt.slice(filled, filled + PART_TOKENS);
-    const distributions = await this.#decoder.extend(row, filled, part, temperature, logitsNeed(members), 1);
+    const distributions = await this.#decoder.extend(
+      { row, length: filled, tokens: part, temperature, last: 1 },
+      logitsNeed(members),
+    );
     this.#progress.filled += part.length;
     if (this.#progress.filled < prompt.length) return undefined;
     this.#progress = undefined;

@@ -1,5 +1,6 @@
 import type { TokenId } from '@rlp/core';
 import { type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import type { NextTokens } from './cached-decoder.ts';
 
 /** `'prompts'`: any number of tokens in any consecutive rows. `'tokens'`: one token in each of the first rows. */
 export type StepKind = 'prompts' | 'tokens';
@@ -16,12 +17,8 @@ export interface StepInputs {
 }
 
 /** One token for each of the first rows. */
-export function oneTokenEach(
-  tokens: readonly TokenId[],
-  lengths: readonly number[],
-  temperatures: readonly number[],
-): StepInputs {
-  return { firstRow: 0, tokens: tokens.map((token) => [token]), lengths, temperatures };
+export function oneTokenEach({ tokens, positions, temperatures }: NextTokens): StepInputs {
+  return { firstRow: 0, tokens: tokens.map((token) => [token]), lengths: positions, temperatures };
 }
 
 /** Lengths of prompts are padded to a multiple of this. */

@@ -2,7 +2,13 @@ import type { TokenId } from '@rlp/core';
 import { type Graph, serialize, type Value } from '@rlp/onnx';
 import type { EngineHost, EngineSession, SessionOptions, Tensors } from '@rlp/onnx/runtime';
 import type { GraphWeights, LayerProduct } from './blocks.ts';
-import type { DecoderOptions, LogitsNeed, NextTokenDistributions } from './cached-decoder.ts';
+import type {
+  DecoderOptions,
+  LogitsNeed,
+  NextTokenDistributions,
+  NextTokens,
+  RowExtension,
+} from './cached-decoder.ts';
 import { HalfWeights } from './half-weights.ts';
 import { oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
 import { WeightFile } from './weight-file.ts';
@@ -58,22 +64,13 @@ export abstract class StoredDecoder {
     return this.compute('prompts', inputs, logits);
   }
 
-  decode(
-    tokens: readonly TokenId[],
-    positions: readonly number[],
-    temperatures: readonly number[],
-    logits: LogitsNeed,
-  ): Promise<NextTokenDistributions> {
-    return this.compute('tokens', oneTokenEach(tokens, positions, temperatures), logits);
+  decode(next: NextTokens, logits: LogitsNeed): Promise<NextTokenDistributions> {
+    return this.compute('tokens', oneTokenEach(next), logits);
   }
 
   extend(
-    row: number,
-    length: number,
-    tokens: readonly TokenId[],
-    temperature: number,
+    { row, length, tokens, temperature, last }: RowExtension,
     logits: LogitsNeed,
-    last: number,
   ): Promise<NextTokenDistributions> {
     const temperatures = new Array<number>(last).fill(temperature);
     const inputs = { firstRow: row, tokens: [tokens], lengths: [length], temperatures };

@@ -3,8 +3,9 @@ import { expect } from 'vitest';
 import type {
   CachedDecoder,
   DrawnTokens,
-  LogitsNeed,
   NextTokenDistributions,
+  NextTokens,
+  RowExtension,
 } from '../decoding/cached-decoder.ts';
 import { drawToken } from '../sampling/draw.ts';
 
@@ -66,7 +67,7 @@ export class FakeDecoder implements CachedDecoder {
     return this.#distributions(firstRow, prompts.length, temperatures);
   }
 
-  async decode(tokens: readonly number[], positions: readonly number[], temperatures: readonly number[]) {
+  async decode({ tokens, positions, temperatures }: NextTokens) {
     if (++this.steps >= this.failAt) throw new Error('the device is gone');
     this.widest = Math.max(this.widest, tokens.length);
     tokens.forEach((token, row) => {
@@ -76,14 +77,7 @@ export class FakeDecoder implements CachedDecoder {
     return this.#distributions(0, tokens.length, temperatures);
   }
 
-  async extend(
-    row: number,
-    length: number,
-    tokens: readonly number[],
-    temperature: number,
-    _logits: LogitsNeed,
-    last: number,
-  ): Promise<NextTokenDistributions> {
+  async extend({ row, length, tokens, temperature, last }: RowExtension): Promise<NextTokenDistributions> {
     if (row >= this.maxSequences) throw new RangeError('rows exhausted');
     const whole = [...this.rows[row]!.slice(0, length), ...tokens];
     expect(whole).toHaveLength(length + tokens.length);
@@ -136,14 +130,9 @@ export class DrawingDecoder extends FakeDecoder {
   /** Rows of each step that it drew. */
   readonly drawn: number[] = [];
 
-  async decodeDrawn(
-    tokens: readonly number[],
-    positions: readonly number[],
-    temperatures: readonly number[],
-    uniforms: readonly number[],
-  ): Promise<DrawnTokens> {
-    this.drawn.push(tokens.length);
-    const { probabilities } = await this.decode(tokens, positions, temperatures);
+  async decodeDrawn(next: NextTokens, uniforms: readonly number[]): Promise<DrawnTokens> {
+    this.drawn.push(next.tokens.length);
+    const { probabilities } = await this.decode(next);
     const off = { topK: 0, topP: 1, minP: 0 };
     const drawn = uniforms.map((uniform, row) => {
       const own = probabilities.subarray(row * vocabularySize, (row + 1) * vocabularySize);
