@@ -20,8 +20,12 @@ const emitted = 'runs/check/types';
 /** An import of a file beside it: what leads to it with the quote, and its path without extension. */
 const relativeImport = /((?:from |import\(|import )['"])(\.{1,2}\/[^'"]+)\.ts(?=['"])/g;
 
-function withBuiltExtensions(declaration: string): string {
-  return declaration.replaceAll(relativeImport, '$1$2.js');
+/** With the extensions of built files, and types of arrays that TypeScript before 5.7 reads, too: there they have no argument. */
+function asPublished(declaration: string): string {
+  return declaration
+    .replaceAll(relativeImport, '$1$2.js')
+    .replaceAll(/\b(\w+Array)<ArrayBuffer>/g, 'ReturnType<typeof $1.of>')
+    .replaceAll(/\b(\w+Array)<ArrayBufferLike>/g, '$1');
 }
 
 /** The file that the compiler emitted for a source. */
@@ -73,7 +77,7 @@ function placeDeclarations(own: Package, { checker, sourceOf }: Compilation): nu
     mkdirSync(dirname(to), { recursive: true });
     const emitted = readFileSync(from, 'utf8');
     const placed = describesFields(from) ? withFieldComments(emitted, sourceOf(source), checker) : emitted;
-    writeFileSync(to, withBuiltExtensions(placed));
+    writeFileSync(to, asPublished(placed));
     const map = readFileSync(`${from}.map`, 'utf8');
     writeFileSync(`${to}.map`, smallMap(map, { emitted, placed, source, path: to }));
   }

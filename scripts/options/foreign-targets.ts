@@ -7,13 +7,16 @@ import type { Field } from './fields.ts';
 export function foreignTargets(packages: readonly ReadonlyMap<string, Field>[]): string[] {
   const known = new Set(packages.flatMap((fields) => [...fields.keys()]));
   const allowed = allowedOptions(runSchema);
-  const here = new Set(allowed.map(({ path }) => path.join('.')));
-  return allowed.flatMap(({ path, foreignNames }) =>
+  const options = new Set(allowed.map(({ path }) => path.join('.')));
+  const targets = allowed.flatMap(({ path, foreignNames }) =>
     foreignNames
       .flatMap((names) => Object.keys(names))
-      .filter(
-        (target) => !target.includes(' ') && !known.has(target) && !here.has([...path, target].join('.')),
-      )
-      .map((target) => `foreign names of ${path.join('.') || 'a run'}: ${target} is not an option`),
+      .map((target) => ({ target, place: [...path, target].join('.') })),
   );
+  // A schema that picks from another lacks options that this one has.
+  const here = new Set(targets.flatMap(({ target, place }) => (options.has(place) ? [target] : [])));
+  const all = new Set(targets.map(({ target }) => target));
+  return [...all]
+    .filter((target) => !target.includes(' ') && !known.has(target) && !here.has(target))
+    .map((target) => `foreign names: ${target} is not an option`);
 }

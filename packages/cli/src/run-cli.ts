@@ -84,7 +84,8 @@ async function described(title: string, error: unknown, isDebug: boolean): Promi
   // With its causes, because what went wrong in a reward or an environment is one of them.
   if (isDebug) return inspect(error);
   const { RlpError } = await import('@rlp/core');
-  if (error instanceof RlpError) return error.message.replaceAll('see `cause`', 'see its cause with --debug');
+  const isStopped = error.name === 'RunStoppedError' && error.cause !== undefined;
+  if (error instanceof RlpError) return `${error.message}${isStopped ? ' (--debug prints its cause)' : ''}`;
   if ('syscall' in error) return `rlp ${title}: ${systemProblem(error as NodeJS.ErrnoException)}`;
   if (isUsageError(error)) return `rlp ${title}: ${error.message}. See rlp ${title} --help`;
   return `rlp ${title}: ${error.message} (unexpected; --debug prints the stack)`;

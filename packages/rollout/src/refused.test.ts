@@ -38,6 +38,13 @@ it('names everything that a rollout lacks', () => {
   );
 });
 
+it('names the methods that an environment lacks', () => {
+  const environment = { ...mockEnvironment(), isTerminal: undefined };
+  expect(() => new RolloutManager({ environment, ...mockPolicy() } as never)).toThrow(
+    /environment: must have the methods .*, got none named isTerminal; extend BaseEnvironment/,
+  );
+});
+
 it('refuses to continue from a state without its task', () => {
   const manager = new RolloutManager({ environment: mockEnvironment(), ...mockPolicy() });
   const states = [{ state: { prompt: '', response: '', stepCount: 0 } }];

@@ -103,11 +103,7 @@ export function hasOwnCollector(dependencies: object): boolean {
 
 const dependencyFields = z.strictObject({
   ...sharedShape,
-  environment: withMethods(
-    needed.environment,
-    ['reset', 'buildPrompt', 'updateState', 'isTerminal'],
-    'extend BaseEnvironment of @rlp/env',
-  ),
+  environment: needed.environment,
   sampler: samplerSchema,
   tokenizer: needed.tokenizer,
   critic: z.custom<never>(() => false, 'only PPOAlgorithm learns from a critic; leave it out').optional(),

@@ -38,7 +38,7 @@ const causes: readonly Cause[] = [
     reason: 'rewards-rejected',
     applies: ({ rejection }) => rejection !== undefined,
     sentence: ({ first }) => `the reward computer failed: ${first?.message}`,
-    remedy: 'return null for what it cannot score, and see `cause`',
+    remedy: 'return null for what it cannot score',
   },
   {
     reason: 'nothing-collected',
@@ -65,7 +65,7 @@ const causes: readonly Cause[] = [
     applies: ({ failed, episodes }) => failed === episodes,
     sentence: ({ failed, first }) =>
       `all ${failed} episodes failed, the first ${first?.place}: ${first?.message}`,
-    remedy: 'correct the environment, the tasks or the sampler, and see `cause`',
+    remedy: 'correct the environment, the tasks or the sampler',
   },
   {
     reason: 'rewards-failed',
@@ -73,7 +73,7 @@ const causes: readonly Cause[] = [
       unscored + failed === episodes && first?.kind === 'reward',
     sentence: ({ unscored, first }) =>
       `none of ${unscored} finished episodes got a reward: ${first?.message}`,
-    remedy: 'correct the reward, or bring its judge back and resume; see `cause`',
+    remedy: 'correct the reward, or bring its judge back and resume',
   },
   {
     reason: 'rewards-null',

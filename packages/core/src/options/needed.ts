@@ -4,13 +4,15 @@ import type { Sampler } from '../sampler.ts';
 import type { TaskSource } from '../task.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import type { TrainingBackend } from '../training.ts';
+import { withMethods } from '../with-methods.ts';
 import { having } from './having.ts';
 
 /** Schemas of the parts that training is made of. Each message says what makes such a part. */
 export const needed = {
-  environment: having<Environment>(
-    'reset',
-    'an environment, such as new ConversationEnvironment() of @rlp/env',
+  environment: withMethods(
+    having<Environment>('reset', 'an environment, such as new ConversationEnvironment() of @rlp/env'),
+    ['reset', 'buildPrompt', 'updateState', 'isTerminal'],
+    'extend BaseEnvironment of @rlp/env',
   ),
   tasks: having<TaskSource<never>>(
     'take',
