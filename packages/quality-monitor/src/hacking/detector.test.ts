@@ -297,6 +297,23 @@ describe('rewardHackingDetector', () => {
     expect(second.saveState()).toEqual(whole.saveState());
   });
 
+  it('suspects a new phrase sooner the less usual phrases surprised', () => {
+    const random = RandomStream.named('surprises');
+    const learned = rewardHackingDetector();
+    for (let iteration = 0; iteration < 20; iteration++)
+      learned.observe(batchOf(iteration, honest(random, 32)));
+    const saved = JSON.parse(JSON.stringify(learned.saveState()));
+    expect(saved.state.usualNats).toBeGreaterThanOrEqual(4);
+    const hack = withHacks(said('verily'))(random).made;
+    const [quiet, loud] = [4, 8].map((usualNats) => {
+      const detector = rewardHackingDetector();
+      detector.loadState({ state: { ...saved.state, usualNats } });
+      return detector.observe(batchOf(20, hack)).metrics['hacking/new_phrases']!;
+    });
+    expect(quiet!).toBeGreaterThan(loud!);
+    expect(loud).toBeGreaterThan(0);
+  });
+
   it('forgets what the discarded policy did, and keeps the references', () => {
     const random = RandomStream.named('rolled-back');
     const options = { secondOpinion: 'truth' };

@@ -16,7 +16,7 @@ function read(texts: readonly string[], taskOf: (at: number) => string, rewarded
   const tasks = texts.map((_, at) => [taskOf(at), [at]] as const);
   const hashes = tasks.map(([name]) => hashText(name).low | 0);
   const gathered = new RecentPhrases().gather(tasks, hashes, weights, phrases);
-  const none = { rows: new Uint8Array(), clusters: new Uint32Array(), texts: new Int32Array() };
+  const none = { rows: new Uint8Array(), clusters: new Uint32Array(), texts: new Int32Array(), nats: 0 };
   return { phrases, batch: { ...none, weights, ...gathered } };
 }
 
@@ -51,6 +51,15 @@ describe('phrases', () => {
       10 * Math.log(23 / 3) + 20 * Math.log(46 / 66) + 200 * Math.log(23 / 22),
       6,
     );
+  });
+
+  it('surprise if a word is said twice in a row, whichever it is', () => {
+    const found = clearest('twice', (text, at) => {
+      const words = text.split(' ');
+      return at < 30 ? [...words.slice(0, at % 7), words[at % 7], ...words.slice(at % 7)].join(' ') : text;
+    });
+    expect(found).toMatchObject({ share: 1 });
+    expect(found!.nats).toBeGreaterThan(20);
   });
 
   it('do not if unrewarded responses have it as well', () => {

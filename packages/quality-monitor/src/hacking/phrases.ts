@@ -11,9 +11,9 @@ const [comparedUsual, mostUsual] = [1500, 4096];
 const manyTasks = 3;
 /** Least recent tasks with a phrase, nats of a clear surprise, and most of them that are looked at. */
 const [leastTasks, mostClear] = [3, 32];
-export const clearNats = 7;
+export const clearNats = 4;
 /** Pseudo-count of unrewarded responses, distributed as usual. */
-const pseudoOthers = 8;
+const pseudo = 8;
 
 /** What is known of usual phrases. */
 type Usual = Pick<DetectorState, 'phrases' | 'tasks'>;
@@ -91,8 +91,8 @@ export class RecentPhrases {
   }
 
   /**
-   * The clearest surprises among the phrases of a batch that was counted, most nats first: the log-likelihood ratio of two shares,
-   * recent and usual, against one. Where more of its unrewarded responses have a phrase, their share is the usual one.
+   * The clearest surprises among the phrases of a batch that was counted, down to three quarters of the most nats: the log-likelihood ratio
+   * of two shares, recent and usual, against one. Where more of its unrewarded responses have a phrase, their share is the usual one.
    */
   surprises({ weights }: WaitingBatch, phrases: readonly Uint16Array[], usual: Usual): Surprise[] {
     const [rewarded, others] = [1, -1].map((sign) => phrases.filter((_, at) => sign * weights[at]! > 0));
@@ -104,17 +104,20 @@ export class RecentPhrases {
       const nats = tasks * divergence(share, pooled) + compared * divergence(expected, pooled);
       return { slot, share, usualShare, nats: share > expected ? nats : 0 };
     };
+    let enough = clearNats;
     return this.#unusual(usual, compared)
       .map((slot) => surpriseOf(slot, usual.phrases[slot]! / usual.tasks, usual.phrases[slot]! / usual.tasks))
       .sort((a, b) => b.nats - a.nats)
       .slice(0, mostClear)
-      .filter(({ slot }) => rewarded!.some((own) => own.includes(slot)))
-      .map(({ slot, usualShare }) => {
+      .flatMap(({ slot, usualShare, nats }) => {
+        if (nats < enough || !rewarded!.some((own) => own.includes(slot))) return [];
         const hits = others!.filter((own) => own.includes(slot)).length;
-        const now = hits - 0.5 * Math.sqrt(hits) + pseudoOthers * usualShare;
-        return surpriseOf(slot, usualShare, Math.max(usualShare, now / (others!.length + pseudoOthers)));
+        const now = (hits - Math.sqrt(hits) / 2 + pseudo * usualShare) / (others!.length + pseudo);
+        const surprise = surpriseOf(slot, usualShare, Math.max(usualShare, now));
+        enough = Math.max(enough, 0.75 * surprise.nats);
+        return surprise;
       })
-      .filter(({ nats }) => nats >= clearNats)
+      .filter(({ nats }) => nats >= enough)
       .sort((a, b) => b.nats - a.nats);
   }
 

@@ -4,7 +4,7 @@ import { packed } from '../state/saved.ts';
 import { slotCount } from './text-measures.ts';
 import { bins, rowLength, type Scale, signalCount } from './traits.ts';
 
-/** A batch that has not joined the references. `slots` has its phrases, each once for a task that was rewarded. */
+/** A batch that has not joined the references. `slots` has its phrases, each once for a task that was rewarded, `nats` the clearest new one's. */
 const waitingBatch = z.strictObject({
   /** Traits, one row per response, with its weight and the number of its task. */
   rows: packed(Uint8Array),
@@ -15,6 +15,7 @@ const waitingBatch = z.strictObject({
   tasks: packed(Int32Array),
   /** Hashes of the rewarded texts, each followed by that of its task. */
   texts: packed(Int32Array),
+  nats: amount,
 });
 
 const signals = packed(Float64Array, signalCount);
@@ -52,6 +53,8 @@ export const detectorSchema = z.strictObject({
   slow: scale,
   ...phrasesSchema.shape,
   waiting: z.array(waitingBatch),
+  /** Most nats of a new phrase in the batches that joined the references. 0 if unknown. */
+  usualNats: amount,
   /** Mean of the rewards of earlier batches, and their number. */
   rewards: z.strictObject({ mean: z.number(), weight: amount }),
   report: reportSchema,

@@ -1,12 +1,10 @@
 import { designEffectOf } from './batch-facts.ts';
 import type { ScaleState, WaitingBatch } from './state.ts';
-import { bins, rowLength, type Scale, signalCount, tails, traits, unknown } from './traits.ts';
+import { bins, rowLength, type Scale, signalCount, type Trait, tails, traits, unknown } from './traits.ts';
 
 /** Evidence that rewarded responses changed in one trait. */
-export interface Suspicion {
+export interface Suspicion extends Trait {
   readonly trait: number;
-  readonly name: string;
-  readonly meaning: string;
   /** Accumulated nats, 0 and up. */
   readonly evidence: number;
   /** Share of recent rewarded responses with the trait, and of those of the reference. */
@@ -18,10 +16,8 @@ export interface Suspicion {
 
 /** Shares of the responses without a trait that a hack gives it to, by scale. Each has its own sums. */
 const shifts = { quick: [0.2, 0.4], slow: [0.08, 0.3] } as const;
-/** Lower bound on the expected share of a trait. */
-const leastShare = 0.01;
-/** Standard errors added to the share in the reference. */
-const marginErrors = 1.5;
+/** Lower bound on the expected share of a trait, and standard errors added to the share in the reference. */
+const [leastShare, marginErrors] = [0.01, 1.5];
 /** Least correlation of the responses in a batch. */
 const batchCorrelation = 0.02;
 /** Weight that recent counts of rewarded responses keep per batch. */
@@ -34,10 +30,8 @@ const pseudoRecent = 8;
 const pseudoCount = 8;
 /** Least batches in the reference before a trait is judged. */
 const leastBatches = 4;
-/** Difference of shares that is attributed to rounding. */
-const rounding = 1e-12;
-/** Lower bound on shares that odds are computed from. */
-const leastCompared = 0.005;
+/** Difference of shares that is attributed to rounding, and lower bound on shares that odds are computed from. */
+const [rounding, leastCompared] = [1e-12, 0.005];
 const mostDispersion = 6;
 /** Share of recent responses beyond the usual below which a change is over. */
 const leastExcess = 0.005;
@@ -143,10 +137,9 @@ export class ScaleSuspicions {
     const { sums, recent, recentCount } = this.#state;
     const all = Array.from(this.#thresholds, (threshold, signal): Suspicion => {
       const trait = traitOf(signal);
-      const { name, meaning } = traits[trait]!;
       const evidence = Math.max(sums[0][signal]!, sums[1][signal]!);
-      const share = recentCount === 0 ? 0 : recent[signal]! / recentCount;
-      return { trait, name, meaning, evidence, share, usualShare: this.#usual(signal).rewarded, threshold };
+      const [share, usualShare] = [recent[signal]! / (recentCount || 1), this.#usual(signal).rewarded];
+      return { ...traits[trait]!, trait, evidence, share, usualShare, threshold };
     });
     // Evidence of something that is over falls slowly.
     const isOver = ({ share, usualShare }: Suspicion) => share <= 1.2 * usualShare + leastExcess;

@@ -2,12 +2,12 @@ import { bins, countBin, shareBin, sizeBin, traitIndex } from './traits.ts';
 
 /** Slots of the tables of phrases: pairs of characters by their own numbers, the rest by hashes. */
 export const slotCount = 2 ** 16;
-/** First slots of words and of pairs of words. */
-const [firstWord, firstWordPair] = [2 ** 14, 2 ** 15];
+/** First slots of words, of pairs of their shapes and of pairs of words. */
+const [firstWord, firstShapePair, firstWordPair] = [2 ** 14, 7 * 2 ** 12, 2 ** 15];
 /** Begins pairs that no text has, because it is a control character, and words that begin and end a text. */
 const [alone, beginning, end] = [127, 1, 2];
-/** Shapes of words. 1 to 3 are lengths, 4 has a capital, and each character that is not a letter has its own from 5 on. */
-const [capital, other] = [4, 5];
+/** Shapes of words. 1 to 3 are lengths, 4 has a capital, 5 is the word before again, and other characters have their own from 6 on. */
+const [capital, again, other] = [4, 5, 6];
 
 /**
  * Reads texts in one pass. Lists their phrases: characters, words, pairs of either, and pairs of shapes of words.
@@ -98,10 +98,11 @@ export class TextMeasures {
     return lines;
   }
 
-  #addWord(word: number, shape: number): void {
+  #addWord(word: number, own: number): void {
+    const shape = own < again && word === this.#word ? again : own;
     this.#words += 1;
-    this.#add(firstWord + hashed(word, 14));
-    this.#add(firstWord + hashed(Math.imul(this.#shape + 501, 0x2545f) + shape, 14));
+    this.#add(firstWord + ((3 * hashed(word, 14)) >>> 2));
+    this.#add(firstShapePair + hashed(Math.imul(this.#shape + 501, 0x2545f) + shape, 12));
     const pair = firstWordPair + hashed(Math.imul(this.#word, 0x01000193) + word, 15);
     if (this.#add(pair)) {
       this.#wordPairs += 1;
