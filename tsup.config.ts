@@ -45,6 +45,11 @@ export default defineConfig({
   clean: ['!**/*.d.ts', '!**/*.d.ts.map', '!schemas/**'],
   plugins: [
     {
+      // esbuild keeps comments of members. The sources and the declarations have them too.
+      name: 'no-comments',
+      renderChunk: (code) => ({ code: code.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '') }),
+    },
+    {
       // The packages have no side effects, so a bundler of users warns of every chunk that is imported for nothing.
       name: 'no-bare-imports',
       renderChunk: (code, { path }) =>

@@ -11,7 +11,10 @@ const schema = z.strictObject({
   /** File for metrics. Default none. */
   metricsLogFile: z.string().min(1).optional(),
   /** Bytes at which a file moves to `file.1`, and that to `file.2`. Default 64 MiB. */
-  maxBytes: z.int().min(1024).default(67_108_864),
+  maxBytes: z
+    .int()
+    .min(1024)
+    .default(64 * 1024 * 1024),
   /** Older files to keep. Default 3. */
   keep: z.int().min(0).default(3),
 });

@@ -8,17 +8,17 @@ import { changedRule, hackingRule } from '../hacking/findings.ts';
 import { rewardHackingOptions } from '../hacking/options.ts';
 import { consoleAlerts } from './console-alerts.ts';
 import { partsSchema, RewardQualityMonitor } from './monitor.ts';
-import { actionsSchema, interventionConfig } from './options.ts';
+import { interventionConfig } from './options.ts';
 
-const rules = [...pathologies, hackingRule, changedRule] as const;
-const actions = Object.fromEntries(rules.map((rule) => [rule, actionsSchema.optional()]));
+const rules: readonly string[] = [...pathologies, hackingRule, changedRule];
 
 const schema = z.strictObject({
   ...interventionConfig.pick({ enableInterventions: true }).shape,
   /** Actions by rule: one, or several in their order. Default none. */
-  actions: z
-    .strictObject(actions as Record<(typeof rules)[number], z.ZodOptional<typeof actionsSchema>>)
-    .prefault({}),
+  actions: interventionConfig.shape.actions.refine(
+    (actions) => Object.keys(actions).every((name) => rules.includes(name)),
+    `expected actions by rule, of ${rules.join(', ')}`,
+  ),
   ...assessorOptions.pick({ windowSize: true }).shape,
   ...partsSchema.pick({ loggers: true, onFailure: true }).shape,
   /** Further options of the assessor, such as `{ tags: 'none' }` for plain text. */

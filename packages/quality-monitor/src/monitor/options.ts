@@ -32,8 +32,7 @@ const actionSchema = z.discriminatedUnion('action', [
   }),
 ]);
 
-/** Schema of what a rule calls for. */
-export const actionsSchema = z.union([actionSchema, z.array(actionSchema).min(1)]);
+const actionsSchema = z.union([actionSchema, z.array(actionSchema).min(1)]);
 
 /** An action to request from the training loop, such as `{ action: 'raise-kl', factor: 2 }`. */
 export type InterventionAction = z.input<typeof actionSchema>;

@@ -7,10 +7,7 @@ import { longestShown } from '../report/flagged-responses.ts';
 const mostKept = 1000;
 
 /** Logs of a running run, in bounded memory, and what fills them. @param changed - Called after each record. */
-export function recentLogs(changed: () => void): {
-  readonly logs: MonitorLogs;
-  readonly logger: MetricsLogger;
-} {
+export function recentLogs(changed: () => void) {
   const [findings, notes]: [Finding[], NoteRecord[]] = [[], []];
   const logs = { metrics: [] as MetricsRecord[], findings, notes, olderFindings: 0, unreadable: 0 };
   const logger: MetricsLogger = {
@@ -31,7 +28,7 @@ export function recentLogs(changed: () => void): {
     },
     close: async () => undefined,
   };
-  return { logs, logger };
+  return { logs: logs as MonitorLogs, logger };
 }
 
 /** Drops the older half of too many records. @returns How many were dropped. */
