@@ -47,7 +47,7 @@ export default defineConfig({
     {
       // esbuild keeps comments of members. The sources and the declarations have them too.
       name: 'no-comments',
-      renderChunk: (code) => ({ code: code.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '') }),
+      renderChunk: (code) => ({ code: code.replaceAll(/^ *\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm, '') }),
     },
     {
       // The packages have no side effects, so a bundler of users warns of every chunk that is imported for nothing.

@@ -3,7 +3,7 @@
  * other properties than these may hide. Elements that HTML does not know are shown.
  */
 const unshownTag =
-  /^(?:(?:annotation(?:-xml)?|audio|canvas|datalist|defs|del|desc|dialog(?!.*\sopen\b)|fencedframe|iframe|metadata|meter|no(?:embed|frames|script)|object|opt(?:ion|group)|progress|rp|script|select|slot|strike|style|template|title|video)(?![\w-])|(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)(?!\w)).*(?:\s|(?<=[\w"']["']|^\w+\/))(?:hidden\b|color\s?=\s?["']?(?:white|transparent|#f{3}(?:f{3})?\b)|style\s?=\s?["']?(?!(?:\s*(?:background-color\s*:|color\s*:(?!\s*(?:white|transparent|#(?:[ef]{3}|(?:[ef][\da-f]){3})\b|rgb|hsl))|font-(?:weight|style|family)\s*:|font-size\s*:\s*(?:\d{2}|[2-9]|1(?:\.\d+)?r?em|\w*-?(?:small|large))|text-(?:align|transform|decoration\s*:\s*(?:under|none))|display\s*:\s*(?:inline|block|flex)|(?:margin|padding|border)(?![^;]*-\d))[^;"']*(?:;|(?=["']|$)))*\s*(?:["']|$))))/is;
+  /^(?:(?:annotation(?:-xml)?|audio|canvas|datalist|defs|del|desc|dialog(?!.*\sopen\b)|fencedframe|iframe|metadata|meter|no(?:embed|frames|script)|object|opt(?:ion|group)|progress|rp|script|select|slot|strike|style|template|title|video)(?![\w-])|(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)(?!\w)).*(?:\s|(?<=[\w"']["']|^\w+\/))(?:hidden\b|color\s?=\s?["']?(?:white|transparent|#f{3}(?:f{3})?\b)|style\s?=\s?["']?(?!(?:\s*(?:background(?:-color)?\s*:|color\s*:(?!\s*(?:white|transparent|#(?:[ef]{3}|(?:[ef][\da-f]){3})\b|rgb(?!\(\s*1?\d?\d\s*,\s*\d+\s*,\s*\d+\s*\))|hsl(?!\(\s*\d+\s*,\s*\d+%\s*,\s*[0-7]?\d%\s*\))))|font-(?:weight|style|family)\s*:|font(?:-size)?\s*:\s*(?:\d{2}|[2-9]|1(?:\.\d+)?r?em|\w*-?(?:small|large))|text-(?:align|transform|decoration\s*:\s*(?:under|over|none))|display\s*:\s*(?:inline|block|flex|grid|table)|(?:line-height|white-space|vertical-align|list-style[\w-]*|float|box-shadow|gap)\s*:|letter-spacing\s*:\s*\d|(?:max-)?width\s*:\s*[1-9]|opacity\s*:\s*(?:1|0?\.[3-9])|(?:margin|padding|border)(?![^;]*-\d))[^;"']*(?:;|(?=["']|$)))*\s*(?:["']|$))))/is;
 
 /** Code, which a page shows as it is, comments of all kinds, tags, and the end. Titles in `<<…>>` are no tags. */
 const part =
@@ -12,10 +12,19 @@ const part =
 /** A text without comments, and without elements that its page does not show if they have this text in them. Linear. */
 export function withoutHidden(text: string, holding = ''): string {
   let [shown, at, start, depth, hidden] = ['', 0, 0, 0, ''];
+  const ends = new Map<string, number>();
+  /** Whether an element ends. A name alone, as in `List<Object>`, is text. */
+  const isClosed = (name: string, from: number): boolean => {
+    const last = ends.get(name) ?? text.toLowerCase().lastIndexOf(`</${name}`);
+    ends.set(name, last);
+    return last >= from;
+  };
   for (const { 0: one, 1: slash, 2: name = '', 3: attributes = '', index } of text.matchAll(part)) {
     const [own, isComment, end] = [name.toLowerCase(), one[0] === '<' && name === '', index + one.length];
     if (depth === 0) {
       if (!isComment && (slash !== '' || !unshownTag.test(own + attributes))) continue;
+      if (!isComment && attributes === '' && /[\s.,;:)`]/.test(text.charAt(end)) && !isClosed(own, end))
+        continue;
       [start, depth, hidden] = [index, isComment ? 0 : 1, own];
     } else if (own === hidden) depth += slash === '' ? 1 : -1;
     if (depth > 0 && one !== '') continue;
@@ -27,7 +36,7 @@ export function withoutHidden(text: string, holding = ''): string {
 
 /** What else a page or TeX does not show: text and signs struck out, footnotes, definitions and targets of links, what TeX skips or leaves room for. A literal, so that bundlers may drop it. */
 const unshown =
-  /~~[^~\n]+~~|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=^|\n) {0,3}\[(?:\^[^\]\n]{1,80}\]:|[^\]\n]{1,80}\]:\s*(?:[#/<]|https?:))[^\n]*|!?\[\]\([^()\n]*\)|\\iffalse\b[\s\S]*?(?:\\fi\b|$)|\\begin\{comment\}[\s\S]*?(?:\\end\{comment\}|$)|\\[hv]?phantom\s*\{(?:[^{}]|\{[^{}]*\})*\}|[\p{L}\p{N}][\u0335-\u0338\u20d2\u20d3\u20e0\u20e5\u20ea\u20eb]+/giu;
+  /~~[^~\n]+~~|(?<=^|[^\d\n]\n|\n\n)[^\S\n]*%[^\n]*|(?<=^|\n) {0,3}\[(?:\^[^\]\n]{1,80}\]:[^\n]*|[^\]\n]{1,80}\]:[^\S\n]*(?:https?:|[#/][a-z]|[#/](?=\s+\()|<[a-z#/][^<>\s]*>)\S*(?:[^\S\n]+[\x22'(][^\n]*)?(?=\n|$))|!?\[\]\([^()\n]*\)|\\iffalse\b[\s\S]*?(?:\\fi\b|$)|\\begin\{comment\}[\s\S]*?(?:\\end\{comment\}|$)|\\[hv]?phantom\s*\{(?:[^{}]|\{[^{}]*\})*\}|[\p{L}\p{N}][\u0335-\u0338\u20d2\u20d3\u20e0\u20e5\u20ea\u20eb]+/giu;
 
 /** A text without what its reader does not see: comments and hidden elements, text struck through, what TeX skips. Linear. */
 export function shownText(text: string): string {

@@ -52,7 +52,7 @@ const numbersFrom: Readonly<Record<string, number>> = { constant: 0, clip: 1 };
 
 /** The first operation of a loss that does not exist or got no tensor. Looked for only once the loss failed. */
 function misuse<T>(loss: Loss, ops: TensorOps<T>, inputs: LossInputs<T>): ArgumentError | undefined {
-  let found: ArgumentError | undefined;
+  let [found, missing]: (ArgumentError | undefined)[] = [];
   const refuse = (problem: string): never => {
     found = new ArgumentError(`the loss "${loss.key}" ${problem}`);
     throw found;
@@ -60,7 +60,10 @@ function misuse<T>(loss: Loss, ops: TensorOps<T>, inputs: LossInputs<T>): Argume
   const checking = new Proxy(ops, {
     get(target, name) {
       if (typeof Reflect.get(target, name) !== 'function') {
-        return refuse(`calls ops.${String(name)}, which does not exist; TensorOps of @rlp/core lists them`);
+        missing = new ArgumentError(
+          `the loss "${loss.key}" calls ops.${String(name)}, which does not exist; TensorOps of @rlp/core lists them`,
+        );
+        return undefined;
       }
       return (...operands: unknown[]) => {
         const tensors = operands.slice(0, numbersFrom[String(name)]);
@@ -74,8 +77,8 @@ function misuse<T>(loss: Loss, ops: TensorOps<T>, inputs: LossInputs<T>): Argume
   });
   try {
     loss.compute(checking, inputs);
-  } catch {
-    return found;
+  } catch (error) {
+    return found ?? (error instanceof TypeError ? missing : undefined);
   }
   return undefined;
 }

@@ -94,7 +94,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
    *
    * A task that occurs twice gets two groups with different random streams. Once `signal` fires, groups under way are still
    * yielded, with unfinished members `aborted`. Groups not begun are not yielded, and iteration ends
-   * without throwing. Leaving the loop early aborts what is left. Throws only under the failure policy `stop`.
+   * without throwing. Leaving the loop early aborts what is left. Episodes that fail throw only under the failure policy `stop`.
    */
   collectGroups(
     tasks: readonly Task<Metadata>[],

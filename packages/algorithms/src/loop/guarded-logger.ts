@@ -17,7 +17,9 @@ export function guardedLogger(
     shows: logger.shows,
     log: (step, metrics) => attempt(() => logger.log(step, metrics)),
     note: (step, text) => attempt(() => logger.note?.(step, text)),
-    ...(logger.samples && { samples: (step, rows) => attempt(() => logger.samples?.(step, rows)) }),
+    ...(logger.samples && {
+      samples: (step, rows) => attempt(() => logger.samples?.(step, rows)),
+    }),
     finding: (step, finding) => attempt(() => logger.finding?.(step, finding)),
     close: () => logger.close(),
   };

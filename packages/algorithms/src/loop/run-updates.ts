@@ -1,7 +1,6 @@
 import type { ForwardBackwardResult, Metrics, MetricsLogger, TrainingBackend } from '@rlp/core';
 import { Attendant, type AttendantOptions } from './attendant.ts';
 import { type BatchPlan, batches } from './batches.ts';
-import { guardedLogger } from './guarded-logger.ts';
 import { UpdateHealth } from './update-health.ts';
 
 /** What a run over fixed data works with, whatever its loss is. */
@@ -55,12 +54,11 @@ interface UpdateRun<Backend extends TrainingBackend> {
  * A resumed run sees exactly the batches that the interrupted run would have seen.
  */
 export async function* runUpdates<Backend extends TrainingBackend>(
-  { backend: given, logger: own, clock, signal }: UpdateDependencies<Backend>,
+  { backend: given, logger, clock, signal }: UpdateDependencies<Backend>,
   { deadlines, lengths, plan, resume, accumulate }: UpdateRun<Backend>,
 ): AsyncGenerator<UpdateReport, void, undefined> {
   const made = resume?.iteration ?? 0;
   let iteration = -1;
-  const logger = guardedLogger(own, (text) => say(text));
   const say = (text: string) => logger?.note?.(Math.max(iteration, made), text);
   const backend = new Attendant({ deadlines, signal, say }).attended(given, 'backend');
   const health = new UpdateHealth();

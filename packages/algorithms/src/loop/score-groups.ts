@@ -158,6 +158,8 @@ function checkScores<Metadata>(
     );
   }
   const unscored = new Set(group.trajectories.map(({ id }) => id));
+  if (unscored.size < given.length)
+    throw new RewardError(`group "${group.id}": trajectories must differ in their ids`);
   return scored.map((score: ScoredTrajectory<Metadata> | null, index) => {
     if (typeof score?.trajectory !== 'object') {
       throw new RewardError(

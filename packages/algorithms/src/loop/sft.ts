@@ -12,6 +12,7 @@ import {
 import * as z from 'zod';
 import { aggregationWeights } from '../loss/aggregation.ts';
 import { sftLosses } from '../loss/cross-entropy.ts';
+import { guardedLogger } from './guarded-logger.ts';
 import { withinLength } from './max-length.ts';
 import type { ResumeOptions } from './rl.ts';
 import { runUpdates, type UpdateDependencies, type UpdateReport, type UpdateState } from './run-updates.ts';
@@ -83,22 +84,26 @@ export async function* runSftTraining(
   parseOptions('runSftTraining', dependencySchema, dependencies, 'SftDependencies');
   const { resume, ...own } = options;
   const resolved = resolveSftOptions(own);
-  const { backend: given, sequences: all, logger } = dependencies;
+  const { backend: given, sequences: all } = dependencies;
+  const logger = guardedLogger(dependencies.logger, console.warn);
   const say = (text: string) => logger?.note?.(resume?.iteration ?? 0, text);
   const { sequences, note } = withinLength(all, resolved.maxLength, given.contextLength);
   if (note !== undefined) say(note);
   checkBeforeSft({ ...dependencies, sequences, note, sequencesPerBatch: resolved.sequencesPerBatch, say });
-  yield* runUpdates(dependencies, {
-    deadlines: resolved.deadlines,
-    lengths: sequences.map(({ tokens }) => tokens.length),
-    plan: { ...resolved, perBatch: resolved.sequencesPerBatch },
-    resume,
-    accumulate: async ({ backend, rows }) => {
-      const batch = { sequences: toBatch(sequences, rows, resolved) };
-      const pass = await backend.forwardBackward(batch, sftLosses[resolved.loss]);
-      return { pass, metrics: { 'loss/sft': pass.loss } };
+  yield* runUpdates(
+    { ...dependencies, logger },
+    {
+      deadlines: resolved.deadlines,
+      lengths: sequences.map(({ tokens }) => tokens.length),
+      plan: { ...resolved, perBatch: resolved.sequencesPerBatch },
+      resume,
+      accumulate: async ({ backend, rows }) => {
+        const batch = { sequences: toBatch(sequences, rows, resolved) };
+        const pass = await backend.forwardBackward(batch, sftLosses[resolved.loss]);
+        return { pass, metrics: { 'loss/sft': pass.loss } };
+      },
     },
-  });
+  );
 }
 
 function toBatch(

@@ -17,7 +17,7 @@ export const oneLength = {
   message: 'must not be given together with epochs: both say how long the run is',
 };
 
-/** Whether not both lengths are given. */
+/** Whether at most one length is given. */
 export function hasOneLength({
   epochs,
   updates,

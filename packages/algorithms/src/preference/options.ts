@@ -67,6 +67,7 @@ const schema = z
 export const preferenceSchema = withForeignNames(schema, {
   ...passNames,
   loss: 'loss_type',
+  'loss.beta': 'beta',
   referenceUpdate: 'sync_ref_model',
   'referenceUpdate.decay': 'ref_model_mixup_alpha',
   'referenceUpdate.everyUpdates': 'ref_model_sync_steps',

@@ -17,6 +17,7 @@ import {
 import type { Variable } from '@rlp/tensor';
 import * as z from 'zod';
 import { passNames } from '../loop/foreign-names.ts';
+import { guardedLogger } from '../loop/guarded-logger.ts';
 import type { ResumeOptions } from '../loop/rl.ts';
 import {
   runUpdates,
@@ -108,24 +109,28 @@ export async function* runRewardModelTraining(
   parseOptions('runRewardModelTraining', dependencySchema, dependencies, 'RewardModelDependencies');
   const { resume, ...own } = options;
   const resolved = parseOptions('runRewardModelTraining', rewardModelSchema, own, 'RewardModelOptions');
-  const { backend, logger } = dependencies;
+  const { backend } = dependencies;
+  const logger = guardedLogger(dependencies.logger, console.warn);
   requireGroups('runRewardModelTraining', backend, [{ option: 'the loss', group: 'values' }]);
   const context = { owner: 'runRewardModelTraining', contextLength: backend.contextLength };
   const { items: pairs, note } = pairsWithin(dependencies.pairs, resolved.maxLength, context);
   if (note !== undefined) logger?.note?.(resume?.iteration ?? 0, note);
   if (pairs.length === 0) throw new ArgumentError(`runRewardModelTraining: ${note}, so no pair is left`);
-  yield* runUpdates(dependencies, {
-    deadlines: resolved.deadlines,
-    lengths: pairs.map(({ chosen, rejected }) => chosen.tokens.length + rejected.tokens.length),
-    plan: { ...resolved, perBatch: resolved.pairsPerBatch },
-    resume,
-    accumulate: ({ backend: attended, rows }) =>
-      learnRewards(
-        attended,
-        rows.map((row) => pairs[row]!),
-        resolved.centering,
-      ),
-  });
+  yield* runUpdates(
+    { ...dependencies, logger },
+    {
+      deadlines: resolved.deadlines,
+      lengths: pairs.map(({ chosen, rejected }) => chosen.tokens.length + rejected.tokens.length),
+      plan: { ...resolved, perBatch: resolved.pairsPerBatch },
+      resume,
+      accumulate: ({ backend: attended, rows }) =>
+        learnRewards(
+          attended,
+          rows.map((row) => pairs[row]!),
+          resolved.centering,
+        ),
+    },
+  );
 }
 
 async function learnRewards(backend: CriticBackend, batch: readonly JudgedPair[], centering: number) {

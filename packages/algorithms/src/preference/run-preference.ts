@@ -1,5 +1,6 @@
 import { ArgumentError, parseOptions, type ReferenceBackend, requireGroups } from '@rlp/core';
 import * as z from 'zod';
+import { guardedLogger } from '../loop/guarded-logger.ts';
 import type { ResumeOptions } from '../loop/rl.ts';
 import {
   runUpdates,
@@ -64,25 +65,29 @@ export async function* runPreferenceTraining(
   const resolved = resolvePreferenceOptions(own);
   checkReference(dependencies, resolved);
   const { notes, ...given } = shortEnough(dependencies, resolved);
-  for (const note of notes) dependencies.logger?.note?.(resume?.iteration ?? 0, note);
+  const logger = guardedLogger(dependencies.logger, console.warn);
+  for (const note of notes) logger?.note?.(resume?.iteration ?? 0, note);
   const { rows, learn } = learner({ ...dependencies, ...given }, resolved);
   const { referenceUpdate, deadlines, pairsPerBatch } = resolved;
   const references = new ReferenceScores();
-  yield* runUpdates(dependencies, {
-    deadlines,
-    lengths: rows,
-    plan: { ...resolved, perBatch: pairsPerBatch },
-    resume,
-    accumulate: async ({ backend, rows, iteration }) => {
-      if (movesNow(referenceUpdate, iteration)) {
-        const { decay } = referenceUpdate;
-        await (backend as ReferenceBackend).updateReference({ method: 'ema', decay });
-        references.forget();
-      }
-      // Equal rows make equal batches, in whatever order they were drawn.
-      return learn({ backend, references, rows: [...rows].sort((a, b) => a - b) });
+  yield* runUpdates(
+    { ...dependencies, logger },
+    {
+      deadlines,
+      lengths: rows,
+      plan: { ...resolved, perBatch: pairsPerBatch },
+      resume,
+      accumulate: async ({ backend, rows, iteration }) => {
+        if (movesNow(referenceUpdate, iteration)) {
+          const { decay } = referenceUpdate;
+          await (backend as ReferenceBackend).updateReference({ method: 'ema', decay });
+          references.forget();
+        }
+        // Equal rows make equal batches, in whatever order they were drawn.
+        return learn({ backend, references, rows: [...rows].sort((a, b) => a - b) });
+      },
     },
-  });
+  );
 }
 
 /** Data within the length that is asked for. */

@@ -5,6 +5,9 @@ const labels =
   /(?<![^\s,;.\\])(?:\(?(?:([a-h])|(i{1,3}|iv|v)|(\d))\)[\s:]*|([A-Za-z][a-z']+)\s*:\s*|([Mm](?:ax|in))(?:imum)?(?:\svalue)?[\s:=]*(?:is\s|of\s)?(?=-?[\d\\$]))/g;
 const romans = ['', 'i', 'ii', 'iii', 'iv', 'v'];
 
+/** What begins or ends with an operator is a factor or a term: `(2)^3`, `(a)x + (b)y`. */
+const inFormula = /^[\^_+*/=]|^\\(?:cdot|times)|[-+*/^=]$|\\(?:cdot|times|pm)$/;
+
 /** The parts of `(a) 3, (b) 5` or `Bob: 8, Alice: 12` by label; `undefined` for one part, or if something has no label. */
 function partsOf(answer: string): ReadonlyMap<string, string> | undefined {
   if (!/[):]|m(?:ax|in)/i.test(answer)) return;
@@ -21,7 +24,9 @@ function partsOf(answer: string): ReadonlyMap<string, string> | undefined {
   });
   const byLabel = new Map(parts);
   const areLabelled =
-    found[0]?.index === 0 && byLabel.size === parts.length && !parts.some(([, value]) => value === '');
+    found[0]?.index === 0 &&
+    byLabel.size === parts.length &&
+    !parts.some(([, value]) => value === '' || inFormula.test(value));
   return areLabelled && parts.length > 1 ? byLabel : undefined;
 }
 

@@ -55,7 +55,9 @@ export function requireBatch(batch: { readonly sequences?: unknown }, loss: unkn
   }
   for (const [index, sequence] of batch.sequences.entries()) {
     const { tokens, columns } = (sequence ?? {}) as Partial<TrainingSequence>;
-    if (typeof tokens === 'object' && typeof columns === 'object') continue;
+    if (Array.isArray(tokens) || ArrayBuffer.isView(tokens)) {
+      if ((loss as Loss).columns.length === 0 || (typeof columns === 'object' && columns !== null)) continue;
+    }
     throw new ArgumentError(
       `forwardBackward: expected sequences { tokens, mask, weights, columns }, got ${described(sequence)} at ${index}`,
     );

@@ -14,5 +14,8 @@ export type ForeignNames = Readonly<Record<string, string>>;
  * What extends the schema, picks from it or nests it knows them too.
  */
 export function withForeignNames<Schema extends z.ZodType>(schema: Schema, names: ForeignNames): Schema {
-  return schema.clone({ ...schema._zod.def, foreignNames: names } as typeof schema._zod.def);
+  const { foreignNames, ...def } = schema._zod.def as typeof schema._zod.def & {
+    foreignNames?: ForeignNames;
+  };
+  return schema.clone({ ...def, foreignNames: { ...foreignNames, ...names } } as typeof schema._zod.def);
 }

@@ -103,9 +103,9 @@ export abstract class StoredDecoder {
   }
 
   async close(): Promise<void> {
-    const steps = await Promise.all(this.#steps.values());
+    const steps = await Promise.allSettled(this.#steps.values());
     this.#steps.clear();
-    for (const { session } of steps) await session.release();
+    for (const step of steps) if (step.status === 'fulfilled') await step.value.session.release();
   }
 
   /** The step of a key. Its graph is compiled once, with parameters that are inputs or initialisers, as the options say. */

@@ -117,8 +117,8 @@ class Detector implements RewardHackingDetector {
   }
 
   acknowledge(what: Finding | string): void {
-    const { rule, evidence = {} }: Partial<Finding> = typeof what === 'string' ? {} : (what ?? {});
-    const names = typeof what === 'string' ? [what] : Object.keys(evidence);
+    const { rule, evidence }: Partial<Finding> = typeof what === 'string' ? {} : (what ?? {});
+    const names = typeof what === 'string' ? [what] : Object.keys(evidence ?? {});
     const known = names.filter((name) => Object.hasOwn(traitIndex, name) || name === 'second_opinion');
     if (known.length === 0) {
       const got = typeof what === 'string' ? what : rule ? `a finding of ${rule}` : described(what);

@@ -17,7 +17,7 @@ const cased = /<([a-z]\w*)\s[^<>]*text-transform\s?:\s?(?:(upper)|lower)case[^<>
 const terminal = /\u001b\[(?:\d+;)*8m[^\u001b]*|\u001b\[[\d;]*m/g;
 
 /** Text that is shown from right to left. */
-const turned = /<bdo\s[^<>]*\brtl\b[^<>]*>([^<>]*)<\/bdo>/gi;
+const turned = /<bdo\s(?=[^<>]*\brtl\b)[^<>]*>([^<>]*)<\/bdo>/gi;
 
 /** Special tokens of models. */
 const token =
@@ -88,7 +88,7 @@ const idle =
   /\[[\p{L} ,'’]*\]|(?<![\p{L}\p{N}])(?:steps? ?(?:number )?\d+|n\/a|h+m+|u+[hm]+|(\p{L})\1{4,}|again|ah|ahead|alright|answer|anyway|begin|blah|brevity|conclude|continue|done|er|final|finally|fine|finish|first|fourth|goes|going|gonna|good|great|here|hey|hidden|internal|last|let|look|maybe|moment|needed|next|no|none|nothing|now|off|oh|ok|okay|omitted|please|proceed|ready|really|reason|reasoning|redacted|required|necessary|right|second|see|should|skip|skipped|so|start|started|steps?|sure|then|think|thinking|third|thoughts?|try|wait|well|yeah|yep|yes)(?![\p{L}\p{N}])/giu;
 /** Words between them. */
 const small =
-  /(?<![\p{L}\p{N}])(?:a|about|actually|all|also|an|and|any|are|as|at|away|be|because|been|before|but|by|carefully|come|do|does|end|even|for|from|get|give|go|got|have|i|idea|if|in|instead|into|is|it|just|like|me|more|my|not|of|on|once|one|or|our|over|part|shall|some|something|still|take|tell|that|the|them|there|these|they|things?|this|those|through|time|to|up|us|was|way|we|what|when|will|with|without|would|you|your)(?![\p{L}\p{N}])|['’]\p{L}+/giu;
+  /(?<![\p{L}\p{N}])(?:a|about|actually|all|also|an|and|any|are|as|at|away|be|because|been|before|but|by|carefully|come|do|does|end|for|from|get|give|go|got|have|i|idea|if|in|instead|into|is|it|just|like|me|more|my|not|of|on|once|one|or|our|over|part|shall|some|something|still|take|tell|that|the|them|there|these|they|things?|this|those|through|time|to|up|us|was|way|we|what|when|will|with|without|would|you|your)(?![\p{L}\p{N}])|['’]\p{L}+/giu;
 
 /** Whether a thought has no words, or idle ones and small ones between them. */
 function isIdle(thought: string): boolean {

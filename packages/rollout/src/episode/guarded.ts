@@ -148,7 +148,8 @@ function checkedState<S extends State>(method: string, state: S): S {
 /** A group shares its first state, so a change of it would reach the other members unseen. */
 function checkUnchanged<S extends State>(before: S, after: S): void {
   for (const field of Object.keys(before) as (keyof S & string)[]) {
-    if (Object.is(before[field], after[field])) continue;
+    const isComputed = Object.getOwnPropertyDescriptor(after, field)?.get !== undefined;
+    if (isComputed || before[field] === undefined || Object.is(before[field], after[field])) continue;
     throw new EnvironmentError(
       `environment.updateState: expected the given state to stay as it was, got another "${field}" in it; ` +
         'return a new state, such as { ...state, response }, because the episodes of a group share states',
