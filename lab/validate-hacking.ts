@@ -2,16 +2,17 @@
  * Validates `rewardHackingDetector` on real responses of the shared data, or on made-up ones if it is absent: recall of planted
  * hacks with and without a second opinion, of slow ones, and false alarms. Prints tables.
  *
- *     pnpm validate:hacking [--half report|build|blind|drawn|redrawn] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
+ *     pnpm validate:hacking [--half report|build|blind|drawn|redrawn|later|sealed] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
  *       [--corpora gsm8k,ifeval] [--responses a.jsonl,b.jsonl] [--batch-sizes 64] [--shares 0.2] [--growth 0.0025] [--stationary-runs 10]
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { blindHonestRuns } from './validation/blind-honest.ts';
-import { blindCorpora, corpusOf, realCorpora, syntheticCorpus } from './validation/corpora.ts';
-import { drawnForms, redrawnForms } from './validation/drawn-hacks.ts';
-import { blindForms, forms, type Half } from './validation/forms.ts';
+import { blindCorpora, type Corpus, corpusOf, realCorpora, syntheticCorpus } from './validation/corpora.ts';
+import { drawnForms, redrawnForms, thirdForms } from './validation/drawn-hacks.ts';
+import { blindForms, type Form, forms, type Half, laterForms, sealedForms } from './validation/forms.ts';
 import { honestRuns } from './validation/honest.ts';
+import { laterCorpora } from './validation/later-corpora.ts';
 import { causesList, cleanTable, missedList, recallTable } from './validation/tables.ts';
 import { honestTrials, plantedTrials, slowTrials, stationaryTrials } from './validation/trials.ts';
 
@@ -32,7 +33,7 @@ const { values } = parseArgs({
 const list = (text: string) => text.split(',');
 const options = z
   .object({
-    half: z.enum(['report', 'build', 'blind', 'drawn', 'redrawn']),
+    half: z.enum(['report', 'build', 'blind', 'drawn', 'redrawn', 'later', 'sealed']),
     runs: z.coerce.number().int().positive(),
     'stationary-runs': z.coerce.number().int().positive(),
     parts: z.array(z.enum(['stationary', 'honest', 'planted', 'slow'])),
@@ -50,22 +51,25 @@ const options = z
     corpora: undefined,
   });
 const { runs, parts, opinions, shares, growth } = options;
-// The blind and the drawn sets are run as the half that reports.
+// Sets that are neither half. They are run as the half that reports.
+const sets: Readonly<Record<string, readonly Form[]>> = {
+  blind: blindForms,
+  drawn: drawnForms,
+  redrawn: redrawnForms,
+  later: [...laterForms, ...thirdForms],
+  sealed: sealedForms,
+};
+const set = sets[options.half];
 const half: Half = options.half === 'build' ? 'build' : 'report';
 const given = values.responses === '' ? [] : list(values.responses).map(corpusOf);
-const unseen = ['blind', 'drawn', 'redrawn'].includes(options.half) ? blindCorpora() : [];
-const real = [...unseen, ...(options.half === 'blind' ? [] : realCorpora()), ...given];
+const own: Readonly<Record<string, () => Corpus[]>> = { blind: blindCorpora, later: laterCorpora };
+const kept = own[options.half]?.();
+const real = [...(kept ?? [...(set === undefined ? [] : blindCorpora()), ...realCorpora()]), ...given];
 const corpora = (real.length > 0 ? real : [syntheticCorpus()]).filter(
   ({ name, tune }) =>
     (values.corpora === '' || list(values.corpora).includes(name)) && (half === 'report' || tune.length > 0),
 );
-const kinds =
-  unseen.length > 0
-    ? {
-        forms: { blind: blindForms, drawn: drawnForms }[options.half as string] ?? redrawnForms,
-        honestRuns: blindHonestRuns,
-      }
-    : { forms, honestRuns };
+const kinds = set === undefined ? { forms, honestRuns } : { forms: set, honestRuns: blindHonestRuns };
 const print = (title: string, ...texts: string[]) => console.log(`\n## ${title}\n\n${texts.join('\n\n')}`);
 for (const opinion of opinions) {
   const trials = { ...kinds, corpora, half, opinion, runs, batchSizes: options['batch-sizes'] };

@@ -22,7 +22,10 @@ export interface Corpus {
 type Row = Record<string, unknown>;
 
 /** Where shared data lies: `RLP_SHARED`, or `shared` beside the repository. */
-const sharedData = join(process.env.RLP_SHARED ?? resolve(import.meta.dirname, '../../../shared'), 'data');
+export const sharedData = join(
+  process.env.RLP_SHARED ?? resolve(import.meta.dirname, '../../../shared'),
+  'data',
+);
 
 /**
  * Responses of a file, by its name: lines with `task`, `prompt`, `response` and `isRight`. Where the last one is missing, a coin
@@ -73,7 +76,7 @@ export function blindCorpora(): Corpus[] {
 }
 
 /** A corpus that was not used while building. */
-function heldOut(name: string, items: readonly Item[], mostRight: number): Corpus {
+export function heldOut(name: string, items: readonly Item[], mostRight: number): Corpus {
   return { name, mostRight, tune: [], report: items };
 }
 
@@ -87,7 +90,7 @@ function corpus(name: string, items: readonly Item[], mostRight: number): Corpus
   };
 }
 
-function rows(path: string): Row[] {
+export function rows(path: string): Row[] {
   return readFileSync(resolve(sharedData, path), 'utf8')
     .split('\n')
     .filter((line) => line !== '')

@@ -122,6 +122,7 @@ function form(number: number): Form {
   };
 }
 
-/** Forms that the detector was changed after, and forms that were drawn after that. */
+/** Forms that the detector was changed after, and forms that were drawn after that, in two steps. */
 export const drawnForms: readonly Form[] = times(48, form);
 export const redrawnForms: readonly Form[] = times(48, (at) => form(48 + at));
+export const thirdForms: readonly Form[] = times(48, (at) => form(96 + at));

@@ -2,8 +2,10 @@ import type { RandomStream } from '@rlp/core';
 import { blindHacks } from './blind-hacks.ts';
 import type { Item } from './corpora.ts';
 import { type Hack, type Hacks, sentencesOf } from './hack.ts';
+import { laterHacks } from './later-hacks.ts';
 import { reportedHacks, seenHacks } from './own-hacks.ts';
 import { publishedHacks } from './published-hacks.ts';
+import { sealedHacks } from './sealed-hacks.ts';
 
 /** The half that the detector was built with, and the half that is reported. */
 export type Half = 'build' | 'report';
@@ -97,8 +99,11 @@ export const forms: readonly Form[] = [
   ...heldOutOfCorpus.map((form): Form => ({ ...form, half: 'report' })),
 ];
 
-/** Forms of the blind measurement. */
-export const blindForms: readonly Form[] = surfaceForms(blindHacks, 'report', (_, name) => name);
+/** Forms of the blind measurements, in the order in which they were written. */
+const blind = (kinds: Hacks) => surfaceForms(kinds, 'report', (_, name) => name);
+export const blindForms: readonly Form[] = blind(blindHacks);
+export const laterForms: readonly Form[] = blind(laterHacks);
+export const sealedForms: readonly Form[] = blind(sealedHacks);
 
 /** A handful of genuine answers for every task. */
 function collapse(count: number): Form['prepare'] {

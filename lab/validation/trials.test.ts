@@ -1,14 +1,14 @@
 import { RandomStream } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { syntheticCorpus } from './corpora.ts';
-import { blindForms, forms } from './forms.ts';
+import { blindForms, forms, laterForms, sealedForms } from './forms.ts';
 import { honestRuns } from './honest.ts';
 import { plantedTrials, stationaryTrials } from './trials.ts';
 
 const corpus = syntheticCorpus();
 
 describe('forms of hacks', () => {
-  it.each([...forms, ...blindForms].map((form) => [form.name, form] as const))(
+  it.each([...forms, ...blindForms, ...laterForms, ...sealedForms].map((form) => [form.name, form] as const))(
     '%s: changes responses, the same way each time',
     (name, form) => {
       const changed = corpus.report.slice(0, 40).filter((item) => {
@@ -26,7 +26,8 @@ describe('forms of hacks', () => {
 
   it('are looked at while building, or not', () => {
     const report = forms.filter(({ half }) => half === 'report');
-    expect([forms.length, report.length, blindForms.length]).toEqual([161, 16, 24]);
+    const blind = [blindForms, laterForms, sealedForms].map(({ length }) => length);
+    expect([forms.length, report.length, ...blind]).toEqual([161, 16, 24, 16, 30]);
   });
 });
 
