@@ -6,7 +6,7 @@ import { ppoSchema } from '../../packages/algorithms/src/algorithm/ppo.ts';
 import { reinforceSchema } from '../../packages/algorithms/src/algorithm/reinforce.ts';
 import { rlooSchema } from '../../packages/algorithms/src/algorithm/rloo.ts';
 import { rlSchema } from '../../packages/algorithms/src/loop/options.ts';
-import { sftSchema } from '../../packages/algorithms/src/loop/sft-options.ts';
+import { sftSchema } from '../../packages/algorithms/src/supervised/sft-options.ts';
 import { optimizerSchema } from '../../packages/backprop/src/optimizer/options.ts';
 import { rolloutSchema } from '../../packages/rollout/src/options.ts';
 import { runSchema } from '../../packages/run/src/config/run-schema.ts';

@@ -41,7 +41,6 @@ export {
 export type { GaeEstimatorOptions } from './estimator/critic-estimators.ts';
 export type { ReinforceEstimatorOptions } from './estimator/return-estimators.ts';
 export { groupFilters } from './loop/group-filters.ts';
-export { type MaxLength, type WithinLength, withinLength } from './loop/max-length.ts';
 export { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './loop/options.ts';
 export {
   type AdvantageEstimator,
@@ -63,19 +62,6 @@ export {
 } from './loop/protocol.ts';
 export { type ResumeOptions, runRlTraining } from './loop/rl.ts';
 export { RunStoppedError, type StopReason } from './loop/run-stopped.ts';
-export {
-  runSftTraining,
-  type SftDependencies,
-  type SftReport,
-  type SftState,
-  sftStateSchema,
-} from './loop/sft.ts';
-export {
-  type ResolvedSftOptions,
-  resolveSftOptions,
-  type SftOptions,
-  sftSchema,
-} from './loop/sft-options.ts';
 export type { PolicyColumn } from './loss/policy-loss.ts';
 export type { DecisionNumbers } from './sequence/decision-numbers.ts';
 export { type DemonstrationEncoding, demonstrationSequences } from './sequence/demonstration.ts';
@@ -87,3 +73,17 @@ export {
   type TrainedMessages,
 } from './sequence/message-masks.ts';
 export type { TokenRows } from './statistics/token-rows.ts';
+export { type MaxLength, type WithinLength, withinLength } from './supervised/max-length.ts';
+export {
+  runSftTraining,
+  type SftDependencies,
+  type SftReport,
+  type SftState,
+  sftStateSchema,
+} from './supervised/sft.ts';
+export {
+  type ResolvedSftOptions,
+  resolveSftOptions,
+  type SftOptions,
+  sftSchema,
+} from './supervised/sft-options.ts';

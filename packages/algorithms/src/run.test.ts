@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { FormatError } from '@rlp/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineSetup, sums } from './loop/engine.fixture.ts';
-import { runSftTraining } from './loop/sft.ts';
 import { loadRun, saveRun } from './run.ts';
+import { runSftTraining } from './supervised/sft.ts';
 
 let setup: Awaited<ReturnType<typeof engineSetup>>;
 let directory: string;

@@ -17,7 +17,7 @@ import {
 } from '@rlp/data/store';
 import * as z from 'zod';
 import { type RlState, rlStateSchema } from './loop/protocol.ts';
-import { type SftState, sftStateSchema } from './loop/sft.ts';
+import { type SftState, sftStateSchema } from './supervised/sft.ts';
 
 const recordSchema = z.discriminatedUnion('kind', [
   z.strictObject({ format: z.literal('rlp-run-1'), kind: z.literal('rl'), state: rlStateSchema }),

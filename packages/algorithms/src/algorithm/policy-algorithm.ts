@@ -25,8 +25,8 @@ import type {
   RlState,
 } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
-import { signalSchema } from '../loop/signal-schema.ts';
 import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
+import { signalSchema } from '../training/signal-schema.ts';
 import {
   type AlgorithmDependencies,
   type CollectedDependencies,

@@ -12,6 +12,7 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
+import { signalSchema } from '../training/signal-schema.ts';
 import type {
   AdvantageEstimator,
   EstimatorNeed,
@@ -20,7 +21,6 @@ import type {
   InterventionHandlers,
   RlDependencies,
 } from './protocol.ts';
-import { signalSchema } from './signal-schema.ts';
 
 const needs = Object.keys({
   values: true,

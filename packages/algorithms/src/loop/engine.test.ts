@@ -5,12 +5,12 @@ import type { Step, Weights } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
 import { loadRun, saveRun } from '../run.ts';
+import { runSftTraining, type SftReport } from '../supervised/sft.ts';
 import { forLoop } from './bandit.fixture.ts';
 import { type EngineKind, engineSetup, sums } from './engine.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlReport, RlState } from './protocol.ts';
 import { type ResumeOptions, runRlTraining } from './rl.ts';
-import { runSftTraining, type SftReport } from './sft.ts';
 
 type Setup = Awaited<ReturnType<typeof engineSetup>>;
 

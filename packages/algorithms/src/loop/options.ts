@@ -10,7 +10,7 @@ import {
   policyLossShape,
   resolvePolicyLoss,
 } from '../loss/policy-loss-options.ts';
-import { rlNames } from './foreign-names.ts';
+import { rlNames } from '../training/foreign-names.ts';
 
 const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
 

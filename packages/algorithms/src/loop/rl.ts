@@ -1,8 +1,8 @@
+import { Attendant } from '../training/attendant.ts';
+import { guardedLogger } from '../training/guarded-logger.ts';
 import { Collections, withUnfinished } from './ahead.ts';
-import { Attendant } from './attendant.ts';
 import { groupRelativeEstimator } from './estimate.ts';
 import { sharesModel } from './experience.ts';
-import { guardedLogger } from './guarded-logger.ts';
 import { RunHealth } from './health.ts';
 import { type IterationContext, publishWeights, runIteration } from './iteration.ts';
 import { logReport } from './logging.ts';

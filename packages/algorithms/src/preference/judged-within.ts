@@ -1,5 +1,5 @@
 import { isMasked } from '../loop/experience.ts';
-import { type ItemKind, type ItemsWithin, itemsWithin, type MaxLength } from '../loop/max-length.ts';
+import { type ItemKind, type ItemsWithin, itemsWithin, type MaxLength } from '../supervised/max-length.ts';
 import type { JudgedPair, JudgedSequence, LabelledSequence } from './preferences.ts';
 
 /** What is short enough, and a sentence about the others. */

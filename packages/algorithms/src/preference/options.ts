@@ -1,8 +1,8 @@
 import { parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
-import { passNames } from '../loop/foreign-names.ts';
-import { maxLengthSchema } from '../loop/max-length.ts';
-import { hasOneLength, oneLength, updateShape } from '../loop/update-options.ts';
+import { maxLengthSchema } from '../supervised/max-length.ts';
+import { hasOneLength, oneLength, updateShape } from '../supervised/update-options.ts';
+import { passNames } from '../training/foreign-names.ts';
 import {
   isSingle,
   type PreferenceLossName,

@@ -16,17 +16,17 @@ import {
 } from '@rlp/core';
 import type { Variable } from '@rlp/tensor';
 import * as z from 'zod';
-import { passNames } from '../loop/foreign-names.ts';
-import { guardedLogger } from '../loop/guarded-logger.ts';
 import type { ResumeOptions } from '../loop/rl.ts';
 import {
   runUpdates,
   type UpdateDependencies,
   type UpdateReport,
   type UpdateState,
-} from '../loop/run-updates.ts';
-import { updateDependencyShape } from '../loop/sft.ts';
-import { hasOneLength, oneLength } from '../loop/update-options.ts';
+} from '../supervised/run-updates.ts';
+import { updateDependencyShape } from '../supervised/sft.ts';
+import { hasOneLength, oneLength } from '../supervised/update-options.ts';
+import { passNames } from '../training/foreign-names.ts';
+import { guardedLogger } from '../training/guarded-logger.ts';
 import { differentiate } from './differentiate.ts';
 import { pairsWithin } from './judged-within.ts';
 import { comparesInOnePass, mean } from './learning.ts';

@@ -1,14 +1,14 @@
 import { ArgumentError, parseOptions, type ReferenceBackend, requireGroups } from '@rlp/core';
 import * as z from 'zod';
-import { guardedLogger } from '../loop/guarded-logger.ts';
 import type { ResumeOptions } from '../loop/rl.ts';
 import {
   runUpdates,
   type UpdateDependencies,
   type UpdateReport,
   type UpdateState,
-} from '../loop/run-updates.ts';
-import { updateDependencyShape } from '../loop/sft.ts';
+} from '../supervised/run-updates.ts';
+import { updateDependencyShape } from '../supervised/sft.ts';
+import { guardedLogger } from '../training/guarded-logger.ts';
 import { examplesWithin, pairsWithin } from './judged-within.ts';
 import { learnPairs } from './learn-pairs.ts';
 import { learnSingles } from './learn-singles.ts';

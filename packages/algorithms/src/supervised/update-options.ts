@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { deadlinesSchema } from './options.ts';
+import { deadlinesSchema } from '../loop/options.ts';
 
 /** How long a run over fixed data is, and how long it waits. */
 export const updateShape = {

@@ -1,8 +1,8 @@
 import { TabularBackend } from '@rlp/backprop/tabular';
 import type { TrainingBatch } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { letterTokenizer as tokenizer } from '../loop/bandit.fixture.ts';
 import { demonstrationSequences } from '../sequence/demonstration.ts';
-import { letterTokenizer as tokenizer } from './bandit.fixture.ts';
 import type { MaxLength } from './max-length.ts';
 import { runSftTraining } from './sft.ts';
 

@@ -1,8 +1,8 @@
 import { TabularBackend } from '@rlp/backprop/tabular';
 import { type ChatRenderer, type Message, OptionsError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { letterTokenizer as tokenizer } from '../loop/bandit.fixture.ts';
 import { demonstrationSequences } from '../sequence/demonstration.ts';
-import { letterTokenizer as tokenizer } from './bandit.fixture.ts';
 import { runSftTraining, type SftReport, type SftState } from './sft.ts';
 import type { SftOptions } from './sft-options.ts';
 

@@ -10,15 +10,15 @@ import {
   type TrainingSequence,
 } from '@rlp/core';
 import * as z from 'zod';
+import type { ResumeOptions } from '../loop/rl.ts';
 import { aggregationWeights } from '../loss/aggregation.ts';
 import { sftLosses } from '../loss/cross-entropy.ts';
-import { guardedLogger } from './guarded-logger.ts';
+import { guardedLogger } from '../training/guarded-logger.ts';
+import { signalSchema } from '../training/signal-schema.ts';
 import { withinLength } from './max-length.ts';
-import type { ResumeOptions } from './rl.ts';
 import { runUpdates, type UpdateDependencies, type UpdateReport, type UpdateState } from './run-updates.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
 import { checkBeforeSft } from './sft-preflight.ts';
-import { signalSchema } from './signal-schema.ts';
 
 /** What `runSftTraining` works with. */
 export interface SftDependencies extends UpdateDependencies {

@@ -1,7 +1,7 @@
 import { parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationModes } from '../loss/aggregation.ts';
-import { passNames } from './foreign-names.ts';
+import { passNames } from '../training/foreign-names.ts';
 import { maxLengthSchema } from './max-length.ts';
 import { hasOneLength, oneLength, updateShape } from './update-options.ts';
 

@@ -1,5 +1,5 @@
 import type { ForwardBackwardResult, Metrics, MetricsLogger, TrainingBackend } from '@rlp/core';
-import { Attendant, type AttendantOptions } from './attendant.ts';
+import { Attendant, type AttendantOptions } from '../training/attendant.ts';
 import { type BatchPlan, batches } from './batches.ts';
 import { UpdateHealth } from './update-health.ts';
 

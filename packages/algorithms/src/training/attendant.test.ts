@@ -1,7 +1,7 @@
 import { tokenSequences } from '@rlp/core';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { banditSetup, collect } from './bandit.fixture.ts';
-import { runSftTraining } from './sft.ts';
+import { banditSetup, collect } from '../loop/bandit.fixture.ts';
+import { runSftTraining } from '../supervised/sft.ts';
 
 const never = () => new Promise<never>(() => undefined) as never;
 const loop = { iterations: 2, tasksPerIteration: 2 };

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import type * as z from 'zod';
 import { dependencySchema } from '../algorithm/dependencies.ts';
 import { algorithmSchemas } from '../algorithm/schemas.ts';
+import { sftSchema } from '../supervised/sft-options.ts';
 import { rlNames } from './foreign-names.ts';
-import { sftSchema } from './sft-options.ts';
 
 function problem(schema: z.ZodType, name: string): string {
   try {

@@ -1,5 +1,5 @@
 import { described, onAbort, startDeadline, TimeoutError, TrainingError } from '@rlp/core';
-import type { ResolvedRlOptions } from './options.ts';
+import type { ResolvedRlOptions } from '../loop/options.ts';
 
 /** Methods of backends and samplers that a run waits for. */
 const waitedFor: ReadonlySet<PropertyKey> = new Set([
