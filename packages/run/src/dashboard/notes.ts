@@ -7,23 +7,38 @@ const mostKinds = 500;
 
 type Growing = { -readonly [Key in keyof RunNote]: RunNote[Key] };
 
-/** Notes of a run by their kind, and findings by their rule. Numbers make no other kind. */
+/** Notes of a file by their kind, and findings by their rule. Numbers make no other kind. */
 export class RunNotes {
   readonly #kinds = new Map<string, Growing>();
+  readonly #broken: string[] = [];
+  readonly #expected: string;
 
-  /** Findings, then notes, in the order they first came. */
-  get all(): readonly RunNote[] {
-    const isNote = ({ rule }: RunNote) => Number(rule === undefined);
-    return [...this.#kinds.values()].sort((a, b) => isNote(a) - isNote(b) || a.first - b.first);
+  /** @param expected - What a line that cannot be read should be. */
+  constructor(expected: string) {
+    this.#expected = expected;
   }
 
-  /** Adds a line of the file of notes. @throws `FormatError` if it is none. */
-  add(text: string): void {
-    for (const row of logRowsFromJsonl(text)) this.#add(row);
+  get all(): readonly RunNote[] {
+    return [...this.#kinds.values()];
+  }
+
+  /** Lines that could not be read. */
+  get broken(): readonly string[] {
+    return this.#broken;
+  }
+
+  /** Adds a line of the file. */
+  add(text: string, path: string, line: number): void {
+    try {
+      for (const row of logRowsFromJsonl(text)) this.#add(row);
+    } catch {
+      this.#broken.push(`${path}, line ${line}: expected ${this.#expected}; the line is left out`);
+    }
   }
 
   clear(): void {
     this.#kinds.clear();
+    this.#broken.length = 0;
   }
 
   #add(row: LogRow): void {
@@ -47,4 +62,10 @@ export class RunNotes {
     known.last = step;
     known.count += 1;
   }
+}
+
+/** Findings of the files, then notes, in the order they first came. */
+export function allNotes(...files: readonly RunNotes[]): readonly RunNote[] {
+  const isNote = ({ rule }: RunNote) => Number(rule === undefined);
+  return files.flatMap(({ all }) => all).sort((a, b) => isNote(a) - isNote(b) || a.first - b.first);
 }

@@ -6,7 +6,7 @@ import { placesOf, type RunRecord, readRunRecord } from '../folder/run-record.ts
 import { RunCurves } from './curves.ts';
 import { RunEvaluations } from './evaluations.ts';
 import { FollowedFile } from './followed-file.ts';
-import { RunNotes } from './notes.ts';
+import { allNotes, RunNotes } from './notes.ts';
 
 /** Problems of a run that are told. */
 const mostProblems = 5;
@@ -16,11 +16,11 @@ export class WatchedRun {
   readonly name: string;
   readonly directory: string;
   readonly curves = new RunCurves();
-  readonly #notes = new RunNotes();
+  /** Notes of each file, because one of them can be written anew. */
+  readonly #notes = { metrics: new RunNotes('a row of metrics'), notes: new RunNotes('a note or a finding') };
   readonly #evaluations: RunEvaluations;
   readonly #metricsFile: FollowedFile;
   readonly #notesFile: FollowedFile;
-  readonly #broken = new Set<string>();
   #record: RunRecord | undefined;
   #problems: readonly string[] = [];
   #hasTrajectories = false;
@@ -37,7 +37,7 @@ export class WatchedRun {
 
   /** What could not be read, and metrics that are not finite. */
   get problems(): readonly string[] {
-    const broken = [...this.#broken];
+    const broken = [...this.#notes.metrics.broken, ...this.#notes.notes.broken];
     const more = broken.length - mostProblems;
     return [
       ...this.#problems,
@@ -79,15 +79,18 @@ export class WatchedRun {
   }
 
   async #readRows(): Promise<boolean> {
-    const files = runFiles(this.directory);
+    const { metrics: inMetrics, notes: inNotes } = this.#notes;
     const metrics = await this.#metricsFile.read(
       // A `JsonlLogger` that is the only logger of a program also has the notes in this file.
-      (text, line) => this.curves.add(text) || this.#addNote(text, files.metrics, line, 'a row of metrics'),
-      () => this.curves.clear(),
+      (text, line) => this.curves.add(text) || inMetrics.add(text, this.#metricsFile.path, line),
+      () => {
+        this.curves.clear();
+        inMetrics.clear();
+      },
     );
     const notes = await this.#notesFile.read(
-      (text, line) => this.#addNote(text, files.notes, line, 'a note or a finding'),
-      () => this.#notes.clear(),
+      (text, line) => inNotes.add(text, this.#notesFile.path, line),
+      () => inNotes.clear(),
     );
     return metrics || notes;
   }
@@ -111,18 +114,10 @@ export class WatchedRun {
       host: record && `${record.host.cpu}, ${record.host.cores} cores`,
       spent: spentOf(tokens, seconds),
       scores: this.#evaluations.scores,
-      notes: this.#notes.all,
+      notes: allNotes(this.#notes.metrics, this.#notes.notes),
       samples: this.#evaluations.samples,
       hasTrajectories: this.#hasTrajectories,
     };
-  }
-
-  #addNote(text: string, path: string, line: number, expected: string): void {
-    try {
-      this.#notes.add(text);
-    } catch {
-      this.#broken.add(`${path}, line ${line}: expected ${expected}; the line is left out`);
-    }
   }
 }
 

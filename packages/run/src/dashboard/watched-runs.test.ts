@@ -78,6 +78,29 @@ it('has nothing left of a file that was written anew', async () => {
   expect(runs.view.runs[0]).toMatchObject({ iterations: 1 });
 });
 
+it('counts the notes and broken lines of a file that was written anew once, and keeps those of the other', async () => {
+  const note = (text: string) => `${JSON.stringify({ step: 0, note: text })}\n`;
+  writeFileSync(fileOf('a'), `${note('of metrics')}{"step": 1}\n${row(1, 1)}`);
+  writeFileSync(fileOf('a', 'notes.jsonl'), `${note('of notes')}${note('of notes')}!\n`);
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  writeFileSync(fileOf('a'), note('of metrics'));
+  await runs.read();
+  const countsOf = () => runs.view.runs[0]!.notes.map(({ text, count }) => [text, count]);
+  expect(countsOf()).toEqual([
+    ['of metrics', 1],
+    ['of notes', 2],
+  ]);
+  expect(runs.view.problems).toEqual([expect.stringContaining('notes.jsonl, line 3')]);
+  writeFileSync(fileOf('a', 'notes.jsonl'), note('of notes'));
+  await runs.read();
+  expect(countsOf()).toEqual([
+    ['of metrics', 1],
+    ['of notes', 1],
+  ]);
+  expect(runs.view.problems).toEqual([]);
+});
+
 it('begins again with a file that was written anew, and forgets a run that was deleted', async () => {
   writeFileSync(fileOf('a'), row(0, 1) + row(1, 2));
   writeFileSync(fileOf('b'), row(0, 5));
