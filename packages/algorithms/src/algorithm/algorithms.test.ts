@@ -177,7 +177,18 @@ describe('an algorithm that is given its collector', () => {
     [{ rollouts: 7 }, {}, /rollouts: must be a collector of groups/],
     [{ tasks: 7 }, {}, /tasks: must be a task source/],
     [{}, { rollout: { groupSize: 4 } }, /`rollout` has no effect on `rollouts`/],
-    [collected(setUp(), { groupSize: 1 }), {}, /groupSize: must be at least 2/],
+    [{}, { rollout: { groupSize: 1 } }, /`rollout` has no effect on `rollouts`/],
+    [{}, { rollout: { group_size: 4 } as object }, /`rollout` has no effect on `rollouts`/],
+    [
+      collected(setUp(), { groupSize: 1 }),
+      {},
+      /^GRPOAlgorithm: `rollouts` makes groups of 1; groupSize must/,
+    ],
+    [{ rollouts: {} }, {}, /rollouts: must be a collector of groups/],
+    [{ rollouts: { collectGroups() {} } }, {}, /rollouts: must have `options` with the `sampling`/],
+    [{ rollouts: async () => collected(setUp()).rollouts }, {}, /`rollouts` returned a promise; a collector/],
+    [{ critic: setUp().backend }, {}, /critic: only PPOAlgorithm learns from a critic/],
+    [{}, { critic: { clip: 0.2 } }, /the option `critic` has no effect without a critic/],
     [{}, { advantages: estimators.remax() }, /greedy rollouts, which `rollouts` does not make/],
   ])('refuses %#', (wrong, options, message) => {
     expect(() => new GRPOAlgorithm({ ...collected(setUp()), ...wrong } as never, options)).toThrow(message);

@@ -4,6 +4,7 @@ import {
   type Environment,
   having,
   type InferenceEngine,
+  isRecord,
   type Loss,
   type MetricsLogger,
   type Monitor,
@@ -20,7 +21,7 @@ import {
 } from '@rlp/core';
 import type { Encoding, RolloutOptions } from '@rlp/rollout';
 import * as z from 'zod';
-import { rlDependencySchema, sharedShape } from '../loop/dependencies.ts';
+import { collectorSchema, sharedShape } from '../loop/dependencies.ts';
 import type { GroupCollector, InterventionHandlers } from '../loop/protocol.ts';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
 
@@ -86,19 +87,29 @@ const samplerSchema = withMethods(
   'implement Sampler and InferenceEngine of @rlp/core',
 );
 
+const noCritic = z
+  .custom<never>(() => false, 'only PPOAlgorithm learns from a critic; leave it out')
+  .optional();
+
 /** Schema of {@link CollectedDependencies}. */
 export const collectedSchema = z.strictObject({
   ...sharedShape,
-  rollouts: z.custom<CollectedDependencies['rollouts']>(
-    (value) => typeof value === 'function' || rlDependencySchema.shape.rollouts.safeParse(value).success,
-    'must be a collector of groups, such as a RolloutManager, or a function that makes one',
-  ),
+  rollouts: z
+    .custom<CollectedDependencies['rollouts']>(
+      (value) => typeof value === 'function' || isRecord(value),
+      'must be a collector of groups, such as a RolloutManager, or a function that makes one',
+    )
+    .superRefine((value, { addIssue }) => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const { message } of collectorSchema.safeParse(value).error?.issues ?? []) addIssue(message);
+    }),
   sampler: samplerSchema,
+  critic: noCritic,
 });
 
 /** Whether the groups come from a collector that has its own options. */
 export function hasOwnCollector(dependencies: object): boolean {
-  return 'rollouts' in dependencies && typeof dependencies.rollouts !== 'function';
+  return isRecord(dependencies) && 'rollouts' in dependencies && typeof dependencies.rollouts !== 'function';
 }
 
 const dependencyFields = z.strictObject({
@@ -106,7 +117,7 @@ const dependencyFields = z.strictObject({
   environment: needed.environment,
   sampler: samplerSchema,
   tokenizer: needed.tokenizer,
-  critic: z.custom<never>(() => false, 'only PPOAlgorithm learns from a critic; leave it out').optional(),
+  critic: noCritic,
   chat: having<NonNullable<Encoding['chat']>>('render', 'a chat renderer').optional(),
   onEvent: z
     .custom<RolloutSink | readonly RolloutSink[]>(

@@ -9,14 +9,17 @@ import {
   lostCharacters,
   type Metrics,
   type MetricsLogger,
+  OptionsError,
   parseOptions,
   type State,
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import * as z from 'zod';
+import { collectorSchema } from '../loop/dependencies.ts';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
 import { NoteTally } from '../loop/notes.ts';
 import { rlSchema } from '../loop/options.ts';
+import { requireCritic } from '../loop/preflight.ts';
 import type {
   AdvantageEstimator,
   GroupCollector,
@@ -122,7 +125,26 @@ function requireValid<Metadata>(dependencies: object, plan: AlgorithmPlan<Metada
     : (plan.dependencySchema ?? dependencySchema);
   const all = schema.safeExtend({ dependencies: needed });
   parseOptions(name, all, { ...options, dependencies }, optionsType);
+  requireCritic(name, options.critic, plan.critic);
   resolvePolicyLoss(options.loss ?? {});
+}
+
+/** @throws ArgumentError for groups that the algorithm cannot learn from. */
+function requireGroupsOf<Metadata>(
+  { options: { groupSize } }: Pick<GroupCollector, 'options'>,
+  dependencies: object,
+  plan: AlgorithmPlan<Metadata>,
+): void {
+  const { name, options } = plan;
+  try {
+    requireValid(dependencies, { ...plan, options: { ...options, rollout: { groupSize } } });
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    throw new ArgumentError(
+      `${name}: \`rollouts\` makes groups of ${groupSize}; ${error.issues.join('; ').replace('rollout.groupSize: ', 'groupSize ')}`,
+      { cause: error },
+    );
+  }
 }
 
 /** The options that `runRlTraining` reads. */
@@ -178,10 +200,17 @@ function managerOf<S extends State, Metadata, Outcome>(
 }
 
 function collectorOf<Metadata, Outcome>(
+  name: string,
   { rollouts }: CollectedDependencies<Metadata, Outcome>,
   options: AlgorithmOptions['rollout'] = {},
 ): GroupCollector<Metadata, Outcome> {
-  return typeof rollouts === 'function' ? rollouts(options) : rollouts;
+  if (typeof rollouts !== 'function') return rollouts;
+  const made = rollouts(options);
+  const problem = collectorSchema.safeParse(made).error?.issues[0];
+  if (problem === undefined) return made;
+  throw new ArgumentError(
+    `${name}: \`rollouts\` returned ${described(made)}; a collector of groups ${problem.message}`,
+  );
 }
 
 /** Collects one greedy trajectory per task. */
@@ -214,21 +243,19 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     dependencies: PolicyDependencies<S, Metadata, Outcome>,
     plan: AlgorithmPlan<Metadata>,
   ) {
-    requireValid(dependencies, plan);
     const { name, estimator, options } = plan;
     const { rollout } = options;
-    requireOnePolicy(name, dependencies);
-    this.#estimator = estimator?.() ?? groupRelativeEstimator(options.advantage);
     if (hasOwnCollector(dependencies) && rollout !== undefined) {
       throw new ArgumentError(
         `${name}: \`rollout\` has no effect on \`rollouts\`; give its options to that collector`,
       );
     }
+    requireValid(dependencies, plan);
+    requireOnePolicy(name, dependencies);
+    this.#estimator = estimator?.() ?? groupRelativeEstimator(options.advantage);
     this.#manager = isCollected(dependencies) ? undefined : managerOf(dependencies, rollout);
-    this.#collector = isCollected(dependencies) ? collectorOf(dependencies, rollout) : this.#manager!;
-    // A collector has groups of its own size.
-    const { groupSize } = this.#collector.options;
-    requireValid(dependencies, { ...plan, options: { ...options, rollout: { ...rollout, groupSize } } });
+    this.#collector = isCollected(dependencies) ? collectorOf(name, dependencies, rollout) : this.#manager!;
+    if (isCollected(dependencies)) requireGroupsOf(this.#collector, dependencies, plan);
     if (typeof this.#estimator !== 'function' && this.#estimator.needs?.includes('greedyRewards')) {
       this.#greedyRollouts = greedyOf(name, dependencies, rollout);
     }

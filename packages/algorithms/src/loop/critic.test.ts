@@ -133,6 +133,9 @@ describe('a loop with a critic', () => {
     const setup = setUp('shared');
     const { critic, ...without } = setup;
     await expect(collect(without, {})).rejects.toThrow('reads values: pass a `critic`');
+    await expect(collect({ ...without, advantages: undefined }, { critic: { clip: 1 } })).rejects.toThrow(
+      'runRlTraining: the option `critic` has no effect without a critic',
+    );
     const { advantages, ...grouped } = setup;
     await expect(collect(grouped, { iterations: 1 })).rejects.toThrow('gives no returns for it to learn');
     await expect(collect(setup, { critic: { warmupIterations: 1 } })).rejects.toThrow(

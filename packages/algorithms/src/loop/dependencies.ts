@@ -3,6 +3,7 @@ import {
   callback,
   having,
   type InferenceEngine,
+  isRecord,
   type Loss,
   type MetricsLogger,
   type Monitor,
@@ -54,6 +55,15 @@ const lossSchema = having<Loss<PolicyColumn>>('compute', 'a loss; defineLoss of 
   'must have a key that names its computation and a list of columns, such as { key, columns, compute }',
 );
 
+/** Schema of a collector of groups. */
+export const collectorSchema = having<GroupCollector>(
+  'collectGroups',
+  'a collector of groups, such as a RolloutManager',
+).refine(
+  (given) => typeof given?.collectGroups !== 'function' || isRecord(given.options?.sampling),
+  'must have `options` with the `sampling` that it collects with, such as { sampling: { temperature: 1 } }',
+);
+
 /** Dependencies that the loop and the algorithms share. */
 export const sharedShape = {
   tasks: needed.tasks,
@@ -80,12 +90,12 @@ export const sharedShape = {
 /** Schema of {@link RlDependencies}. */
 export const rlDependencySchema = z.strictObject({
   ...sharedShape,
-  rollouts: having<GroupCollector>('collectGroups', 'a collector of groups, such as a RolloutManager'),
+  rollouts: collectorSchema,
   inference: having<InferenceEngine>('updateWeights', 'the sampler that takes over the weights'),
   critic: having<CriticBackend>('forwardBackward', 'a training backend with a value head').optional(),
   advantages: estimatorSchema.optional(),
   groupFilter: callback<GroupFilter>().optional(),
-  greedyRollouts: having<GroupCollector>('collectGroups', 'a collector of groups').optional(),
+  greedyRollouts: collectorSchema.optional(),
   onInterrupted: callback<NonNullable<RlDependencies['onInterrupted']>>().optional(),
   signal: signalSchema.optional(),
 } satisfies Record<keyof RlDependencies, z.ZodType>);

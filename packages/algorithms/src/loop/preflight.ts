@@ -9,7 +9,7 @@ import {
 } from '@rlp/core';
 import { requireKnown } from './dependencies.ts';
 import { sharesModel } from './experience.ts';
-import type { ResolvedRlOptions } from './options.ts';
+import { type ResolvedRlOptions, resolveRlOptions } from './options.ts';
 import { policyLossOf } from './policy-update.ts';
 import type { AdvantageEstimator, EstimatorNeed, RlDependencies } from './protocol.ts';
 
@@ -85,6 +85,17 @@ function requireDependencies<Metadata>(
       'runRlTraining: critic.warmupIterations needs a critic of its own: on a shared trunk the policy would move with it',
     );
   }
+}
+
+const criticDefaults = JSON.stringify(resolveRlOptions().critic);
+
+/** @throws ArgumentError for options of a critic where none learns. Resolved options hold all defaults, which ask for nothing. */
+export function requireCritic(owner: string, options: object = {}, critic?: object): void {
+  if (critic !== undefined || Object.keys(options).length === 0 || JSON.stringify(options) === criticDefaults)
+    return;
+  throw new ArgumentError(
+    `${owner}: the option \`critic\` has no effect without a critic; leave it out, or learn from one with PPOAlgorithm`,
+  );
 }
 
 /** Moves the reference policy of a backend that was checked to have one. */

@@ -10,7 +10,7 @@ import { MemoryCheck } from './memory.ts';
 import { scaledForTheRun } from './monitoring.ts';
 import { RunNotes } from './notes.ts';
 import { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './options.ts';
-import { preflight } from './preflight.ts';
+import { preflight, requireCritic } from './preflight.ts';
 import type { RlDependencies, RlReport, RlState } from './protocol.ts';
 import { RunStoppedError } from './run-stopped.ts';
 import { SamplingGate } from './sampling-gate.ts';
@@ -44,6 +44,7 @@ export async function* runRlTraining<Metadata extends Known, Outcome, Known = Me
   const dependencies = given as unknown as RlDependencies<Metadata>;
   const { resume, ...own } = options;
   const resolved = resolveRlOptions(own);
+  requireCritic('runRlTraining', own.critic, dependencies?.critic);
   const estimator = dependencies.advantages ?? groupRelativeEstimator(resolved.advantage);
   const publish = preflight(dependencies, estimator, resolved);
   const { rewards, restore } = scaledForTheRun(dependencies.rewards);
