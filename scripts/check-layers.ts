@@ -3,7 +3,7 @@
  * declare, or a file of another package. Fails when files import each other in a circle, be it for types only. Biome's rule for
  * circles takes four seconds.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import ts from './typescript.mjs';
@@ -81,9 +81,13 @@ function forbiddenImports({ directory, manifest }: Package): string[] {
 
 /** Circles of files that import each other, each once. */
 function importCircles(packages: readonly Package[]): string[] {
-  const files = ['packages', 'examples', 'scripts', 'lab'].flatMap((folder) =>
-    ['.ts', '.tsx', '.mjs'].flatMap((extension) => filesIn(folder, extension)),
-  );
+  const folders = ['packages', 'examples', 'scripts', 'lab', 'docs/.vitepress'];
+  const files = [
+    ...readdirSync('.').filter((file) => /\.(tsx?|mjs)$/.test(file)),
+    ...['.ts', '.tsx', '.mjs'].flatMap((extension) =>
+      folders.flatMap((folder) => filesIn(folder, extension)),
+    ),
+  ];
   const known = new Set(files);
   const entries = new Map(
     packages.flatMap(entriesOf).map(({ specifier, source }) => [specifier, source] as const),
