@@ -6,6 +6,7 @@
  * Declaration files come from one `tsc` run over the whole repository, not from here: see docs/decisions/0002.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { transform } from 'esbuild';
 import { defineConfig } from 'tsup';
 
 interface Manifest {
@@ -27,6 +28,17 @@ const threadEntries = readdirSync('src')
 /** Programs of threads. What they import for its effect stays. */
 const isThread = (path: string) => /\.(program|worker)\.js$/.test(path);
 
+/** Comments that have lines of their own. */
+const ownLines = /^ *\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
+
+/** Code without these comments. What looks like one inside a text stays: there, esbuild keeps the mark. */
+async function withoutComments(code: string): Promise<string> {
+  let [marks, found] = [0, 0];
+  const marked = code.replaceAll(ownLines, () => `/*${marks++}*/`);
+  const { code: texts } = await transform(marked, { minifyWhitespace: true, legalComments: 'none' });
+  return code.replaceAll(ownLines, (comment) => (texts.includes(`/*${found++}*/`) ? comment : ''));
+}
+
 export default defineConfig({
   entry: Object.fromEntries([...publicEntries, ...threadEntries]),
   format: 'esm',
@@ -47,7 +59,7 @@ export default defineConfig({
     {
       // esbuild keeps comments of members. The sources and the declarations have them too.
       name: 'no-comments',
-      renderChunk: (code) => ({ code: code.replaceAll(/^ *\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm, '') }),
+      renderChunk: async (code) => ({ code: await withoutComments(code) }),
     },
     {
       // The packages have no side effects, so a bundler of users warns of every chunk that is imported for nothing.
