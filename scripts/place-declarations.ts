@@ -7,6 +7,7 @@
  * `options/undocumented-options.ts`.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { type Compilation, compile } from './compiler.ts';
 import { smallMap } from './declaration-maps.ts';
@@ -20,12 +21,17 @@ const emitted = 'runs/check/types';
 /** An import of a file beside it: what leads to it with the quote, and its path without extension. */
 const relativeImport = /((?:from |import\(|import )['"])(\.{1,2}\/[^'"]+)\.ts(?=['"])/g;
 
+/** JavaScript's arrays of numbers, and no type of a library whose name ends as theirs does. */
+const typedArray =
+  /(?<![\w.$])((?:Float(?:16|32|64)|(?:Uint|Int)(?:8|16|32)|Uint8Clamped|Big(?:Uint|Int)64)Array)<(ArrayBuffer(?:Like)?)>/g;
+
 /** With the extensions of built files, and types of arrays that TypeScript before 5.7 reads, too: there they have no argument. */
 function asPublished(declaration: string): string {
   return declaration
     .replaceAll(relativeImport, '$1$2.js')
-    .replaceAll(/\b(\w+Array)<ArrayBuffer>/g, 'ReturnType<typeof $1.of>')
-    .replaceAll(/\b(\w+Array)<ArrayBufferLike>/g, '$1');
+    .replaceAll(typedArray, (_, array: string, buffer: string) =>
+      buffer === 'ArrayBuffer' ? `ReturnType<typeof ${array}.of>` : array,
+    );
 }
 
 /** The file that the compiler emitted for a source. */
@@ -57,14 +63,18 @@ function describesFields(path: string): boolean {
   return /\bz\.Zod\w+</.test(readFileSync(path, 'utf8'));
 }
 
-/** Types of Node that the compiler inferred. Some versions of `@types/node` lack them, and pages have none. */
-const inferredOfNode = /\bNodeJS\.ProcessEnv\b|\bimport\("(?:fs|http|os|path|stream)[^"]*"\)[.\w]*/;
+/** Types that the compiler inferred, with the module that they come from. */
+const inferredType = /\bNodeJS\.ProcessEnv\b|\bimport\("([^"]+)"\)[.\w]*/g;
 
-function inferredTypes(): string[] {
-  return packages.flatMap(declarationsOf).flatMap(([source, from]) => {
-    const [found] = inferredOfNode.exec(readFileSync(from, 'utf8')) ?? [];
-    return found === undefined ? [] : [`${source}: write the type in place of ${found}, which was inferred`];
-  });
+/** Types of Node that the compiler inferred. Some versions of `@types/node` lack them, and pages have none. */
+function inferredOfNode(): string[] {
+  return packages
+    .flatMap(declarationsOf)
+    .flatMap(([source, from]) =>
+      [...readFileSync(from, 'utf8').matchAll(inferredType)]
+        .filter(([, module]) => module === undefined || isBuiltin(module))
+        .map(([found]) => `${source}: write the type in place of ${found}, which was inferred`),
+    );
 }
 
 function placeDeclarations(own: Package, { checker, sourceOf }: Compilation): number {
@@ -101,6 +111,6 @@ const undescribedFields = schemas.flatMap(({ path, schema }) =>
 const { problems, counts } = undocumentedInSource(compilation);
 console.log(counts.join('\n'));
 conclude(
-  [...problems, ...undescribedFields, ...inferredTypes()],
+  [...problems, ...undescribedFields, ...inferredOfNode()],
   `${placed.reduce((sum, count) => sum + count, 0)} declaration files and ${schemas.length} schemas placed; every option has its sentence and its default`,
 );

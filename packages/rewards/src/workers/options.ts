@@ -6,7 +6,7 @@ const notUrl = 'must be a URL: new URL("./rewards.ts", import.meta.url)';
 /** Schema of {@link RewardWorkersOptions}. */
 export const workersSchema = z.strictObject({
   /** Module that scores, such as `new URL('./rewards.ts', import.meta.url)`. Each thread loads it. Required. */
-  module: z.union([z.instanceof(URL), z.url(notUrl)], notUrl),
+  module: z.union([z.instanceof<new (url: string) => URL>(URL), z.url(notUrl)], notUrl),
   /** Name of its export: a reward function, a `RewardComputer`, a processor, or a promise of one. Default `'default'`. */
   export: z.string().min(1).default('default'),
   /** Most threads, and most requests in progress. Default: the number of cores minus one, at least 1. */

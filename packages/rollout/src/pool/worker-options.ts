@@ -6,7 +6,7 @@ const notUrl = 'must be a URL: new URL("./worker.ts", import.meta.url)';
 /** Module that makes workers. */
 const workerModuleSchema = z.strictObject({
   /** Module that makes environment, sampler and tokenizer, such as `new URL('./worker.ts', import.meta.url)`. Required. */
-  module: z.union([z.instanceof(URL), z.url(notUrl)], notUrl),
+  module: z.union([z.instanceof<new (url: string) => URL>(URL), z.url(notUrl)], notUrl),
   /** Name of its export, a function. Default `'default'`. */
   export: z.string().min(1).default('default'),
 });
