@@ -60,7 +60,7 @@ export {
   type TokenOwner,
   type TrajectoryAdvantage,
 } from './loop/protocol.ts';
-export { type ResumeOptions, runRlTraining } from './loop/rl.ts';
+export { runRlTraining } from './loop/rl.ts';
 export { RunStoppedError, type StopReason } from './loop/run-stopped.ts';
 export type { PolicyColumn } from './loss/policy-loss.ts';
 export type { DecisionNumbers } from './sequence/decision-numbers.ts';
@@ -87,3 +87,4 @@ export {
   type SftOptions,
   sftSchema,
 } from './supervised/sft-options.ts';
+export type { ResumeOptions } from './training/resume-options.ts';

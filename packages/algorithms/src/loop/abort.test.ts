@@ -2,10 +2,11 @@ import { TabularBackend } from '@rlp/backprop/tabular';
 import { RewardQualityMonitor } from '@rlp/quality-monitor';
 import { expect, it } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
+import type { ResumeOptions } from '../training/resume-options.ts';
 import { banditSetup } from './bandit.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlState } from './protocol.ts';
-import { type ResumeOptions, runRlTraining } from './rl.ts';
+import { runRlTraining } from './rl.ts';
 
 const options = {
   iterations: 2,

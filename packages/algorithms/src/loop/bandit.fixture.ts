@@ -9,10 +9,11 @@ import {
   type Tokenizer,
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
+import type { ResumeOptions } from '../training/resume-options.ts';
 import { rlDependencySchema } from './dependencies.ts';
 import type { RlOptions } from './options.ts';
 import type { RlDependencies, RlReport, RlState } from './protocol.ts';
-import { type ResumeOptions, runRlTraining } from './rl.ts';
+import { runRlTraining } from './rl.ts';
 
 const letters = 'abcdefg';
 

@@ -1,13 +1,7 @@
 import { ArgumentError, type TrainingSequence } from '@rlp/core';
+import { isMasked } from '../sequence/is-masked.ts';
 import { criticLoss } from './critic-loss.ts';
-import {
-  type Experience,
-  isMasked,
-  sharesModel,
-  type UpdateContext,
-  valueColumns,
-  weightsOf,
-} from './experience.ts';
+import { type Experience, sharesModel, type UpdateContext, valueColumns, weightsOf } from './experience.ts';
 import { makeUpdates, type Updates } from './updates.ts';
 
 /**

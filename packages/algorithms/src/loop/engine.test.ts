@@ -6,11 +6,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
 import { loadRun, saveRun } from '../run.ts';
 import { runSftTraining, type SftReport } from '../supervised/sft.ts';
+import type { ResumeOptions } from '../training/resume-options.ts';
 import { forLoop } from './bandit.fixture.ts';
 import { type EngineKind, engineSetup, sums } from './engine.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlReport, RlState } from './protocol.ts';
-import { type ResumeOptions, runRlTraining } from './rl.ts';
+import { runRlTraining } from './rl.ts';
 
 type Setup = Awaited<ReturnType<typeof engineSetup>>;
 

@@ -74,11 +74,6 @@ export function aggregationFactors(
   );
 }
 
-/** Whether no token of a sequence is trained. */
-export function isMasked(mask: Uint8Array): boolean {
-  return mask.every((counts) => counts === 0);
-}
-
 /** What a value loss reads of a sequence. */
 export function valueColumns(
   { returns, scores }: Pick<Experience, 'returns' | 'scores'>,

@@ -2,10 +2,11 @@ import type { RewardComputer } from '@rlp/core';
 import { RewardQualityMonitor } from '@rlp/quality-monitor';
 import { rewardFunctions } from '@rlp/rewards';
 import { describe, expect, it } from 'vitest';
+import type { ResumeOptions } from '../training/resume-options.ts';
 import { banditSetup, forLoop } from './bandit.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlDependencies, RlReport, RlState } from './protocol.ts';
-import { type ResumeOptions, runRlTraining } from './rl.ts';
+import { runRlTraining } from './rl.ts';
 import { RunStoppedError } from './run-stopped.ts';
 
 type Setup = ReturnType<typeof setUp>;

@@ -1,4 +1,5 @@
-import type { BatchSize, TrainingBackend } from '@rlp/core';
+import type { BatchSize } from '@rlp/core';
+import { memoryOf } from '../training/memory-of.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { RlDependencies, RlState, ScoredGroup } from './protocol.ts';
 import { RunStoppedError } from './run-stopped.ts';
@@ -8,11 +9,6 @@ interface Place {
   readonly iteration: number;
   readonly state: RlState;
 }
-
-/** Share of the free memory from which a run is told. */
-const noteShare = 0.85;
-/** Share from which it stops: an estimate may be a tenth too high. */
-const stopShare = 1.1;
 
 /**
  * Compares what training takes with what the machine has.
@@ -63,33 +59,4 @@ export class MemoryCheck {
     tasks.seek(at.state.taskCursor);
     throw new RunStoppedError({ reason: 'memory', sentence, remedy }, at);
   }
-}
-
-/**
- * Compares the updates with such a batch with the free memory. `undefined` if they fit, or if the backend does not know.
- *
- * @param cache - Bytes of the sampler's key-value cache.
- */
-export function memoryOf(
-  backend: TrainingBackend,
-  batch: BatchSize,
-  cache = 0,
-):
-  | { readonly outcome: 'tight' | 'too-much'; readonly sentence: string; readonly remedy: string }
-  | undefined {
-  const forecast = backend.forecastMemory?.(batch);
-  if (forecast === undefined) return undefined;
-  const { available, remedy } = forecast;
-  const bytes = { ...forecast.bytes, 'key-value cache': cache };
-  const more = Object.values(bytes).reduce((sum, value) => sum + value, 0) - forecast.held;
-  if (more <= noteShare * available) return undefined;
-  const parts = Object.entries(bytes).filter(([, value]) => value > 0.02 * more);
-  const sentence =
-    `updates with ${batch.sequences} sequences of up to ${batch.tokens} tokens take about ${gib(more)} more memory than the process ` +
-    `has, and ${gib(available)} are free (${parts.map(([name, value]) => `${name} ${gib(value)}`).join(', ')})`;
-  return { outcome: more <= stopShare * available ? 'tight' : 'too-much', sentence, remedy };
-}
-
-function gib(value: number): string {
-  return `${(value / 2 ** 30).toFixed(2)} GiB`;
 }

@@ -10,6 +10,7 @@ import {
   policyLossShape,
   resolvePolicyLoss,
 } from '../loss/policy-loss-options.ts';
+import { deadlinesSchema } from '../training/deadlines.ts';
 import { rlNames } from '../training/foreign-names.ts';
 
 const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
@@ -121,16 +122,6 @@ const failureBudgetSchema = z.strictObject({
   samplerGap: z.number().positive().default(1),
   /** `'continue'` goes on with what there is instead of stopping. Default `'stop'`. */
   whenSpent: z.enum(['stop', 'continue']).default('stop'),
-});
-
-/** Schema of the deadlines of all loops. */
-export const deadlinesSchema = z.strictObject({
-  /** Longest time in which no group gets its rewards while groups wait, in milliseconds. Default 1800000 (30 minutes). */
-  rewardsMs: timerMs.default(1_800_000),
-  /** Longest call of a backend, or of the sampler's `updateWeights`, in milliseconds. Default 3600000 (1 hour). */
-  backendMs: timerMs.default(3_600_000),
-  /** Waiting time before a note says what the run waits for, in milliseconds. Said again after twice that. Default 30000. */
-  noteMs: timerMs.default(30_000),
 });
 
 const rlShape = {

@@ -1,5 +1,6 @@
 import type { Loss, TokenScores, TrainingSequence } from '@rlp/core';
 import { policyLoss } from '../loss/policy-loss.ts';
+import { isMasked } from '../sequence/is-masked.ts';
 import { samplerGap } from '../statistics/diagnostics.ts';
 import { isNormalized } from './correction.ts';
 import { sharedLoss } from './critic-loss.ts';
@@ -7,7 +8,6 @@ import {
   aggregationFactors,
   type Coefficients,
   type Experience,
-  isMasked,
   sharesModel,
   type UpdateContext,
   valueColumns,

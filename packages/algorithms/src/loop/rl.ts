@@ -1,5 +1,6 @@
 import { Attendant } from '../training/attendant.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
+import type { ResumeOptions } from '../training/resume-options.ts';
 import { Collections, withUnfinished } from './ahead.ts';
 import { groupRelativeEstimator } from './estimate.ts';
 import { sharesModel } from './experience.ts';
@@ -14,12 +15,6 @@ import { preflight, requireCritic } from './preflight.ts';
 import type { RlDependencies, RlReport, RlState } from './protocol.ts';
 import { RunStoppedError } from './run-stopped.ts';
 import { SamplingGate } from './sampling-gate.ts';
-
-/** How a run continues another. */
-export interface ResumeOptions<State> {
-  /** The state of the last report of the run to continue. The backend must hold that moment's checkpoint. */
-  readonly resume?: State | undefined;
-}
 
 /**
  * The reinforcement learning loop: collect groups, score them, learn, publish. One report per iteration.

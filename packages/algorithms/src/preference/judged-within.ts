@@ -1,4 +1,4 @@
-import { isMasked } from '../loop/experience.ts';
+import { isMasked } from '../sequence/is-masked.ts';
 import { type ItemKind, type ItemsWithin, itemsWithin, type MaxLength } from '../supervised/max-length.ts';
 import type { JudgedPair, JudgedSequence, LabelledSequence } from './preferences.ts';
 

@@ -16,7 +16,6 @@ import {
 } from '@rlp/core';
 import type { Variable } from '@rlp/tensor';
 import * as z from 'zod';
-import type { ResumeOptions } from '../loop/rl.ts';
 import {
   runUpdates,
   type UpdateDependencies,
@@ -27,6 +26,7 @@ import { updateDependencyShape } from '../supervised/sft.ts';
 import { hasOneLength, oneLength } from '../supervised/update-options.ts';
 import { passNames } from '../training/foreign-names.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
+import type { ResumeOptions } from '../training/resume-options.ts';
 import { differentiate } from './differentiate.ts';
 import { pairsWithin } from './judged-within.ts';
 import { comparesInOnePass, mean } from './learning.ts';

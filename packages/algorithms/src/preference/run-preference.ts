@@ -1,6 +1,5 @@
 import { ArgumentError, parseOptions, type ReferenceBackend, requireGroups } from '@rlp/core';
 import * as z from 'zod';
-import type { ResumeOptions } from '../loop/rl.ts';
 import {
   runUpdates,
   type UpdateDependencies,
@@ -9,6 +8,7 @@ import {
 } from '../supervised/run-updates.ts';
 import { updateDependencyShape } from '../supervised/sft.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
+import type { ResumeOptions } from '../training/resume-options.ts';
 import { examplesWithin, pairsWithin } from './judged-within.ts';
 import { learnPairs } from './learn-pairs.ts';
 import { learnSingles } from './learn-singles.ts';

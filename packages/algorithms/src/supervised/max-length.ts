@@ -1,6 +1,6 @@
 import { ArgumentError, type TokenSequence } from '@rlp/core';
 import * as z from 'zod';
-import { isMasked } from '../loop/experience.ts';
+import { isMasked } from '../sequence/is-masked.ts';
 
 /** Schema of {@link MaxLength}. */
 export const maxLengthSchema = z.strictObject({

@@ -5,8 +5,8 @@ import {
   type TrainingBackend,
   TrainingError,
 } from '@rlp/core';
-import { isMasked } from '../loop/experience.ts';
-import { memoryOf } from '../loop/memory.ts';
+import { isMasked } from '../sequence/is-masked.ts';
+import { memoryOf } from '../training/memory-of.ts';
 
 /** Text of an unknown token. A byte of a character decodes to U+FFFD, and is none. */
 const unknown = /^\s*(<unk>|\[unk\]|\u2047)\s*$/i;

@@ -10,10 +10,10 @@ import {
   type TrainingSequence,
 } from '@rlp/core';
 import * as z from 'zod';
-import type { ResumeOptions } from '../loop/rl.ts';
 import { aggregationWeights } from '../loss/aggregation.ts';
 import { sftLosses } from '../loss/cross-entropy.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
+import type { ResumeOptions } from '../training/resume-options.ts';
 import { signalSchema } from '../training/signal-schema.ts';
 import { withinLength } from './max-length.ts';
 import { runUpdates, type UpdateDependencies, type UpdateReport, type UpdateState } from './run-updates.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { deadlinesSchema } from '../loop/options.ts';
+import { deadlinesSchema } from '../training/deadlines.ts';
 
 /** How long a run over fixed data is, and how long it waits. */
 export const updateShape = {

@@ -1,5 +1,5 @@
 import { described, onAbort, startDeadline, TimeoutError, TrainingError } from '@rlp/core';
-import type { ResolvedRlOptions } from '../loop/options.ts';
+import type { Deadlines } from './deadlines.ts';
 
 /** Methods of backends and samplers that a run waits for. */
 const waitedFor: ReadonlySet<PropertyKey> = new Set([
@@ -27,7 +27,7 @@ const resultFields: Readonly<Record<string, readonly string[]>> = {
 
 /** Limits of {@link Attendant}. */
 export interface AttendantOptions {
-  readonly deadlines: Pick<ResolvedRlOptions['deadlines'], 'backendMs' | 'noteMs'>;
+  readonly deadlines: Pick<Deadlines, 'backendMs' | 'noteMs'>;
   readonly signal: AbortSignal | undefined;
   /** Takes a sentence for people who wait. */
   readonly say: (text: string) => void;
