@@ -5,7 +5,6 @@ import {
   hasGroup,
   having,
   type Loss,
-  needed,
   type OptimStepResult,
   parseOptions,
   requireGroups,
@@ -27,6 +26,7 @@ import { aggregationModes } from './loss/aggregation.ts';
 import { type DecisionNumbers, numbersPerToken, spreadOverSequence } from './sequence/decision-numbers.ts';
 import type { TokenRows } from './statistics/token-rows.ts';
 import { whitened } from './statistics/whitened.ts';
+import { backendWith } from './training/backend-with.ts';
 
 const schema = z.strictObject({
   /** Discount γ between decisions. Default 0.99. */
@@ -61,7 +61,7 @@ export interface BackpropDependencies {
 }
 
 const dependencySchema = z.strictObject({
-  backend: needed.backend,
+  backend: backendWith('forwardBackward', 'optimStep', 'logprobs'),
   critic: having<CriticBackend>('values', 'a backend with values').optional(),
 } satisfies Record<keyof BackpropDependencies, z.ZodType>);
 

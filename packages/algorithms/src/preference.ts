@@ -1,4 +1,4 @@
-export { type JudgedWithin, pairsWithin } from './preference/judged-within.ts';
+export { pairsWithin } from './preference/judged-within.ts';
 export {
   type PreferenceLossName,
   type PreferenceTerm,
@@ -31,3 +31,4 @@ export {
   type PreferenceState,
   runPreferenceTraining,
 } from './preference/run-preference.ts';
+export type { ItemsWithin } from './supervised/max-length.ts';

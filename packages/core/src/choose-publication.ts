@@ -42,10 +42,10 @@ export function choosePublication(
   throw new ArgumentError(`publish: ${[apart, remedy].filter(Boolean).join(', or ')}`);
 }
 
-function requireForms(owner: string, forms: unknown): void {
+function requireForms(field: string, forms: unknown): void {
   if (Array.isArray(forms)) return;
   throw new ArgumentError(
-    `publish: expected ${owner} to be a list such as ['shared'], got ${described(forms)}`,
+    `publish: expected ${field} to be a list such as ['shared'], got ${described(forms)}`,
   );
 }
 

@@ -9,10 +9,10 @@ import {
   type Monitor,
   needed,
   parseOptions,
-  withMethods,
 } from '@rlp/core';
 import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
+import { backendWith } from '../training/backend-with.ts';
 import { signalSchema } from '../training/signal-schema.ts';
 import type {
   AdvantageEstimator,
@@ -68,11 +68,7 @@ export const collectorSchema = having<GroupCollector>(
 export const sharedShape = {
   tasks: needed.tasks,
   rewards: needed.rewards,
-  backend: withMethods(
-    needed.backend,
-    ['forwardBackward', 'optimStep', 'logprobs', 'publish'],
-    'implement TrainingBackend of @rlp/core',
-  ),
+  backend: backendWith('forwardBackward', 'optimStep', 'logprobs', 'publish'),
   publications: z.string().optional(),
   loss: lossSchema.optional(),
   monitor: having<Monitor>(

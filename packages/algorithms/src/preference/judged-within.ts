@@ -2,9 +2,6 @@ import { isMasked } from '../sequence/is-masked.ts';
 import { type ItemKind, type ItemsWithin, itemsWithin, type MaxLength } from '../supervised/max-length.ts';
 import type { JudgedPair, JudgedSequence, LabelledSequence } from './preferences.ts';
 
-/** What is short enough, and a sentence about the others. */
-export interface JudgedWithin<Item> extends ItemsWithin<Item> {}
-
 /** For whom items are cut. */
 type Context = Pick<ItemKind<never>, 'owner' | 'contextLength'>;
 
@@ -19,7 +16,7 @@ export function pairsWithin<Pair extends JudgedPair>(
   pairs: readonly Pair[],
   limit: MaxLength | undefined,
   context: Context,
-): JudgedWithin<Pair> {
+): ItemsWithin<Pair> {
   if (limit === undefined) return { items: pairs };
   return itemsWithin(pairs, limit, {
     ...{ ...context, name: 'pairs', lost },
@@ -37,7 +34,7 @@ export function examplesWithin(
   examples: readonly LabelledSequence[],
   limit: MaxLength | undefined,
   context: Context,
-): JudgedWithin<LabelledSequence> {
+): ItemsWithin<LabelledSequence> {
   if (limit === undefined) return { items: examples };
   return itemsWithin(examples, limit, {
     ...{ ...context, name: 'examples', lost },

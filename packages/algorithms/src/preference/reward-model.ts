@@ -21,8 +21,8 @@ import {
   type UpdateDependencies,
   type UpdateReport,
   type UpdateState,
+  updateDependencyShape,
 } from '../supervised/run-updates.ts';
-import { updateDependencyShape } from '../supervised/sft.ts';
 import { hasOneLength, oneLength } from '../supervised/update-options.ts';
 import { passNames } from '../training/foreign-names.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';

@@ -5,8 +5,9 @@ import {
   type UpdateDependencies,
   type UpdateReport,
   type UpdateState,
+  updateDependencyShape,
 } from '../supervised/run-updates.ts';
-import { updateDependencyShape } from '../supervised/sft.ts';
+import { backendWith } from '../training/backend-with.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
 import type { ResumeOptions } from '../training/resume-options.ts';
 import { examplesWithin, pairsWithin } from './judged-within.ts';
@@ -33,6 +34,7 @@ export interface PreferenceDependencies extends UpdateDependencies {
 
 const dependencySchema = z.strictObject({
   ...updateDependencyShape,
+  backend: backendWith('forwardBackward', 'optimStep', 'logprobs'),
   pairs: z.custom<readonly JudgedPair[]>(Array.isArray, 'must be a list of pairs').optional(),
   examples: z.custom<readonly LabelledSequence[]>(Array.isArray, 'must be a list of examples').optional(),
 } satisfies Record<keyof PreferenceDependencies, z.ZodType>);

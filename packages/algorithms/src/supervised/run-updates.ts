@@ -1,5 +1,14 @@
-import type { ForwardBackwardResult, Metrics, MetricsLogger, TrainingBackend } from '@rlp/core';
+import {
+  callback,
+  type ForwardBackwardResult,
+  having,
+  type Metrics,
+  type MetricsLogger,
+  type TrainingBackend,
+} from '@rlp/core';
 import { Attendant, type AttendantOptions } from '../training/attendant.ts';
+import { backendWith } from '../training/backend-with.ts';
+import { signalSchema } from '../training/signal-schema.ts';
 import { type BatchPlan, batches } from './batches.ts';
 import { UpdateHealth } from './update-health.ts';
 
@@ -14,6 +23,14 @@ export interface UpdateDependencies<Backend extends TrainingBackend = TrainingBa
   /** Ends the run after the update under way. A call of the backend that hangs is abandoned with a `TrainingError`. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Fields of {@link UpdateDependencies}. */
+export const updateDependencyShape = {
+  backend: backendWith('forwardBackward', 'optimStep'),
+  logger: having<MetricsLogger>('log', 'a logger').optional(),
+  clock: callback<() => number>().optional(),
+  signal: signalSchema.optional(),
+};
 
 /** Where a run over fixed data stands: with the backend's checkpoint, all that is needed to continue it. */
 export interface UpdateState {

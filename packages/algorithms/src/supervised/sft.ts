@@ -1,8 +1,5 @@
 import {
-  callback,
-  having,
   isRecord,
-  type MetricsLogger,
   needed,
   parseOptions,
   type Tokenizer,
@@ -14,9 +11,14 @@ import { aggregationWeights } from '../loss/aggregation.ts';
 import { sftLosses } from '../loss/cross-entropy.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
 import type { ResumeOptions } from '../training/resume-options.ts';
-import { signalSchema } from '../training/signal-schema.ts';
 import { withinLength } from './max-length.ts';
-import { runUpdates, type UpdateDependencies, type UpdateReport, type UpdateState } from './run-updates.ts';
+import {
+  runUpdates,
+  type UpdateDependencies,
+  type UpdateReport,
+  type UpdateState,
+  updateDependencyShape,
+} from './run-updates.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
 import { checkBeforeSft } from './sft-preflight.ts';
 
@@ -27,14 +29,6 @@ export interface SftDependencies extends UpdateDependencies {
   /** Made the sequences. With it, the run reports characters that it lost. */
   readonly tokenizer?: Tokenizer | undefined;
 }
-
-/** Fields of {@link UpdateDependencies}. */
-export const updateDependencyShape = {
-  backend: needed.backend,
-  logger: having<MetricsLogger>('log', 'a logger').optional(),
-  clock: callback<() => number>().optional(),
-  signal: signalSchema.optional(),
-};
 
 const mustBeSequence =
   'must be a sequence with lists of `tokens` and of `mask`; demonstrationSequences makes them of text';
