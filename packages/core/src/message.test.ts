@@ -18,3 +18,9 @@ it('reads the content that a message with calls leaves out as empty', () => {
   const called = { id: 'a', type: 'function', function: { name: 'find', arguments: '{}' } };
   expect(messageSchema.parse({ role: 'assistant', content: null, tool_calls: [called] }).content).toBe('');
 });
+
+it('leaves out what the API adds, and refuses its own fields in another spelling', () => {
+  const message = { role: 'assistant', content: 'Hi' };
+  expect(messageSchema.parse({ ...message, refusal: null })).toEqual(message);
+  expect(() => messageSchema.parse({ ...message, toolCalls: [] })).toThrow('write it as tool_calls');
+});

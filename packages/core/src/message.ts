@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainRecord } from './field-names.ts';
 
 /** A call of a tool that the assistant asked for. OpenAI wire shape: `arguments` is JSON text. */
 export interface ToolCall {
@@ -37,8 +38,11 @@ export const toolCallSchema: z.ZodType<ToolCall> = z.object({
   function: z.object({ name: z.string(), arguments: z.string() }),
 });
 
-/** Schema of {@link Message}. The API answers with `content: null` where an assistant only calls tools: that is read as `''`. */
-export const messageSchema: z.ZodType<Message> = z.object({
+/**
+ * Schema of {@link Message}. The API answers with `content: null` where an assistant only calls tools: that is read as `''`. Further
+ * fields of the API are left out.
+ */
+export const messageSchema = plainRecord({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: z
     .string()
@@ -48,4 +52,4 @@ export const messageSchema: z.ZodType<Message> = z.object({
   tool_calls: z.array(toolCallSchema).optional(),
   tool_call_id: z.string().optional(),
   function_call: z.object({ name: z.string(), arguments: z.string() }).optional(),
-});
+}) as unknown as z.ZodType<Message>;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ArgumentError, RewardError } from './errors.ts';
-import { refuseOtherSpellings } from './field-names.ts';
+import { openRecord, plainRecord } from './field-names.ts';
 import { isRecord } from './is-record.ts';
 import { type Message, messageSchema, promptMessages } from './message.ts';
 import { tokenSequences } from './token-sequence.ts';
@@ -18,7 +18,7 @@ import type {
  * One token sequence with what is needed to learn from it. The flat view of a scored trajectory.
  *
  * A conversation that was only extended is one sample. If its history was rewritten between two steps, the
- * trajectory becomes several ({@link samplesFromTrajectory}).
+ * trajectory becomes several ({@link samplesFromTrajectory}). Further fields are kept.
  */
 export interface Sample {
   readonly prompt: string | readonly Message[];
@@ -61,7 +61,8 @@ const aligned = (sample: Sample) =>
   sample.tokens.length === sample.lossMask.length &&
   (sample.behaviorLogprobs?.length ?? sample.tokens.length) === sample.tokens.length;
 
-const sampleShape = z.looseObject({
+/** Schema of {@link Sample}. Missing fields get defaults, which are an empty token list, reward 0 and status `pending`. */
+export const sampleSchema: z.ZodType<Sample> = openRecord({
   prompt: z.union([z.string(), z.array(messageSchema)]),
   response: z.string().default(''),
   tokens: tokensSchema.default([]),
@@ -72,15 +73,10 @@ const sampleShape = z.looseObject({
   groupIndex: z.int().nonnegative().optional(),
   metadata: z.record(z.string(), z.unknown()).default({}),
   status: z.enum(['pending', 'completed', 'truncated', 'aborted', 'failed']).default('pending'),
-});
-
-/** Schema of {@link Sample}. Missing fields get defaults, which are an empty token list, reward 0 and status `pending`. */
-export const sampleSchema: z.ZodType<Sample> = sampleShape
-  .superRefine(refuseOtherSpellings(Object.keys(sampleShape.shape)))
-  .refine(aligned, { path: ['tokens'], message: 'must be as many as lossMask and behaviorLogprobs' });
+}).refine(aligned, { path: ['tokens'], message: 'must be as many as lossMask and behaviorLogprobs' });
 
 /** Schema of {@link RolloutBatch}. */
-export const rolloutBatchSchema: z.ZodType<RolloutBatch> = z.object({
+export const rolloutBatchSchema = plainRecord({
   tokens: z.array(tokensSchema),
   lossMasks: z.array(maskSchema),
   rewards: z.array(z.number().nullable()),
@@ -88,7 +84,7 @@ export const rolloutBatchSchema: z.ZodType<RolloutBatch> = z.object({
   groupIndices: z.array(z.int().nonnegative()).optional(),
   behaviorLogprobs: z.array(logprobsSchema).optional(),
   metadata: z.record(z.string(), z.unknown()).default({}),
-});
+}) as unknown as z.ZodType<RolloutBatch>;
 
 /**
  * The training sequences of one trajectory, in order.

@@ -132,6 +132,36 @@ describe('scoreFromEvaluateResult', () => {
     expect(() => stepDataSchema.parse({ ...step, base_reward: 1 })).toThrow('write it as baseReward');
   });
 
+  it.each([
+    [
+      { metrics: { style: { score: 1, is_score_valid: false } } },
+      'metrics.style.is_score_valid',
+      'isScoreValid',
+    ],
+    [
+      { metrics: { style: { score: 1, isScoreValide: false } } },
+      'metrics.style.isScoreValide',
+      'isScoreValid',
+    ],
+    [{ stepOutputs: [{ stepIndex: 1, baseReward: 1, Reason: 'x' }] }, 'stepOutputs.0.Reason', 'reason'],
+    [{ metric: {} }, 'metric', 'metrics'],
+  ])('refuses misspelt fields inside %j', (fields, path, name) => {
+    const { error } = evaluateResultSchema.safeParse({ score: 1, ...fields });
+    const problems = error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    expect(problems).toEqual([
+      expect.stringMatching(new RegExp(`^${path}: (write it as|did you mean) ${name}`)),
+    ]);
+  });
+
+  it('keeps fields of its own, at every depth', () => {
+    const given = {
+      ...{ score: 1, isScoreValid: true, explanation: 'good', reasons: ['good'], reason: 'good' },
+      metrics: { style: { score: 1, isScoreValid: true, data: { words: 3 } } },
+      stepOutputs: [{ stepIndex: 1, baseReward: 1, metrics: {}, terminated: true }],
+    };
+    expect(evaluateResultSchema.parse(given)).toEqual(given);
+  });
+
   it('names outputs that match no step and those given twice', () => {
     const { scored, problems } = judge({
       score: 1,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { refuseOtherSpellings } from './field-names.ts';
+import { openRecord } from './field-names.ts';
 import { type Message, messageSchema } from './message.ts';
 import type { ScoredTrajectory, Step, Termination, TokenId, Trajectory } from './trajectory.ts';
 
@@ -36,7 +36,7 @@ export interface StepData {
   readonly returnToGo?: number | undefined;
 }
 
-/** A user's judgement of one step. */
+/** A user's judgement of one step. Further fields are kept. */
 export interface StepOutput {
   /** Which assistant message of the conversation, counted from 0. */
   readonly stepIndex: number | string;
@@ -45,7 +45,7 @@ export interface StepOutput {
   readonly reason?: string | undefined;
 }
 
-/** One named part of a judgement. */
+/** One named part of a judgement. Further fields are kept. */
 export interface MetricResult {
   readonly isScoreValid: boolean;
   /** In 0..1. */
@@ -53,7 +53,7 @@ export interface MetricResult {
   readonly reason?: string | undefined;
 }
 
-/** A user's judgement of one episode, and optionally of its steps. */
+/** A user's judgement of one episode, and optionally of its steps. Further fields are kept. */
 export interface EvaluateResult {
   readonly score: number;
   /** `false`: the episode could not be scored. */
@@ -74,50 +74,48 @@ export const actionSchema: z.ZodType<Action> = z.preprocess(
     return { ...rest, arguments: typeof given === 'string' ? given : JSON.stringify(given) };
   },
   z.discriminatedUnion('type', [
-    z.object({ type: z.literal('text'), content: z.string() }),
-    z.object({ type: z.literal('tool_call'), name: z.string(), arguments: z.string() }),
-    z.object({ type: z.literal('terminate') }),
+    openRecord({ type: z.literal('text'), content: z.string() }),
+    openRecord({ type: z.literal('tool_call'), name: z.string(), arguments: z.string() }),
+    openRecord({ type: z.literal('terminate') }),
   ]),
 );
 
-const stepDataShape = z.looseObject({
+/** Schema of {@link StepData}; JSON leaves out an observation that is undefined. */
+export const stepDataSchema = openRecord({
   systemStepIndex: z.int().nonnegative(),
   observationData: z.unknown().optional(),
   actionTaken: actionSchema,
   rawPolicyOutput: z.string().optional(),
   resultingMessagesHistory: z.array(messageSchema),
-  policyLogprobs: z
-    .object({ tokens: z.array(z.int().nonnegative()), logprobs: z.array(z.number().max(0)) })
-    .optional(),
+  policyLogprobs: openRecord({
+    tokens: z.array(z.int().nonnegative()),
+    logprobs: z.array(z.number().max(0)),
+  }).optional(),
   policyValueEstimate: z.number().optional(),
   isDone: z.boolean().default(false),
   stepInfo: z.record(z.string(), z.unknown()).default({}),
   baseReward: z.number().optional(),
   advantage: z.number().optional(),
   returnToGo: z.number().optional(),
-});
-
-/** Schema of {@link StepData}; JSON leaves out an observation that is undefined. */
-export const stepDataSchema = stepDataShape.superRefine(
-  refuseOtherSpellings(Object.keys(stepDataShape.shape)),
-) as unknown as z.ZodType<StepData>;
+}) as unknown as z.ZodType<StepData>;
 
 /** Schema of {@link StepOutput}. */
-export const stepOutputSchema: z.ZodType<StepOutput> = z.object({
+export const stepOutputSchema: z.ZodType<StepOutput> = openRecord({
   stepIndex: z.union([z.int().nonnegative(), z.string()]),
   baseReward: z.number(),
   metrics: z.record(z.string(), z.unknown()).default({}),
   reason: z.string().optional(),
 });
 
-const evaluateResultShape = z.looseObject({
+/** Schema of {@link EvaluateResult}. `{ score }` alone is a full judgement. */
+export const evaluateResultSchema: z.ZodType<EvaluateResult> = openRecord({
   score: z.number(),
   isScoreValid: z.boolean().default(true),
   reason: z.string().optional(),
   metrics: z
     .record(
       z.string(),
-      z.object({
+      openRecord({
         isScoreValid: z.boolean().default(true),
         score: z.number().min(0).max(1),
         reason: z.string().optional(),
@@ -127,11 +125,6 @@ const evaluateResultShape = z.looseObject({
   stepOutputs: z.array(stepOutputSchema).optional(),
   error: z.string().optional(),
 });
-
-/** Schema of {@link EvaluateResult}. `{ score }` alone is a full judgement. */
-export const evaluateResultSchema: z.ZodType<EvaluateResult> = evaluateResultShape.superRefine(
-  refuseOtherSpellings(Object.keys(evaluateResultShape.shape)),
-);
 
 /** Assistant message that each step wrote: the last ones of the conversation, in order. Side conversations have none. */
 function stepMessages({

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainRecord } from './field-names.ts';
 import { type Message, messageSchema } from './message.ts';
 
 /**
@@ -43,10 +44,10 @@ export const patternSchema: z.ZodType<string> = z
     }
   }, 'must be a regular expression');
 
-/** Schema of {@link Task} with metadata left as it is; JSON leaves out what is undefined. */
-export const taskSchema: z.ZodType<Task> = z.object({
+/** Schema of {@link Task} with metadata left as it is; JSON leaves out what is undefined. Further fields are left out. */
+export const taskSchema = plainRecord({
   id: z.string(),
   prompt: z.union([z.string(), z.array(messageSchema)], 'expected text or a list of messages'),
   metadata: z.unknown().optional(),
   terminationPattern: patternSchema.optional(),
-}) as z.ZodType<Task>;
+}) as unknown as z.ZodType<Task>;
