@@ -141,12 +141,13 @@ it.each([
     },
   ],
   ['rejects', () => Promise.reject(new Error('the webhook is down'))],
-])('trains on with a logger that %s, and notes it once', async (_, fail) => {
+])('trains on with a logger that %s, and notes it once for each method', async (_, fail) => {
   const logger = { log: fail, note: fail, close: async () => {} };
   const notes: string[] = [];
   const algorithm = new GRPOAlgorithm(smallRun({ logger }) as never, smallOptions);
   for await (const report of algorithm.run({ iterations: 3 })) notes.push(...report.notes);
   expect(notes.filter((note) => note.includes('webhook'))).toEqual([
-    'logger: the webhook is down; further failures are only counted',
+    'logger.log: the webhook is down; further failures are only counted',
+    'logger.note: the webhook is down; further failures are only counted',
   ]);
 });

@@ -4,7 +4,7 @@ import { Failures, type MetricsLogger } from '@rlp/core';
  * A logger whose failures do not end the run, neither errors nor promises that reject. Training goes on, and the metrics are in the
  * reports.
  *
- * @param tell - Receives a sentence about the first failure.
+ * @param tell - Receives a sentence about the first failure of each method.
  */
 export function guardedLogger(
   logger: MetricsLogger | undefined,
@@ -12,15 +12,15 @@ export function guardedLogger(
 ): MetricsLogger | undefined {
   if (logger === undefined) return undefined;
   const failures = new Failures(tell);
-  const attempt = (work: () => void) => void failures.attempt('logger', work);
+  const attempt = (method: string, work: () => void) => void failures.attempt(`logger.${method}`, work);
   return {
     shows: logger.shows,
-    log: (step, metrics) => attempt(() => logger.log(step, metrics)),
-    note: (step, text) => attempt(() => logger.note?.(step, text)),
+    log: (step, metrics) => attempt('log', () => logger.log(step, metrics)),
+    note: (step, text) => attempt('note', () => logger.note?.(step, text)),
     ...(logger.samples && {
-      samples: (step, rows) => attempt(() => logger.samples?.(step, rows)),
+      samples: (step, rows) => attempt('samples', () => logger.samples?.(step, rows)),
     }),
-    finding: (step, finding) => attempt(() => logger.finding?.(step, finding)),
+    finding: (step, finding) => attempt('finding', () => logger.finding?.(step, finding)),
     close: () => logger.close(),
   };
 }

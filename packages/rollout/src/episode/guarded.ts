@@ -15,6 +15,7 @@ import {
 } from '@rlp/core';
 import { lazily } from './boundary.ts';
 import type { View } from './context.ts';
+import { remembered } from './unchanged.ts';
 
 /** What an environment says about an episode that ended in a state. */
 export interface Ending<Outcome> {
@@ -83,11 +84,11 @@ export function guarded<S extends State, Metadata, Outcome>(
       return checkedState('(the given state)', state as S);
     },
     async updateState(state, response, tokens) {
-      const before = { ...state };
+      const checkUnchanged = remembered(state);
       const next = await callState('updateState', (own) =>
         environment.updateState(state, response, lazily(own, { tokens })),
       );
-      checkUnchanged(before, state);
+      checkUnchanged();
       return next;
     },
     isTerminal: (state) => call('isTerminal', () => checkedEnd(environment.isTerminal(state))),
@@ -143,18 +144,6 @@ function checkedState<S extends State>(method: string, state: S): S {
   throw new EnvironmentError(
     `environment.${method}: expected a state (an object with prompt, response and stepCount), got ${described(given)}`,
   );
-}
-
-/** A group shares its first state, so a change of it would reach the other members unseen. */
-function checkUnchanged<S extends State>(before: S, after: S): void {
-  for (const field of Object.keys(before) as (keyof S & string)[]) {
-    const isComputed = Object.getOwnPropertyDescriptor(after, field)?.get !== undefined;
-    if (isComputed || before[field] === undefined || Object.is(before[field], after[field])) continue;
-    throw new EnvironmentError(
-      `environment.updateState: expected the given state to stay as it was, got another "${field}" in it; ` +
-        'return a new state, such as { ...state, response }, because the episodes of a group share states',
-    );
-  }
 }
 
 /** Without `return` an episode would never be over. */
