@@ -13,7 +13,7 @@ import type { OperatorSet } from '@rlp/onnx/layers';
 import { gather, where } from '@rlp/onnx/ops';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { DropoutMask } from '../program-protocol.ts';
-import { corrected, relengthened } from '../weights/lora.ts';
+import { corrected, relengthened } from '../weights/lora-graphs.ts';
 import { type LoraTarget, trainedOf } from '../weights/merge-plan.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
 

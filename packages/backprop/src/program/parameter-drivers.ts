@@ -4,8 +4,9 @@ import type { TrainingProgramOptions } from '../program-protocol.ts';
 import { DeviceGradient } from './device-gradient.ts';
 import { DeviceOptimizer } from './device-optimizer.ts';
 import { EightBitOptimizer } from './eight-bit-optimizer.ts';
-import { AccumulatedGradient, type GradientAccumulator } from './gradients.ts';
+import type { GradientAccumulator } from './gradient-accumulator.ts';
 import { GraphOptimizer } from './graph-optimizer.ts';
+import { HostGradient } from './host-gradient.ts';
 import { KernelOptimizer } from './kernel-optimizer.ts';
 import type { ParameterOptimizer } from './slot-optimizer.ts';
 
@@ -24,7 +25,7 @@ export function driversOf(
     const gradient = new DeviceGradient(host, store, options.scratch);
     return { gradient, optimizer: kind === 'adamw' ? new DeviceOptimizer(host, store) : onGraphs() };
   }
-  const gradient = new AccumulatedGradient(host, store, options.scratch);
+  const gradient = new HostGradient(host, store, options.scratch);
   if (kind === 'adamw-8bit') {
     return { gradient, optimizer: new EightBitOptimizer({ store, gradient }, options.parameters) };
   }

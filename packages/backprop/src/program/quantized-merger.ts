@@ -1,7 +1,7 @@
 import { correctionNames, dequantizeMatrix, type LinearLayer, storedMatrix } from '@rlp/models/decoder';
 import { type EngineHost, type EngineSession, type ParameterStore, Tensor } from '@rlp/onnx/runtime';
 import type { NamedTensor } from '../program-protocol.ts';
-import { mergeGraph } from '../weights/lora.ts';
+import { mergeGraph } from '../weights/lora-graphs.ts';
 import type { LoraTarget, QuantizedMergePlan } from '../weights/merge-plan.ts';
 import { parameterFeeds } from './program-graphs.ts';
 import type { Merger } from './weight-merger.ts';

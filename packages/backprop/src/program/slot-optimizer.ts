@@ -1,7 +1,7 @@
 import type { CallContext, ParameterStore } from '@rlp/onnx/runtime';
 import type { Optimizer } from '../optimizer/options.ts';
 import type { NamedTensor } from '../program-protocol.ts';
-import type { AccumulatedGradient } from './gradients.ts';
+import type { HostGradient } from './host-gradient.ts';
 import { copyIn, copyOut } from './store-copies.ts';
 
 /** Constants of one update. */
@@ -30,7 +30,7 @@ export interface ParameterOptimizer {
 /** What an optimizer in host memory works on. */
 export interface HostOptimizerParts {
   readonly store: ParameterStore;
-  readonly gradient: AccumulatedGradient;
+  readonly gradient: HostGradient;
 }
 
 /** Slots of a store with AdamW's state. */

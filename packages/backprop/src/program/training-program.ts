@@ -26,7 +26,7 @@ import type {
 import type { MergePlan } from '../weights/merge-plan.ts';
 import { valueHeadName } from '../weights/value-head.ts';
 import { DropoutMasks } from './dropout-masks.ts';
-import type { GradientAccumulator } from './gradients.ts';
+import type { GradientAccumulator } from './gradient-accumulator.ts';
 import { driversOf } from './parameter-drivers.ts';
 import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
 import { QuantizedMerger } from './quantized-merger.ts';
@@ -225,7 +225,7 @@ export class TrainingProgram {
       for (const [metric, output] of Object.entries(graph.plan.metrics)) {
         metricSums[metric]! += scalar(result[output]!);
       }
-      await this.#gradient.add(graph, batch, result);
+      await this.#gradient.add(graph, batch);
       await this.#host.yield();
     }
     await this.#gradient.check();

@@ -3,7 +3,7 @@ import { type ModelConfig, readLoraAdapter, writeLoraAdapter } from '@rlp/models
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import { join } from '../node-files.ts';
 import type { TrainingMethods } from '../train.program.ts';
-import { factorsOf, type LoraPlan } from './lora.ts';
+import { factorsOf, type LoraPlan } from './lora-plan.ts';
 import { trainedOf } from './merge-plan.ts';
 import type { SaveWeights } from './model-files.ts';
 import {
