@@ -8,7 +8,7 @@ export function base64Of(bytes: Uint8Array): string {
   return btoa(text);
 }
 
-/** The bytes that base64 stands for. @throws a `DOMException` for text that is not base64. */
+/** The bytes that base64 stands for. @throws DOMException for text that is not base64. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);

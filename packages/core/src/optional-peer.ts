@@ -13,7 +13,7 @@ export class MissingPeerError extends RlpError {
  * Code that runs in pages calls `import` within its own `try` and throws {@link missingPeer}. Only then do bundlers go on without a
  * package that is not installed.
  *
- * @throws {@link MissingPeerError} naming `owner` and the install command, if the package is not installed.
+ * @throws MissingPeerError naming `owner` and the install command, if the package is not installed.
  */
 export async function importPeer<Module>(
   owner: string,

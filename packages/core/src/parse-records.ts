@@ -8,7 +8,7 @@ import { type Trajectory, trajectoryGroupSchema, trajectorySchema } from './traj
  * The trajectories in a line of a file: a trajectory, a scored one with what a run knew of it, or a group.
  *
  * @param place - Names file and line in errors.
- * @throws `FormatError` naming place and fields of anything else.
+ * @throws FormatError naming place and fields of anything else.
  */
 export function parseRecords(value: unknown, place: string): readonly (RecordedTrajectory | Trajectory)[] {
   try {

@@ -115,7 +115,7 @@ export class RandomStream {
   /**
    * Next integer, uniform in [0, bound). The bias is below 2^-21.
    *
-   * @throws `ArgumentError` for a bound that is not an integer from 1 to 2^32.
+   * @throws ArgumentError for a bound that is not an integer from 1 to 2^32.
    */
   integer(bound: number): number {
     if (!(Number.isInteger(bound) && bound >= 1 && bound <= 0x100000000)) {

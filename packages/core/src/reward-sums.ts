@@ -12,7 +12,7 @@ export type GroupNormalization = (
  * First half of sum-then-normalise, the weighted sum over reward functions. A function that did not score counts 0. A
  * completion that none scored is `null`. Shape: `[P][G][F]` to `[P][G]`.
  *
- * @throws `ArgumentError` where a completion has not one reward per weight.
+ * @throws ArgumentError if a completion has not one reward per weight.
  */
 export function weightedRewards(
   rewards: RewardsPerFunction,
@@ -39,7 +39,7 @@ export function weightedRewards(
  * Where sum-then-normalise lets the function with the largest spread decide, here each decides as its weight says. What
  * `normalize` gives for a `null` counts. A completion that no function scored is `null`. Shape: `[P][G][F]` to `[P][G]`.
  *
- * @throws `ArgumentError` where a completion has not one reward per weight.
+ * @throws ArgumentError if a completion has not one reward per weight.
  * @see Liu et al. 2026 (GDPO), https://arxiv.org/abs/2601.05242
  */
 export function normalizedSums(

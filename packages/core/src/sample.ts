@@ -142,7 +142,7 @@ export interface TrajectoryIdentity {
 /**
  * A trajectory that {@link samplesFromTrajectory} turns back into this sample. Each run of trained tokens is one step.
  *
- * @throws `ArgumentError` if the sample has trained tokens without logprobs: nobody sampled them.
+ * @throws ArgumentError if the sample has trained tokens without logprobs: nobody sampled them.
  */
 export function trajectoryFromSample(sample: Sample, identity: TrajectoryIdentity): Trajectory {
   const { tokens, lossMask, behaviorLogprobs } = sample;
@@ -197,7 +197,7 @@ export interface SampleTransforms {
 /**
  * Filters samples, then scores those that are left, all at once. Their order stays.
  *
- * @throws `RewardError` if `reward` returns neither `null` nor a finite number.
+ * @throws RewardError if `reward` returns neither `null` nor a finite number.
  */
 export async function transformSamples(
   samples: readonly Sample[],

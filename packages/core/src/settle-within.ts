@@ -13,7 +13,7 @@ export interface WorkLimits {
  * Settles as `work` does, or rejects at the time limit or with the signal's reason, whichever comes first.
  *
  * @param controller - Aborted with the same reason if the work is given up.
- * @throws `TimeoutError` at the time limit.
+ * @throws TimeoutError at the time limit.
  */
 export function settleWithin<Value>(
   work: PromiseLike<Value>,

@@ -22,7 +22,7 @@ export interface RecordedConversation<Metadata = unknown> {
  * A recorded conversation as a trajectory, for rewards and monitors: its prompt is everything before the assistant's first turn, its
  * response the assistant's last. Without tokens and logprobs: nothing to train on.
  *
- * @throws {@link FormatError} for messages of another shape, naming the first.
+ * @throws FormatError for messages of another shape, naming the first.
  */
 export function trajectoryFromMessages<Metadata>({
   id,

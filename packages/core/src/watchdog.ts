@@ -31,7 +31,7 @@ export class Watchdog {
    * Settles as `work` does, or rejects when it is late or with the signal's reason.
    *
    * @param controller - Aborted with the same reason if the work is given up. Default: the work is left alone.
-   * @throws `TimeoutError` when nothing was answered for `timeoutMs`.
+   * @throws TimeoutError when nothing was answered for `timeoutMs`.
    */
   watch<Value>(
     work: PromiseLike<Value>,

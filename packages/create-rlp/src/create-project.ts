@@ -40,7 +40,7 @@ const renamed = new Map([['gitignore', '.gitignore']]);
  *
  * Files that exist are never overwritten.
  *
- * @throws An error naming the files that exist already, the folder if it is a file, or the templates that exist.
+ * @throws Error naming the files that exist already, the folder if it is a file, or the templates that exist.
  */
 export async function createProject({
   directory,

@@ -25,7 +25,7 @@ export interface ArithmeticMetadata {
 /**
  * Additions with prompts like `47+85=`. The problems differ and come in random order, all with exactly `digits` digits.
  *
- * @throws `ArgumentError` if there are not so many different problems; `OptionsError` for bad options.
+ * @throws ArgumentError if there are not so many different problems; OptionsError for bad options.
  */
 export function arithmeticTasks(options: ArithmeticOptions): Task<ArithmeticMetadata>[] {
   const { digits, count, seed, carry } = parseOptions(

@@ -63,7 +63,7 @@ export class ConversationEnvironment<Metadata = unknown> extends BaseEnvironment
   readonly #maxTurns: number;
   readonly #nextUserTurn: NextUserTurn<Metadata>;
 
-  /** @throws `OptionsError` naming every problem at once. */
+  /** @throws OptionsError naming every problem at once. */
   constructor(options: ConversationOptions<Metadata> = {}) {
     super();
     const { systemPrompt, maxTurns } = parseOptions(

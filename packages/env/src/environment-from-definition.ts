@@ -64,7 +64,7 @@ export interface FromDefinition {
  * default. `resourceType` `'conversation'` is a `ConversationEnvironment` with `baseResourceConfig` as options. Others are what you pass as
  * `resources`, such as `folderResource()` of `@rlp/env/folder`.
  *
- * @throws `OptionsError` for a definition that is wrong, with every problem. `FormatError` for a module that cannot be loaded or
+ * @throws OptionsError for a definition that is wrong, with every problem. FormatError for a module that cannot be loaded or
  * exports something else.
  */
 export async function environmentFromDefinition(

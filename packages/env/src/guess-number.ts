@@ -63,7 +63,7 @@ export class GuessNumberEnvironment extends BaseEnvironment<
   GuessNumberMetadata,
   GuessNumberOutcome
 > {
-  /** @throws `ArgumentError` for a task whose prompt is a conversation. */
+  /** @throws ArgumentError for a task whose prompt is a conversation. */
   override reset({ id, prompt, metadata }: Task<GuessNumberMetadata>): GuessNumberState {
     if (typeof prompt !== 'string') {
       throw new ArgumentError(

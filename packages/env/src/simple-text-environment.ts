@@ -25,7 +25,7 @@ export interface TextState extends State {
 /**
  * A prompt and its completion. With `maxTurns` above 1, each further response continues the text so far.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export class SimpleTextEnvironment<Metadata = unknown> extends BaseEnvironment<TextState, Metadata> {
   /** One task per prompt given, with ids `prompt-0`, `prompt-1`, …. Put them in a `taskSource`. */
@@ -39,7 +39,7 @@ export class SimpleTextEnvironment<Metadata = unknown> extends BaseEnvironment<T
     this.#maxTurns = maxTurns;
   }
 
-  /** @throws `ArgumentError` for a task whose prompt is a conversation. */
+  /** @throws ArgumentError for a task whose prompt is a conversation. */
   override reset({ id, prompt }: Task<Metadata>): TextState {
     if (typeof prompt !== 'string') {
       throw new ArgumentError(

@@ -17,7 +17,7 @@ export interface SplitTasksOptions extends z.input<typeof schema> {}
  * Each task draws a number from a stream named by its id. The `round(fraction · tasks)` smallest are held out. So the split
  * does not depend on the order of the tasks, and hardly changes when some are added. Both parts keep the given order.
  *
- * @throws `ArgumentError` if either part would be empty; `OptionsError` for bad options.
+ * @throws ArgumentError if either part would be empty; OptionsError for bad options.
  */
 export function splitTasks<Metadata>(
   tasks: readonly Task<Metadata>[],

@@ -24,7 +24,7 @@ export interface TaskSourceOptions extends z.input<typeof schema> {}
  *
  * The order of epoch `e` is a function of the seed and `e` alone, so `seek` costs one shuffle, however far it goes.
  *
- * @throws `ArgumentError` for an empty list or ids that occur twice; `OptionsError` for bad options.
+ * @throws ArgumentError for an empty list or ids that occur twice; OptionsError for bad options.
  */
 export function taskSource<Metadata>(
   tasks: readonly Task<Metadata>[],

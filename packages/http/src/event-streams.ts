@@ -41,7 +41,7 @@ export class EventStreams {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @throws `OptionsError` naming every problem. */
+  /** @throws OptionsError naming every problem. */
   constructor(options: EventStreamsOptions = {}) {
     this.#options = parseOptions('EventStreams', schema, options);
     if (this.#options.signal) onAbort(this.#options.signal, () => this.close());
@@ -56,7 +56,7 @@ export class EventStreams {
    * Opens a stream. Return the response from the handler.
    *
    * @param first - Events that are sent at once, to this client only.
-   * @throws {@link Refusal} 503 if `maxConnections` streams are open or all streams were closed.
+   * @throws Refusal 503 if `maxConnections` streams are open or all streams were closed.
    */
   open(exchange: HttpExchange, ...first: readonly ServerEvent[]): Response {
     if (this.#isClosed) throw new Refusal(503, 'the event streams are closed');
@@ -167,7 +167,7 @@ class EventStream {
   }
 }
 
-/** @throws `TypeError` for data that is not JSON. */
+/** @throws TypeError for data that is not JSON. */
 function encoded({ event = 'message', data }: ServerEvent): string {
   return `event: ${event.replaceAll(/[\r\n]/g, ' ')}\ndata: ${JSON.stringify(data)}\n\n`;
 }

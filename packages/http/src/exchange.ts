@@ -45,7 +45,7 @@ export class NodeExchange implements HttpExchange {
   readonly #outgoing: ServerResponse;
   #gone: AbortController | undefined;
 
-  /** @throws {@link Refusal} 400 for a path that starts with two slashes, which could be taken for a host. */
+  /** @throws Refusal 400 for a path that starts with two slashes, which could be taken for a host. */
   constructor(url: string, incoming: IncomingMessage, outgoing: ServerResponse) {
     if (incoming.url?.startsWith('//')) throw new Refusal(400, 'expected a path');
     this.url = new URL(url);

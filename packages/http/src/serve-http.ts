@@ -86,7 +86,7 @@ export interface HttpServer extends AsyncDisposable {
  * Requests of web pages from other servers get 403. Requests without the token get 401. A handler that throws
  * gets 500 without details.
  *
- * @throws `OptionsError` naming every problem. Rejects if the port is taken.
+ * @throws OptionsError naming every problem. Rejects if the port is taken.
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> {
   const parsed = parseOptions('serveHttp', schema, options);

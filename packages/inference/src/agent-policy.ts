@@ -52,7 +52,7 @@ const answerSchema = z.object({
 /**
  * A policy that makes the given decisions in order, for tests and for replaying episodes. Text is an action of the type `text`.
  *
- * @throws `ArgumentError`, as a rejection, once every decision was made.
+ * @throws ArgumentError, as a rejection, once every decision was made.
  */
 export function scriptedAgentPolicy(decisions: readonly (Action | string)[]): AgentPolicy {
   let made = 0;
@@ -76,8 +76,8 @@ export function scriptedAgentPolicy(decisions: readonly (Action | string)[]): Ag
  * A policy behind a server with an OpenAI-compatible chat endpoint. It shows the server text or messages, and takes the first tool call
  * of the answer as its action, else the text. It reports no logprobs, so its episodes are for evaluation.
  *
- * @throws `OptionsError` naming every problem at once. `getAction` rejects with an `ArgumentError` for an observation that is neither text
- *   nor messages, with a `SamplerError` if the server fails or is too late, and with the signal's reason once aborted.
+ * @throws OptionsError naming every problem at once. `getAction` rejects with an ArgumentError for an observation that is neither text
+ *   nor messages, with a SamplerError if the server fails or is too late, and with the signal's reason once aborted.
  */
 export function chatAgentPolicy(given: ChatAgentPolicyOptions): AgentPolicy {
   const options = parseOptions('chatAgentPolicy', schema, given);

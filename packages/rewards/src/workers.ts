@@ -19,7 +19,7 @@ const entry = import.meta.url.endsWith('.ts') ? './reward.worker.ts' : './reward
  * compiles its own code. Threads are not a sandbox. The module may do what the process may. One is started at once, to see whether
  * the module can be used.
  *
- * @throws `OptionsError` naming every problem; `ThreadError` of `@rlp/sandbox/threads` for a module that cannot be loaded or exports no reward.
+ * @throws OptionsError naming every problem; ThreadError of `@rlp/sandbox/threads` for a module that cannot be loaded or exports no reward.
  */
 export function createRewardWorkers<Metadata = unknown>(
   options: RewardWorkersOptions,

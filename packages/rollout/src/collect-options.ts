@@ -80,12 +80,12 @@ const collectRolloutsFields = z.strictObject({
 
 const collectRolloutsSchema = withForeignNames(collectRolloutsFields, { maxTurns: 'max_steps_per_rollout' });
 
-/** @throws `OptionsError` naming every problem of the options of a collection. */
+/** @throws OptionsError naming every problem of the options of a collection. */
 export function requireCollectOptions(options: object): void {
   parseOptions('RolloutManager', collectSchema, options, 'CollectOptions');
 }
 
-/** @throws `OptionsError` naming every problem of the options of `collectRollouts`. */
+/** @throws OptionsError naming every problem of the options of `collectRollouts`. */
 export function requireCollectRolloutsOptions(options: object): void {
   parseOptions('collectRollouts', collectRolloutsSchema, options, 'CollectRolloutsOptions');
 }

@@ -72,7 +72,7 @@ export interface RolloutCoordinator<Metadata = unknown> extends AsyncDisposable 
 /**
  * Puts an environment and a policy together, by factories, and collects episodes from them in buffers.
  *
- * @throws `OptionsError` naming every problem at once, `ArgumentError` for a factory that is not a function.
+ * @throws OptionsError naming every problem at once, ArgumentError for a factory that is not a function.
  */
 export function createRolloutCoordinator<S extends State, Metadata>({
   environment,

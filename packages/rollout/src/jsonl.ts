@@ -37,7 +37,7 @@ export async function appendTrajectories(
 /**
  * Reads a file of trajectories line by line, however large it is. Empty lines are skipped.
  *
- * @throws `FormatError` naming file, line and fields of the first malformed record.
+ * @throws FormatError naming file, line and fields of the first malformed record.
  */
 export async function* readTrajectories(
   path: string,

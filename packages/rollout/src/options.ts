@@ -98,7 +98,7 @@ export type ResolvedRolloutOptions = z.output<typeof rolloutSchema>;
 /**
  * Applies the defaults of {@link RolloutOptions}.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function resolveRolloutOptions(options: RolloutOptions = {}): ResolvedRolloutOptions {
   return parseOptions('RolloutManager', rolloutSchema, options, 'RolloutOptions');
@@ -113,12 +113,12 @@ const agentSchema = z.object({
   policy: having<AgentPolicy>('getAction', 'a policy that decides on actions, with getAction'),
 });
 
-/** @throws `OptionsError` naming everything that a rollout lacks. */
+/** @throws OptionsError naming everything that a rollout lacks. */
 export function requireDependencies(owner: string, given: object): void {
   parseOptions(owner, dependencySchema, given, 'RolloutDependencies');
 }
 
-/** @throws `OptionsError` naming everything that the rollouts of an agent lack. */
+/** @throws OptionsError naming everything that the rollouts of an agent lack. */
 export function requireAgentDependencies(owner: string, given: object): void {
   parseOptions(owner, agentSchema, given, 'AgentRolloutDependencies');
 }
@@ -127,7 +127,7 @@ export function requireAgentDependencies(owner: string, given: object): void {
  * Checks that answers of `sampling.maxTokens` can fit the context at all. The default is never too long.
  *
  * @param limit - What the sampler's context holds.
- * @throws `OptionsError` if no answer could be that long.
+ * @throws OptionsError if no answer could be that long.
  */
 export function requireAnswerRoom(
   owner: string,

@@ -8,7 +8,7 @@ const VERSION = 1;
 /**
  * One trajectory as a line of JSON with its format's `version`, without the line break.
  *
- * @throws `FormatError` naming the field that JSON cannot hold.
+ * @throws FormatError naming the field that JSON cannot hold.
  */
 export function trajectoryToLine(trajectory: Trajectory): string {
   try {
@@ -29,7 +29,7 @@ export const expected = 'one JSON object per line';
  * Reads what {@link trajectoryToLine} wrote.
  *
  * @param place - Names file and line in errors. Default `'line'`.
- * @throws `FormatError` naming place and fields of a malformed record.
+ * @throws FormatError naming place and fields of a malformed record.
  */
 export function trajectoryFromLine(line: string, place = 'line'): Trajectory {
   let value: unknown;
@@ -45,7 +45,7 @@ export function trajectoryFromLine(line: string, place = 'line'): Trajectory {
  * Reads trajectories from JSON Lines. Empty lines are skipped.
  *
  * @param source - Names the text in errors, such as its file.
- * @throws `FormatError` naming source, line and fields of the first malformed record.
+ * @throws FormatError naming source, line and fields of the first malformed record.
  */
 export function trajectoriesFromJsonl(text: string, source = 'trajectories'): Trajectory[] {
   return Array.from(parseJsonLines(text, { source, expected }), ({ number, value }) =>

@@ -74,7 +74,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   #collections = 0;
   #hasLooked = false;
 
-  /** @throws `OptionsError` naming every problem at once. */
+  /** @throws OptionsError naming every problem at once. */
   constructor(dependencies: RolloutDependencies<S, Metadata, Outcome>, options: RolloutOptions = {}) {
     requireDependencies('RolloutManager', dependencies);
     const { onEvent = [], clock } = dependencies;
@@ -110,7 +110,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
    * With equal weights they become what they would have become: their random streams have the same names. Episodes that are over stay as
    * they are. Members that are missing begin. A state that the environment cannot go on from gives a trajectory with status `failed`.
    *
-   * @throws `ArgumentError` for a trajectory without a group.
+   * @throws ArgumentError for a trajectory without a group.
    */
   resume(
     trajectories: readonly Trajectory<Metadata, Outcome>[],

@@ -18,7 +18,7 @@ const entry = import.meta.url.endsWith('.ts') ? './rollout.worker.ts' : './rollo
  * The module's export is a function that returns environment, sampler and tokenizer ({@link GroupWorkerParts}), or a promise of them. Each worker
  * calls it once. A worker that ends or hangs is replaced, and its job is done again. One is started at once, to see whether the module can be used.
  *
- * @throws `OptionsError` naming every problem; `MissingPeerError` without `@rlp/sandbox`; `ThreadError` of
+ * @throws OptionsError naming every problem; MissingPeerError without `@rlp/sandbox`; ThreadError of
  *   `@rlp/sandbox/threads` for a module that cannot be loaded.
  */
 export async function createRolloutWorkers<Metadata = unknown, Outcome = unknown>(

@@ -19,7 +19,7 @@ export type {
  * Code there cannot reach files, network, processes, timers or your objects. Time, memory, stack and output
  * have limits. A thread that does not stop is killed.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const program = import.meta.url.endsWith('.ts') ? './sandbox.worker.ts' : './sandbox.worker.js';
@@ -38,7 +38,7 @@ export interface RunSandboxedOptions extends SandboxOptions {
  * Each call gets a fresh global object. A sandbox is opened for these calls and closed afterwards. For more
  * than one function, {@link createSandbox} starts only once.
  *
- * @throws `OptionsError` naming every problem at once. Rejects as `Sandbox.call` does.
+ * @throws OptionsError naming every problem at once. Rejects as `Sandbox.call` does.
  */
 export async function runSandboxed(
   code: string,

@@ -24,7 +24,7 @@ export class Admission {
   /**
    * Waits for a place. Call what it resolves with when the request has ended.
    *
-   * @throws `ApiError` 429 if too many wait. Rejects with the signal's reason.
+   * @throws ApiError 429 if too many wait. Rejects with the signal's reason.
    */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();

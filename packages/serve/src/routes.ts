@@ -52,7 +52,7 @@ export function answerJson(context: ServeContext, value: unknown): Response {
 /**
  * Reads the body of a request as JSON of a schema.
  *
- * @throws `ApiError` 400 naming what is wrong, or 413 for a body that is too large.
+ * @throws ApiError 400 naming what is wrong, or 413 for a body that is too large.
  */
 export async function readJson<Schema extends z.ZodType>(
   context: ServeContext,

@@ -81,7 +81,7 @@ export interface ModelServer extends AsyncDisposable {
  *
  * It listens on this machine only and asks for a token, unless you say otherwise.
  *
- * @throws `OptionsError` naming every problem. Rejects if the port is taken.
+ * @throws OptionsError naming every problem. Rejects if the port is taken.
  */
 export async function serveModel(options: ServeModelOptions): Promise<ModelServer> {
   const parsed = parseOptions('serveModel', schema, options);

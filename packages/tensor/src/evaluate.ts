@@ -41,7 +41,7 @@ export interface Evaluation {
  *
  *     value = Σ_{b,t} mask · weights · tokenLosses
  *
- * @throws {@link ArgumentError} for matrices of different shapes, missing columns, missing entropies or missing values.
+ * @throws ArgumentError for matrices of different shapes, missing columns, missing entropies or missing values.
  */
 export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
   checkInputs(loss, inputs);

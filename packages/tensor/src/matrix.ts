@@ -53,7 +53,7 @@ export function matrixRows({ rows, columns, data }: Matrix): Float64Array[] {
 /**
  * The shape that two broadcast operands share.
  *
- * @throws {@link ArgumentError} when a dimension differs and neither side is 1.
+ * @throws ArgumentError when a dimension differs and neither side is 1.
  */
 export function broadcastShape(operation: string, a: Shape, b: Shape): Shape {
   const rows = a.rows === 1 ? b.rows : a.rows;

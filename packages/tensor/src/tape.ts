@@ -72,7 +72,7 @@ export class Tape implements TensorOps<Variable> {
    * Carries the gradient of `Σ seed · output` back to every variable. Call once.
    *
    * @param seed - Same shape as `output`.
-   * @throws {@link ArgumentError} when the shapes differ.
+   * @throws ArgumentError when the shapes differ.
    */
   backward(output: Variable, seed: Matrix): void {
     if (seed.rows !== output.rows || seed.columns !== output.columns) {

@@ -50,7 +50,7 @@ export interface ConsoleLoggerOptions {
  * `plainLineEvery` per cent, and one for the last. Notes and findings above severity `low` get separate lines, and so does one sample per
  * `plainLineEvery` per cent. Uses no colours. Steps count from 0, so the row of step `s` means that `s + 1` iterations are done.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function consoleLogger(options: ConsoleLoggerOptions): MetricsLogger {
   const { label, iterations, startedAt, columns, plainLineEvery, stream, clock } = parseOptions(

@@ -36,7 +36,7 @@ export interface JsonlLoggerOptions {
 export class JsonlLogger implements MetricsLogger {
   readonly #file: LogFile;
 
-  /** @throws `OptionsError` for bad options, the system's error where the file cannot be opened. */
+  /** @throws OptionsError for bad options, the system's error where the file cannot be opened. */
   constructor(options: JsonlLoggerOptions) {
     const { path, onProblem } = parseOptions('JsonlLogger', schema, options);
     this.#file = new LogFile({ path, owner: 'JsonlLogger', onProblem });

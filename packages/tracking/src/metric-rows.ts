@@ -59,7 +59,7 @@ export function logRowToLine(row: LogRow): string {
  * Reads the file of a `JsonlLogger`. Metrics, notes, samples and findings come in the order of the file. Empty lines are skipped.
  *
  * @param source - Names the text in errors, such as its file.
- * @throws `FormatError` naming source and line of the first malformed row.
+ * @throws FormatError naming source and line of the first malformed row.
  */
 export function logRowsFromJsonl(text: string, source = 'log'): LogRow[] {
   const lines = parseJsonLines(text, { source, expected });
@@ -73,7 +73,7 @@ const expected = '{"step", "metrics"} as JSON, or "note", "samples" or "finding"
  * counts. Rows come back in the order of their steps.
  *
  * @param source - Names the text in errors, such as its file.
- * @throws `FormatError` naming source and line of the first malformed row.
+ * @throws FormatError naming source and line of the first malformed row.
  */
 export function metricRowsFromJsonl(text: string, source = 'metrics'): MetricRow[] {
   const rows = new Map<number, MetricRow>();

@@ -90,7 +90,7 @@ export class MlflowLogger implements MetricsLogger {
   readonly #failures: Failures;
   #dropped = 0;
 
-  /** @throws `OptionsError` for bad options. */
+  /** @throws OptionsError for bad options. */
   constructor(options: MlflowLoggerOptions) {
     this.#options = parseOptions('MlflowLogger', schema, options);
     this.#client = new MlflowClient(this.#options);

@@ -43,7 +43,7 @@ const blockSize = 50;
  * trajectory has its own address. What a model wrote is shown as text and never run.
  *
  * @param records - Trajectories, or scored ones with what a run knew of them.
- * @throws `OptionsError` for wrong options, `ArgumentError` without a trajectory.
+ * @throws OptionsError for wrong options, ArgumentError without a trajectory.
  */
 export async function trajectoryPage(
   records: Iterable<RecordedTrajectory | Trajectory> | AsyncIterable<RecordedTrajectory | Trajectory>,

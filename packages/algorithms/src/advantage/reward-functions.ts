@@ -12,7 +12,7 @@ import { type GroupRelativeOptions, type GroupRewards, groupRelativeAdvantages }
  * spread decide, here each decides as its weight says. Completions that no function scored get 0 and are left out.
  * `options` apply to the first standardisation, and its epsilon to the second. Shape `[P][G][F]` to `[P][G]`.
  *
- * @throws ArgumentError where a completion has not one reward per weight or a reward is not finite.
+ * @throws ArgumentError if a completion has not one reward per weight or a reward is not finite.
  * @see Liu et al. 2026 (GDPO), https://arxiv.org/abs/2601.05242
  */
 export function normalizedThenSummed(

@@ -75,7 +75,7 @@ export function gatherRows({ parts }: TrajectoryRows, ofSequences: TokenRows): F
 /**
  * The way back: what stands on the tokens of each sequence, 0 outside its mask.
  *
- * @throws ArgumentError where rows have another shape, or a number that is trained on is not finite.
+ * @throws ArgumentError if rows have another shape, or a number that is trained on is not finite.
  */
 export function scatterRows(
   name: string,

@@ -10,7 +10,7 @@ type Context = Pick<ItemKind<never>, 'owner' | 'contextLength'>;
  * both sides are equal.
  *
  * @param context - `owner` begins error messages, `contextLength` is what the model can take.
- * @throws `ArgumentError` naming the number of long pairs and the longest sequence.
+ * @throws ArgumentError naming the number of long pairs and the longest sequence.
  */
 export function pairsWithin<Pair extends JudgedPair>(
   pairs: readonly Pair[],

@@ -26,7 +26,7 @@ export interface WithinLength {
  * Drops or truncates sequences that are too long. Truncated ones without a trained token are dropped.
  *
  * @param contextLength - What the model can take. Without `limit`, a longer sequence is an error.
- * @throws `ArgumentError` naming the number of long sequences and the longest one.
+ * @throws ArgumentError naming the number of long sequences and the longest one.
  */
 export function withinLength(
   sequences: readonly TokenSequence[],
@@ -75,7 +75,7 @@ export interface ItemKind<Item> {
 /**
  * Drops or truncates items that are too long.
  *
- * @throws `ArgumentError` naming the number of long items and the longest one, or a limit that the model cannot take.
+ * @throws ArgumentError naming the number of long items and the longest one, or a limit that the model cannot take.
  */
 export function itemsWithin<Item>(
   items: readonly Item[],

@@ -11,7 +11,7 @@ export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_
  * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`. If they differ, or one
  *   stands in another, the text has no answer, because a list of guesses is none.
  * @returns A function from text to the trimmed content of a complete pair (its innermost opening), or `undefined` if there is none.
- * @throws `OptionsError` for a name that is not a plain word.
+ * @throws OptionsError for a name that is not a plain word.
  */
 export function extractTag(
   tag: string,

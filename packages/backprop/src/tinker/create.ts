@@ -63,7 +63,7 @@ type Resolved = z.output<typeof schema>;
  *
  * The server trains a low-rank adapter. Any loss of logprobs and columns works. {@link createTinkerSampler} samples with the weights.
  *
- * @throws `OptionsError` naming every problem at once. `ArgumentError` for a server that is away, refuses the key or lacks the model.
+ * @throws OptionsError naming every problem at once. ArgumentError for a server that is away, refuses the key or lacks the model.
  */
 export async function createTinkerBackend(options: TinkerBackendOptions): Promise<TinkerBackend> {
   const resolved = parseOptions('createTinkerBackend', schema, options);

@@ -41,7 +41,7 @@ export interface TinkerSamplerOptions extends z.input<typeof schema> {}
 /**
  * Samples on the server of a {@link TinkerBackend}, at temperature 1 or 0. Takes weights over by the path that the backend published.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function createTinkerSampler(options: TinkerSamplerOptions): Sampler & TokenScorer & InferenceEngine {
   return new TinkerSampler(parseOptions('createTinkerSampler', schema, options));

@@ -62,7 +62,7 @@ export class TinkerSession {
     (this.#heart as { unref?: () => void }).unref?.();
   }
 
-  /** @throws `RequestError` for a server that is away or refuses the key. */
+  /** @throws RequestError for a server that is away or refuses the key. */
   static async open(owner: string, options: SessionOptions): Promise<TinkerSession> {
     const { apiKey, headers, url } = options;
     const named = { ...options, headers: { ...headers, ...(apiKey && { 'x-api-key': apiKey }) } };
@@ -88,7 +88,7 @@ export class TinkerSession {
   /**
    * Sends a call. Attempts carry one idempotency key, so a server that got it twice works on it once.
    *
-   * @throws `RequestError`.
+   * @throws RequestError.
    */
   async submit<Schema extends z.ZodType<{ readonly request_id: string }>>(
     path: string,
@@ -110,7 +110,7 @@ export class TinkerSession {
   /**
    * Waits for the result of a call.
    *
-   * @throws `TrainingError` if the call failed on the server. `RequestError` if it cannot be reached. `TimeoutError` at the deadline.
+   * @throws TrainingError if the call failed on the server. RequestError if it cannot be reached. TimeoutError at the deadline.
    */
   async result<Schema extends z.ZodType>(
     { requestId, submit }: Submitted,

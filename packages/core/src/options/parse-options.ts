@@ -21,7 +21,7 @@ type SchemaResult<Output> =
  *
  * @param owner - The function or class that takes the options. Begins the error message.
  * @param type - The options' interface, such as `RlOptions`. The error message names it.
- * @throws {@link OptionsError}
+ * @throws OptionsError
  */
 export function parseOptions<Output>(
   owner: string,

@@ -19,7 +19,7 @@ export interface DatasetOfOptions extends z.input<typeof schema> {}
 /**
  * A dataset of rows in memory, or of what an iterable gives anew each time it is iterated.
  *
- * @throws `FormatError` naming the row that is not an object, when it is read.
+ * @throws FormatError naming the row that is not an object, when it is read.
  */
 export function datasetOf<Row extends object = DatasetRow>(
   rows: readonly Row[] | AsyncIterable<Row>,
@@ -86,7 +86,7 @@ export interface DatasetOfTextOptions extends z.input<typeof textSchema> {}
 /**
  * A dataset of a text of JSON Lines, of a JSON list or of CSV. Runs anywhere. For files use `loadDataset`.
  *
- * @throws `FormatError` naming the first malformed line, when it is read.
+ * @throws FormatError naming the first malformed line, when it is read.
  */
 export function datasetOfText(text: string, options: DatasetOfTextOptions = {}): Dataset {
   const { format, name, fields } = parseOptions('datasetOfText', textSchema, options, 'DatasetOfTextOptions');

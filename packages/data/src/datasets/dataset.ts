@@ -69,7 +69,7 @@ export class Dataset<Row = DatasetRow> implements AsyncIterable<Row> {
   /**
    * Reads entries in lists, which costs less per row than {@link Dataset.read}. No list is empty.
    *
-   * @throws `FormatError` if the cursor is beyond the end, which means that the data are not those of the cursor.
+   * @throws FormatError if the cursor is beyond the end, which means that the data are not those of the cursor.
    */
   async *batches(
     reading: DatasetReading = {},

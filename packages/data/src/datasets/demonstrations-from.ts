@@ -31,7 +31,7 @@ export interface DemonstrationsFromOptions extends z.input<typeof schema> {}
  * A row has messages, or a prompt and an answer, or a text alone, which is imitated as a whole. A prompt or an answer of messages makes
  * a conversation, and so do `tools`. Prompt and completion are taken as they are: no separator is added.
  *
- * @throws `FormatError` naming the row without them.
+ * @throws FormatError naming the row without them.
  */
 export async function* demonstrationsFrom(
   dataset: Dataset<object>,

@@ -39,8 +39,8 @@ export interface LoadDatasetOptions extends z.input<typeof schema> {}
  * the ending of the name. Rows are read when you iterate. A slice may follow the name of a file or of a split. A name that is neither
  * a file nor a folder is looked up on the hub, which needs `@huggingface/hub`. The files of the split are kept in Hugging Face's cache.
  *
- * @throws `ArgumentError` if there is no such file.
- * @throws `FormatError` if a folder has no such split. Malformed rows throw it when they are read, with file and line.
+ * @throws ArgumentError if there is no such file.
+ * @throws FormatError if a folder has no such split. Malformed rows throw it when they are read, with file and line.
  */
 export async function loadDataset(
   source: string | readonly string[],

@@ -44,8 +44,8 @@ interface Part<Row> extends MixturePart<Row> {
  * With sizes and repeats, each part gives as many rows as it says, spread evenly. With weights, a part is drawn for each row. Ids of tasks
  * get the name of their part, as in `algebra:7`, and `algebra:7~2` for a row that is read again.
  *
- * @throws `ArgumentError` for no parts, or for weights beside sizes.
- * @throws `FormatError` for a part without rows, when it is read.
+ * @throws ArgumentError for no parts, or for weights beside sizes.
+ * @throws FormatError for a part without rows, when it is read.
  */
 export function mixture<Row = DatasetRow>(
   parts: readonly MixturePart<Row>[],

@@ -33,7 +33,7 @@ interface Reading {
  * Without a prompt, the prompt is what both begin with: their first messages, or their text up to the last `Assistant:`, or up to the
  * last space. Conversations that begin with the same messages lose them, because they are the prompt.
  *
- * @throws `FormatError` naming the row without them.
+ * @throws FormatError naming the row without them.
  */
 export async function* preferencesFrom(
   dataset: Dataset<object>,
@@ -98,7 +98,7 @@ function sharedLength(chosen: string | readonly Message[], rejected: string | re
 /**
  * Reads rows of a prompt, an answer and a `label` (`true` or `false`) or a `score` as rated answers.
  *
- * @throws `FormatError` naming the row without them.
+ * @throws FormatError naming the row without them.
  */
 export async function* ratingsFrom(
   dataset: Dataset<object>,

@@ -30,7 +30,7 @@ export interface TasksFromOptions<Metadata> {
  * is `metadata.answer`, whatever its column is called. Calls of tools in it are `metadata.toolCalls`, and the tools that were offered are
  * `metadata.tools`. The fields of a column `metadata` come last. A row without an id gets its number.
  *
- * @throws `FormatError` naming the row without a prompt, with metadata that do not fit, or with an id that was there before.
+ * @throws FormatError naming the row without a prompt, with metadata that do not fit, or with an id that was there before.
  */
 export async function tasksFrom<Metadata = unknown>(
   dataset: Dataset<object>,

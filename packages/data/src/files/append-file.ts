@@ -53,7 +53,7 @@ export class AppendFile {
   /** Whether bytes of a failed write may follow the first `#size` bytes. */
   #isTorn = false;
 
-  /** @throws `OptionsError` naming every problem. */
+  /** @throws OptionsError naming every problem. */
   constructor(options: AppendFileOptions) {
     this.#options = parseOptions('AppendFile', schema, options);
   }

@@ -5,7 +5,7 @@ import { type JsonLinesStreamOptions, readJsonLines } from '../lines/read-json-l
 /**
  * Reads a file of JSON Lines with constant memory. Errors name the file unless `source` is given.
  *
- * @throws `FormatError` naming file, line and field of the first malformed line.
+ * @throws FormatError naming file, line and field of the first malformed line.
  * @throws the system's error or the signal's reason.
  */
 export function readJsonLinesFile<Value = unknown>(

@@ -32,8 +32,8 @@ export interface JsonLine<Value = unknown> {
  *
  *     for (const { number, value } of parseJsonLines(text, { source: 'tasks.jsonl', schema })) …
  *
- * @throws `FormatError` naming source, line and field of the first malformed line.
- * @throws `OptionsError` for invalid options.
+ * @throws FormatError naming source, line and field of the first malformed line.
+ * @throws OptionsError for invalid options.
  */
 export function* parseJsonLines<Value = unknown>(
   text: string,

@@ -21,7 +21,7 @@ const maxLineBytesSchema = z.int().positive().default(268_435_456);
  *
  * Lines are those of {@link parseJsonLines}. Bytes that are not UTF-8 are an error. They are not replaced.
  *
- * @throws `FormatError` naming source, line and field of the first malformed line.
+ * @throws FormatError naming source, line and field of the first malformed line.
  * @throws the signal's reason.
  */
 export function readJsonLines<Value = unknown>(

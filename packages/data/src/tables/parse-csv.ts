@@ -19,7 +19,7 @@ const separators = [',', ';', '\t'] as const;
  * Reads separated values with a header line. Commas, semicolons or tabs separate, whichever the header has most of. Quoted fields
  * may hold separators, line breaks and doubled quotes. Blank lines and a byte order mark are skipped.
  *
- * @throws `FormatError` naming source and line, for a quote that does not fit or a record with another number of fields.
+ * @throws FormatError naming source and line, for a quote that does not fit or a record with another number of fields.
  * @see RFC 4180
  */
 export function* parseCsv(text: string, { source = 'CSV' }: CsvOptions = {}): Generator<CsvRecord> {

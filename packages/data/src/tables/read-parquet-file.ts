@@ -36,8 +36,8 @@ const compressors: Compressors = Object.fromEntries(
  *
  * Whole numbers become numbers, or text beyond 2⁵³. Dates become ISO text, and bytes that are not text base64.
  *
- * @throws `MissingPeerError` if `hyparquet` is not installed.
- * @throws `FormatError` naming the file, if it is not a readable Parquet file.
+ * @throws MissingPeerError if `hyparquet` is not installed.
+ * @throws FormatError naming the file, if it is not a readable Parquet file.
  */
 export async function* readParquetFile(
   path: string,

@@ -46,8 +46,8 @@ export interface TrafficMetadata {
  * The text is JSON Lines or one JSON value. See `recordedExchanges` for the forms of records. The trajectories have messages and no
  * tokens: reinforcement learning needs a capture.
  *
- * @throws `FormatError` naming source, line and field of the first record that cannot be read, unless `onMalformed` is given.
- * @throws `OptionsError` for invalid options.
+ * @throws FormatError naming source, line and field of the first record that cannot be read, unless `onMalformed` is given.
+ * @throws OptionsError for invalid options.
  */
 export function trajectoriesFromTraffic(
   text: string,
@@ -73,7 +73,7 @@ export function trajectoriesFromTraffic(
  * An exchange as a trajectory.
  *
  * @param name - Names it if the log gave no name.
- * @throws `FormatError` for messages of another shape.
+ * @throws FormatError for messages of another shape.
  */
 export function trajectoryOfExchange(
   { id = '', messages, format, model, conversation, tools: offered }: RecordedExchange,

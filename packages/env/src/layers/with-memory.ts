@@ -48,7 +48,7 @@ export type WithMemory<S extends State> = Keyed<Keyed<S, 'notebook', Notebook>, 
  *
  * With `keepTurns`, prompts after the first dropped turn do not continue earlier ones. Each such turn is a separate training row.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function withMemory<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,

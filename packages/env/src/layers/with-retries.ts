@@ -56,7 +56,7 @@ export interface RetryUse {
  *
  * An error that lasts, and the last error of all attempts, fail the episode with its cause.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function withRetries<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,

@@ -68,7 +68,7 @@ type Outer<S extends State> = Keyed<S, 'termination', TerminationUse>;
  * A response that calls the tool is not told to the environment. Arguments of the call are the `detail` of the termination, and the
  * step's action is `terminate` in `StepData`. `Task.terminationPattern` is the same pattern for a single task.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function withTermination<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,

@@ -92,7 +92,7 @@ type Settings = z.output<typeof schema>;
  * `user/stopped`.
  *
  * @param user - The model. `samplerGenerator` makes one of a sampler, `chatCompletionsGenerator` of `@rlp/rewards/judge` one of a server.
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function withUser<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,

@@ -61,7 +61,7 @@ export interface ReasoningMetadata {
 /**
  * Seeded tasks of many families. Each has one question and an answer that was computed. {@link isReasoningAnswer} grades responses.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function reasoningTasks(options: ReasoningOptions): Task<ReasoningMetadata>[] {
   const resolved = parseOptions('reasoningTasks', schema, options, 'ReasoningOptions');

@@ -39,7 +39,7 @@ export interface GameEnvironmentOptions extends z.input<typeof schema> {}
  * drawn by the seed of the episode and the turn, so a replay and a fork see the same draws. Metrics: `game/score`, `game/solved`,
  * `game/refused`.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function gameEnvironment<Setup extends GameSetup, Position>(
   game: Rules<Setup, Position>,

@@ -75,7 +75,7 @@ export interface Game<
   /**
    * Seeded tasks. The prompt of a task holds the rules and how to answer.
    *
-   * @throws `OptionsError` naming every problem at once.
+   * @throws OptionsError naming every problem at once.
    */
   tasks(options: Options): Task<Setup>[];
   /** First position. */

@@ -30,7 +30,7 @@ export interface AiSdkTool {
  * `execute` gets `toolCallId`, `abortSignal` and no messages. Of a tool that streams, the last value counts. If a tool has
  * `toModelOutput`, the policy reads what that makes of the result.
  *
- * @throws `ArgumentError` for a tool without `execute`, and for a schema that is neither zod's nor made by `jsonSchema()`.
+ * @throws ArgumentError for a tool without `execute`, and for a schema that is neither zod's nor made by `jsonSchema()`.
  */
 export function toolsFromAiSdk(
   tools: Readonly<Record<string, AiSdkTool>>,

@@ -68,7 +68,7 @@ export class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
   readonly #tools: ReadonlyMap<string, Tool<S>>;
   readonly #settings: ToolLayerSettings<Key>;
 
-  /** @throws `OptionsError` if there is no tool, or two have one name. */
+  /** @throws OptionsError if there is no tool, or two have one name. */
   constructor(
     environment: Environment<S, Metadata, Outcome>,
     tools: readonly Tool<S>[],

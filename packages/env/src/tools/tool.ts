@@ -77,7 +77,7 @@ export interface ToolDefinition<Parameters extends z.ZodType = z.ZodType, S exte
  * });
  * ```
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function tool<Parameters extends z.ZodType, S extends State = State>(
   definition: ToolDefinition<Parameters, S>,

@@ -22,7 +22,7 @@ export type WithToolUse<S extends State, Key extends string = 'tools'> = Keyed<S
  * state under `tools`, as values, so episodes can be forked and stored. Metrics: `tools/calls`, `tools/errors`, `tools/spent` and, if there
  * is one, `tools/budget`.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function withTools<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,

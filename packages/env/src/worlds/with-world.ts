@@ -39,7 +39,7 @@ export interface WorldToolDefinition<Parameters extends z.ZodType, Live, S exten
 /**
  * A tool that acts in a world, as `tool` makes one that does not.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function worldTool<Parameters extends z.ZodType, Live, S extends State = State>(
   definition: WorldToolDefinition<Parameters, Live, S>,
@@ -76,7 +76,7 @@ export type WithWorld<S extends State, Seen = unknown> = Keyed<
  * after the other. A call that fails or takes too long has no effect on the world, and the policy reads why. A world that cannot be opened or
  * restored fails the episode. Metrics: `world/calls`, `world/errors`, `world/spent`.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function withWorld<Live extends OpenWorld, S extends State, Metadata, Outcome, Seen = Outcome>(
   environment: Environment<S, Metadata, Outcome>,

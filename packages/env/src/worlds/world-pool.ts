@@ -39,7 +39,7 @@ export interface WorldPoolOptions extends z.input<typeof schema> {}
  *
  * No two turns share a live world. A world that a turn left behind serves the next turn of the same state, as long as there is room.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function createWorldPool<Live extends OpenWorld, Metadata = unknown>(
   world: World<Live, Metadata>,

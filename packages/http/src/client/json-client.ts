@@ -32,7 +32,7 @@ export class JsonClient {
   /**
    * @param owner - Begins errors.
    * @param random - Draws the waits between attempts.
-   * @throws `ArgumentError` on a platform without fetch.
+   * @throws ArgumentError on a platform without fetch.
    */
   constructor(owner: string, options: z.output<typeof requestSchema>, random: () => RandomStream) {
     const url = options.url.replace(/\/+$/, '');
@@ -45,7 +45,7 @@ export class JsonClient {
   /**
    * The JSON at a path.
    *
-   * @throws `RequestError`; once the signal aborts, its reason.
+   * @throws RequestError; once the signal aborts, its reason.
    */
   async json(path: string, request: ClientRequest = {}): Promise<unknown> {
     const endpoint = this.#at(path, request);
@@ -55,7 +55,7 @@ export class JsonClient {
   /**
    * The text at a path, for servers that answer a command with a sentence or with nothing.
    *
-   * @throws `RequestError`; once the signal aborts, its reason.
+   * @throws RequestError; once the signal aborts, its reason.
    */
   async text(path: string, request: ClientRequest = {}): Promise<string> {
     const endpoint = this.#at(path, request);

@@ -18,7 +18,7 @@ export interface Endpoint {
 /**
  * Where and how the options say.
  *
- * @throws `ArgumentError` on a platform without fetch.
+ * @throws ArgumentError on a platform without fetch.
  */
 export function endpointOf(owner: string, options: z.output<typeof requestSchema>): Endpoint {
   const { url, token, timeoutMs, maxAnswerBytes } = options;
@@ -41,7 +41,7 @@ export interface JsonRequest {
 /**
  * Sends JSON and reads the JSON that answers it, once, within the time of the endpoint.
  *
- * @throws `RequestError`; once `signal` aborts, its reason.
+ * @throws RequestError; once `signal` aborts, its reason.
  */
 export async function postJson(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<unknown> {
   return parsed(endpoint, await requestText(endpoint, { method: 'POST', body }, signal));
@@ -50,7 +50,7 @@ export async function postJson(endpoint: Endpoint, body: string, signal: AbortSi
 /**
  * Sends a request and reads the text that answers it, once, within the time of the endpoint.
  *
- * @throws `RequestError`; once `signal` aborts, its reason.
+ * @throws RequestError; once `signal` aborts, its reason.
  */
 export async function requestText(
   endpoint: Endpoint,
@@ -107,7 +107,7 @@ async function exchange(
 /**
  * The JSON in a text.
  *
- * @throws `RequestError` for other text.
+ * @throws RequestError for other text.
  */
 export function parsed({ place }: Pick<Endpoint, 'place'>, text: string): unknown {
   try {

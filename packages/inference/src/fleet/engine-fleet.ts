@@ -73,7 +73,7 @@ const mostNames = 4096;
  *
  * All engines take over weights at once. One that reports another version, or fails the probe, gets no requests until it has them.
  *
- * @throws `OptionsError` naming every problem at once. `ArgumentError` for no engines, or engines of different models.
+ * @throws OptionsError naming every problem at once. ArgumentError for no engines, or engines of different models.
  */
 export function engineFleet(engines: readonly FleetEngine[], options: EngineFleetOptions = {}): EngineFleet {
   const resolved = parseOptions('engineFleet', schema, options);

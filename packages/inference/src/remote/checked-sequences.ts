@@ -21,7 +21,7 @@ export const mostLogprob = 1e-3;
 /**
  * Checks that a server answered a request with what was asked for.
  *
- * @throws `RequestError` naming the first thing that is wrong.
+ * @throws RequestError naming the first thing that is wrong.
  */
 export function checkedSequences(
   sequences: readonly RemoteSequence[],

@@ -6,7 +6,7 @@ import type { RemoteScores } from './remote-server.ts';
 /**
  * Scores of the tokens from position `from` on. Entropies are NaN without whole distributions.
  *
- * @throws `RequestError` for scores that are missing or not logarithms of probabilities.
+ * @throws RequestError for scores that are missing or not logarithms of probabilities.
  */
 export function scoresAt(
   { logprobs, full }: RemoteScores,
@@ -35,7 +35,7 @@ export function scoresAt(
 /**
  * Logprobs of the whole vocabulary at the positions from `from` on.
  *
- * @throws `RequestError` for a position that lacks them.
+ * @throws RequestError for a position that lacks them.
  */
 export function logitsAt(
   { logprobs, full }: RemoteScores,

@@ -23,7 +23,7 @@ const limitsSchema = z.looseObject({ context_length: z.int().positive().nullish(
  *
  * New weights come as adapters (`--enable-lora`) or as checkpoints. SGLang repeats draws of a seed only with `--enable-deterministic-inference`.
  *
- * @throws `OptionsError` naming every problem at once. `ArgumentError` for a server that is away or serves another model.
+ * @throws OptionsError naming every problem at once. ArgumentError for a server that is away or serves another model.
  */
 export async function createSglangSampler(options: SglangSamplerOptions): Promise<InferenceBackend> {
   const resolved = parseOptions('createSglangSampler', schema, options);

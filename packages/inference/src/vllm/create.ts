@@ -18,7 +18,7 @@ export interface VllmSamplerOptions extends z.input<typeof remoteSchema> {}
  * through `/v1/completions`. New weights come as adapters (`--enable-lora`, `VLLM_ALLOW_RUNTIME_LORA_UPDATING=1`) or as checkpoints
  * (`VLLM_SERVER_DEV_MODE=1`). A few requests at the start show what the server can do. Their seeds are fixed.
  *
- * @throws `OptionsError` naming every problem at once. `ArgumentError` for a server that is away, serves another model or does not
+ * @throws OptionsError naming every problem at once. ArgumentError for a server that is away, serves another model or does not
  *   give tokens.
  */
 export async function createVllmSampler(options: VllmSamplerOptions): Promise<InferenceBackend> {

@@ -94,7 +94,7 @@ export class WeightKernel {
   }
 }
 
-/** @throws EngineError where WebAssembly with SIMD is missing or forbidden. */
+/** @throws EngineError if WebAssembly with SIMD is missing or forbidden. */
 function kernelExports(): KernelExports {
   const { WebAssembly: webAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyGlobal };
   try {

@@ -77,7 +77,7 @@ export class NotFiniteError extends RewardError {}
 /**
  * A judgement as an `EvaluateResult`. `null` for "cannot tell".
  *
- * @throws `RewardError` for what is not a judgement, {@link NotFiniteError} for a score that is not finite.
+ * @throws RewardError for what is not a judgement, NotFiniteError for a score that is not finite.
  */
 export function evaluationOf(judgement: unknown): EvaluateResult | null {
   if (judgement === null) return null;

@@ -10,7 +10,7 @@ export type GroupScores = readonly (number | null)[];
  *
  * `null` stays `null` and is left out. A score alone in its group stays as it is, because there is nothing to compare it with.
  *
- * @throws `ArgumentError` for scores that are not finite.
+ * @throws ArgumentError for scores that are not finite.
  */
 export function standardizedRewards(scores: GroupScores): (number | null)[] {
   requireFinite('standardizedRewards', scores);
@@ -31,7 +31,7 @@ export type RankTies = 'average' | 'minimum' | 'maximum' | 'dense';
  * `ties` (`'average'`): two equal scores at places 2 and 3 both get 2.5, so the sum of ranks does not depend on ties;
  * `'minimum'` gives both 2, `'maximum'` 3, `'dense'` 2 with the next score at 3.
  *
- * @throws `ArgumentError` for scores that are not finite.
+ * @throws ArgumentError for scores that are not finite.
  */
 export function ranks(scores: GroupScores, ties: RankTies = 'average'): (number | null)[] {
   requireFinite('ranks', scores);
@@ -75,7 +75,7 @@ export interface RelativeRewardsOptions extends z.input<typeof relativeSchema> {
  *
  * All-equal scores, and a score alone in its group, give 0 (`'unit'`: 0.5). `null` stays `null` and is left out.
  *
- * @throws `ArgumentError` for scores that are not finite.
+ * @throws ArgumentError for scores that are not finite.
  */
 export function relativeRewards(
   scores: GroupScores,

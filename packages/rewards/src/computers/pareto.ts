@@ -20,7 +20,7 @@ export interface ParetoOptions {
  *
  * A point dominates another if it is at least as good in every objective and better in one. `O(N²F)`. Shape: `[N]`.
  *
- * @throws `ArgumentError` for values that are not finite, and for points of different lengths.
+ * @throws ArgumentError for values that are not finite, and for points of different lengths.
  * @see Deb et al. 2002, https://doi.org/10.1109/4235.996017
  */
 export function paretoRanks(
@@ -79,7 +79,7 @@ export interface CrowdingOptions {
  * Crowding distance within one front: distance of each point to its neighbours. Larger means less crowded. The ends of
  * every objective have infinity. Shape: `[N]`.
  *
- * @throws `ArgumentError` for values that are not finite, and for points of different lengths.
+ * @throws ArgumentError for values that are not finite, and for points of different lengths.
  * @see Deb et al. 2002, §III-B, https://doi.org/10.1109/4235.996017
  */
 export function crowdingDistances(
@@ -141,7 +141,7 @@ export interface ParetoRewardsOptions extends ParetoOptions {
  * ({@link crowdingDistances}). Fronts never overlap, and variety pays. `null` stands for points that an
  * objective could not score. They get `null` and take no part. Shape: `[N]`.
  *
- * @throws `ArgumentError` for values that are not finite, and for points of different lengths.
+ * @throws ArgumentError for values that are not finite, and for points of different lengths.
  */
 export function paretoRewards(
   points: readonly (readonly number[] | null)[],
@@ -172,7 +172,7 @@ function shareLonelier(points: ObjectivePoints, rankOf: readonly number[]): numb
 /**
  * Euclidean distance from a point to the nearest point of a front; 0 for an empty front.
  *
- * @throws `ArgumentError` for values that are not finite, and for points of different lengths.
+ * @throws ArgumentError for values that are not finite, and for points of different lengths.
  */
 export function distanceToFrontier(point: readonly number[], frontier: ObjectivePoints): number {
   requirePoints('distanceToFrontier', [point, ...frontier]);

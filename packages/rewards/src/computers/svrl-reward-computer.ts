@@ -57,7 +57,7 @@ export interface SvrlScoreOptions extends z.input<typeof scoreSchema> {}
  * Spending over the budget costs more than all of it. With a budget of 0, having spent anything costs as much as having
  * spent it all (`emptyBudget: 'full-cost'`), or nothing, as rl_primitives has it (`'free'`).
  *
- * @throws `OptionsError` for options that are wrong. `ArgumentError` for costs that are negative or no numbers, a task score or a
+ * @throws OptionsError for options that are wrong. ArgumentError for costs that are negative or no numbers, a task score or a
  * number of steps that is none, and a `maxTurns` that is not positive.
  */
 export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {}): number {

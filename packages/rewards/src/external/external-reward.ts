@@ -61,7 +61,7 @@ export interface ExternalReward {
  * refused (4xx) or answered with something else than one reward each is repeated with one episode at a time, so that only
  * the guilty one is left without. Redirects are not followed.
  *
- * @throws `OptionsError` naming every problem at once. `ArgumentError` on a platform without fetch.
+ * @throws OptionsError naming every problem at once. ArgumentError on a platform without fetch.
  */
 export function externalReward(options: ExternalRewardOptions): ExternalReward {
   const client = new RewardModelClient(options);

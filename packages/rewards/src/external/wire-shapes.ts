@@ -17,7 +17,7 @@ export interface WireShape {
   readonly writeRequest: (episodes: readonly ReadEpisode[]) => unknown;
   /** Client: what the body of an answer says about each episode. `undefined` for any other body. */
   readonly readAnswer: (body: unknown) => readonly unknown[] | undefined;
-  /** Server: what the body of a request asks. @throws `ArgumentError` for another one. */
+  /** Server: what the body of a request asks. @throws ArgumentError for another one. */
   readonly readRequest: (body: unknown) => WireRequest;
   /** Server: the body that answers. `null` if an episode is unscorable. Problems say why episodes cannot be read. */
   readonly writeAnswer: (

@@ -76,7 +76,7 @@ export class RewardRegistry<
   readonly #rewards: ReadonlyMap<string, RewardFactory<Metadata>>;
   readonly #verifiers: ReadonlyMap<string, Verifier>;
 
-  /** @throws `OptionsError` for a reward that is not a factory, or an object without `verifyBatch`. */
+  /** @throws OptionsError for a reward that is not a factory, or an object without `verifyBatch`. */
   constructor({ rewards, verifiers }: RewardRegistryEntries<Metadata, Name, VerifierName>) {
     if (!isRecord(rewards))
       throw new OptionsError('RewardRegistry', ['rewards: must be functions from parameters by name']);
@@ -109,7 +109,7 @@ export class RewardRegistry<
    * The weighted sum of registered rewards, each behind its verifiers; see {@link rewardFunctions}.
    *
    * @param configs - JSON data, as read from a file.
-   * @throws `OptionsError` naming everything that is wrong with all of them: fields, names, parameters.
+   * @throws OptionsError naming everything that is wrong with all of them: fields, names, parameters.
    */
   createRewards(
     configs: readonly RegisteredRewardConfig<Name, VerifierName>[],

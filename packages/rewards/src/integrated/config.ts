@@ -66,7 +66,7 @@ export interface ResolvedIntegratedRewardConfig extends Readonly<z.output<typeof
 /**
  * Applies the defaults of {@link IntegratedRewardConfig}.
  *
- * @throws `OptionsError` naming every problem at once, those of `rewardConfig` included.
+ * @throws OptionsError naming every problem at once, those of `rewardConfig` included.
  */
 export function resolveIntegratedRewardConfig(
   config: IntegratedRewardConfig = {},

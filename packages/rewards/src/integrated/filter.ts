@@ -51,7 +51,7 @@ export interface IntegratedRewardWeights {
  *
  * @param baseRewards - Shape: `[B]`, as `verificationScores`.
  * @returns Shape: `[B]`.
- * @throws `ArgumentError` for unequal lengths, or weights that sum to 0.
+ * @throws ArgumentError for unequal lengths, or weights that sum to 0.
  */
 export function computeIntegratedRewards(
   baseRewards: ArrayLike<number>,

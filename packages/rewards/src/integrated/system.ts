@@ -114,7 +114,7 @@ export class IntegratedRolloutRewardSystem {
    * Metrics of every batch from now on. Reading slowly costs batches (counted in `dropped`), never time: the system waits for
    * no reader, and computes nothing where there is none.
    *
-   * @throws `ArgumentError` for a capacity that is not a positive integer. Default 256 batches.
+   * @throws ArgumentError for a capacity that is not a positive integer. Default 256 batches.
    */
   liveMetrics({ capacity = 256 }: { readonly capacity?: number | undefined } = {}): LiveMetricsStream {
     if (!Number.isInteger(capacity) || capacity < 1) {

@@ -57,7 +57,7 @@ export class QuantileTracker {
   #observed = 0;
   #sorted: Float64Array | undefined;
 
-  /** @throws `ArgumentError` for a window that is not a positive integer. */
+  /** @throws ArgumentError for a window that is not a positive integer. */
   constructor(window: number) {
     if (!Number.isInteger(window) || window < 1) {
       throw new ArgumentError(`QuantileTracker: expected a window of at least 1 value, got ${window}`);
@@ -82,7 +82,7 @@ export class QuantileTracker {
    * The quantile of the values in the window, interpolated linearly between neighbours as numpy's default does. `undefined`
    * before there is one.
    *
-   * @throws `ArgumentError` for a `q` outside 0..1.
+   * @throws ArgumentError for a `q` outside 0..1.
    */
   quantile(q: number): number | undefined {
     if (!(q >= 0 && q <= 1))

@@ -40,7 +40,7 @@ const answerSchema = z.object({
  * where it stays slow, an `RequestError` where no answer can be read, a `RewardError` where the model refused. The seed of a
  * call becomes an integer `seed` of the request. Redirects are not followed.
  *
- * @throws `OptionsError` naming every problem at once. `ArgumentError` on a platform without fetch.
+ * @throws OptionsError naming every problem at once. ArgumentError on a platform without fetch.
  * @see https://platform.openai.com/docs/api-reference/chat
  */
 export function chatCompletionsGenerator(options: ChatCompletionsOptions): TextGenerator {

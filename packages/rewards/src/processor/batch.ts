@@ -15,7 +15,7 @@ import { EpisodeRewards, readEpisodes } from './episode-rewards.ts';
  * is unscorable and named in the result's failures. Time is linear in the length of the texts.
  *
  * @param episodes - Shape: `[B]`.
- * @throws `OptionsError` for a bad config. `ArgumentError` for one with an external reward model.
+ * @throws OptionsError for a bad config. ArgumentError for one with an external reward model.
  */
 export function processEpisodeBatchRewards(
   episodes: readonly RewardEpisode[],

@@ -107,7 +107,7 @@ export class RolloutRewardProcessor implements RewardComputer {
    * Adds your own reward to the sum.
    *
    * @param name - Names it in components, failures and statistics.
-   * @throws `ArgumentError` for a name that is taken, or for anything but a function. `OptionsError` for bad options.
+   * @throws ArgumentError for a name that is taken, or for anything but a function. OptionsError for bad options.
    */
   addReward(name: string, reward: EpisodeReward, options: AddRewardOptions = {}): this {
     const { weight, timeoutMs } = parseOptions('addReward', addedSchema, options);

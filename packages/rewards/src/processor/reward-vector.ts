@@ -11,7 +11,7 @@ import { kindOf } from '../shared/episode.ts';
  * @param responseLengths - Length scores. Shape: `[B]`, as the next three.
  * @param weights - In the order of the columns. Shape: `[4]`.
  * @returns Shape: `[B]`.
- * @throws `ArgumentError` naming the argument that is not an array of numbers or has another length.
+ * @throws ArgumentError naming the argument that is not an array of numbers or has another length.
  */
 export function computeRewardVector(
   responseLengths: ArrayLike<number>,

@@ -45,7 +45,7 @@ export interface RewardServer extends AsyncDisposable {
  * Reward functions and verifiers score in slices, so that one large request neither keeps others waiting nor outlives `timeoutMs`. A
  * computer gets all episodes of a request at once, as they are its group.
  *
- * @throws `OptionsError` naming every problem at once. Rejects if the port is taken.
+ * @throws OptionsError naming every problem at once. Rejects if the port is taken.
  */
 export async function serveRewards<Metadata = unknown>(
   options: ServeRewardsOptions<Metadata>,
@@ -159,7 +159,7 @@ class RewardService implements RewardServer {
   }
 }
 
-/** The shape that a request is in. @throws `Refusal`. */
+/** The shape that a request is in. @throws Refusal. */
 function shapeOf(request: AskedRequest, url: URL): WireShape {
   const name = url.pathname === '/' ? 'episode' : url.pathname.slice(1);
   if (!Object.hasOwn(wireShapes, name)) {

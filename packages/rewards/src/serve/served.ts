@@ -31,7 +31,7 @@ export type ScoreEpisodes = (
   options: { readonly signal: AbortSignal },
 ) => Promise<ServedScores>;
 
-/** How what is served scores episodes. @throws `ArgumentError` for anything else. */
+/** How what is served scores episodes. @throws ArgumentError for anything else. */
 export function scorerOf<Metadata>(
   served: ServedRewards<Metadata>,
   { metadata, timeoutMs }: { readonly metadata: Schema<Metadata> | undefined; readonly timeoutMs: number },

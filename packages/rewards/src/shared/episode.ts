@@ -121,7 +121,7 @@ function episodeOfTrajectory({ task, response, status }: Trajectory): RewardEpis
   return { prompt, response, status, metadata: known };
 }
 
-/** The episode of a trajectory, whatever its status. @throws `ArgumentError` if it cannot be read. */
+/** The episode of a trajectory, whatever its status. @throws ArgumentError if it cannot be read. */
 export function episodeOf(trajectory: Trajectory): ReadEpisode {
   const read = readEpisode({ ...episodeOfTrajectory(trajectory), status: 'completed' });
   if (typeof read === 'string') throw new ArgumentError(read);

@@ -49,7 +49,7 @@ const grammar = new Validator(
  * Reads a JSON Schema of the draft that its `$schema` names (4, 7 or 2019-09), else of draft 2020-12.
  *
  * @param reasons - `'all'` of what a value breaks, or only the `'first'`, which is faster.
- * @throws `OptionsError` naming what is wrong with the schema, references that lead nowhere included.
+ * @throws OptionsError naming what is wrong with the schema, references that lead nowhere included.
  */
 export function jsonSchemaCheck(owner: string, given: unknown, reasons: 'all' | 'first'): JsonCheck {
   const wanted = copyOf(owner, given);

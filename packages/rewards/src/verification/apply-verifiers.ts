@@ -23,7 +23,7 @@ export interface ApplyVerifiersOptions extends z.input<typeof schema> {}
  *
  * Verifiers run in order and stop at the first failure. The prompt they see is the task's prompt, as text.
  *
- * @throws `OptionsError` for options that are wrong or without verifiers.
+ * @throws OptionsError for options that are wrong or without verifiers.
  */
 export function applyVerifiersToReward<Metadata>(
   reward: RewardFunction<Metadata>,

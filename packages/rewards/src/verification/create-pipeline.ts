@@ -36,7 +36,7 @@ export type VerifierConfig = {
 /**
  * A pipeline from records, as read from a file, and from your own verifiers, in their order.
  *
- * @throws `OptionsError` naming every record that is wrong and all that is wrong with it.
+ * @throws OptionsError naming every record that is wrong and all that is wrong with it.
  */
 export function createCustomVerifierPipeline(
   configs: readonly (VerifierConfig | Verifier)[],

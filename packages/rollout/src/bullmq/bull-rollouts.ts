@@ -164,7 +164,7 @@ export class BullRollouts<Metadata = unknown, Outcome = unknown>
 /**
  * Sends group jobs to workers on other machines, by BullMQ on Redis.
  *
- * @throws `OptionsError` naming every problem at once, `MissingPeerError` if `bullmq` or `ioredis` is not installed.
+ * @throws OptionsError naming every problem at once, MissingPeerError if `bullmq` or `ioredis` is not installed.
  */
 export async function bullRollouts<Metadata = unknown, Outcome = unknown>(
   options: BullRolloutsOptions,

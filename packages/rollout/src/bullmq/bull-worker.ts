@@ -22,7 +22,7 @@ export interface BullWorker extends AsyncDisposable {
  *
  * If Redis is away, it waits. If it ends in the middle of a job, another worker gets the job after `lockMs`.
  *
- * @throws `OptionsError` naming every problem at once, `MissingPeerError` if `bullmq` or `ioredis` is not installed.
+ * @throws OptionsError naming every problem at once, MissingPeerError if `bullmq` or `ioredis` is not installed.
  */
 export async function serveBullRollouts({ worker, ...options }: BullWorkerOptions): Promise<BullWorker> {
   const resolved = parseOptions('serveBullRollouts', bullWorkerSchema, options);

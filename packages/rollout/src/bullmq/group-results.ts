@@ -25,7 +25,7 @@ export async function storeGroup(
   return { file };
 }
 
-/** @throws `EngineError` for a result that is not the group of the job. */
+/** @throws EngineError for a result that is not the group of the job. */
 export async function loadGroup<Metadata, Outcome>(
   { name, groupId }: { readonly name: string; readonly groupId: string },
   result: unknown,

@@ -6,7 +6,7 @@ export interface QueuePeers {
   readonly Redis: typeof import('ioredis').Redis;
 }
 
-/** Loads the clients. @throws `MissingPeerError` naming the one that is not installed. */
+/** Loads the clients. @throws MissingPeerError naming the one that is not installed. */
 export async function queuePeers(owner: string): Promise<QueuePeers> {
   const bullmq = await importPeer(owner, 'bullmq', () => import('bullmq'));
   const { Redis } = await importPeer(owner, 'ioredis', () => import('ioredis'));

@@ -3,7 +3,7 @@ import { EnvironmentError, messageOf, SamplerError, type Watchdog } from '@rlp/c
 /**
  * Runs one request to a sampler with a separate signal. Node warns of a leak if thousands of requests listen to one signal.
  *
- * @throws `SamplerError` if it fails or is late; the signal's reason once aborted, even if the sampler ignores signals.
+ * @throws SamplerError if it fails or is late; the signal's reason once aborted, even if the sampler ignores signals.
  */
 export async function callSampler<Result>(
   work: (own: AbortController) => PromiseLike<Result>,

@@ -29,7 +29,7 @@ interface TurnLimits {
 /**
  * Draws completions of one turn and checks them. An unnoticed NaN would fail the update of a whole batch.
  *
- * @throws `SamplerError` if the sampler fails; the signal's reason once aborted.
+ * @throws SamplerError if the sampler fails; the signal's reason once aborted.
  */
 export function sampleTurn(
   sampler: Sampler,

@@ -117,7 +117,7 @@ export interface RecordTrajectoriesOptions extends z.input<typeof recordSchema> 
 /**
  * A sink that records whole trajectories: every n-th, or those that a condition picks.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function recordTrajectories({ when, tokenTexts, ...options }: RecordTrajectoriesOptions): RolloutSink {
   const { every, on } = parseOptions('recordTrajectories', withWrite, options, 'RecordTrajectoriesOptions');

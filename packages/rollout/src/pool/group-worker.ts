@@ -21,7 +21,7 @@ export interface GroupWorker<Metadata = unknown, Outcome = unknown> {
   /**
    * Runs a job.
    *
-   * @throws `ArgumentError` for a job that is not one, or that brings weights to a worker without `inference`.
+   * @throws ArgumentError for a job that is not one, or that brings weights to a worker without `inference`.
    */
   run(
     job: GroupJob<Metadata>,

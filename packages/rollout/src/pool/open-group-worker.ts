@@ -14,7 +14,7 @@ export async function openGroupWorker({
   return { ready: undefined, answer: (job) => worker.run(job) };
 }
 
-/** @throws `TypeError` for an export that does not make parts. */
+/** @throws TypeError for an export that does not make parts. */
 async function partsOf(module: string, exportName: string): Promise<GroupWorkerParts> {
   const loaded = (await import(module)) as Record<string, unknown>;
   const make = loaded[exportName];

@@ -148,7 +148,7 @@ export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements In
  *
  * With equal weights the groups are those of a `RolloutManager` of the same options, whatever worker runs them.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function pooledRollouts<Metadata = unknown, Outcome = unknown>(
   pool: RolloutPool<Metadata, Outcome>,

@@ -85,7 +85,7 @@ export interface RolloutStream<Metadata = unknown, Outcome = unknown>
  * Each group is a function of the seed, of its place among the groups begun, of its task and of the weights. Which groups make a batch
  * depends on timing, by design. Leaving the loop aborts what is under way.
  *
- * @throws `OptionsError` naming every problem at once, `ArgumentError` if the manager runs fewer groups than `inFlight`.
+ * @throws OptionsError naming every problem at once, ArgumentError if the manager runs fewer groups than `inFlight`.
  */
 export function rolloutStream<Metadata, Outcome>(
   rollouts: StreamedRollouts<Metadata, Outcome>,

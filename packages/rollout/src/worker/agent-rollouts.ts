@@ -32,7 +32,7 @@ export interface AgentRolloutDependencies<S extends State, Metadata, Outcome>
  * it. `terminate` ends the episode with that reason. Steps have the tokens and logprobs that the policy tells, and no prompt tokens, so
  * they can be scored, but rows for training cannot be made of them.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function agentRollouts<S extends State, Metadata, Outcome>(
   given: AgentRolloutDependencies<S, Metadata, Outcome>,

@@ -51,7 +51,7 @@ export class RLRolloutWorker<S extends State = State, Metadata = unknown, Outcom
   #waiting = 0;
   #members: Promise<readonly Trajectory<Metadata, Outcome>[]> = Promise.resolve([]);
 
-  /** @throws `OptionsError` naming every problem at once. */
+  /** @throws OptionsError naming every problem at once. */
   constructor(dependencies: RolloutWorkerDependencies<S, Metadata, Outcome>) {
     parseOptions('RLRolloutWorker', dependencySchema, dependencies, 'RolloutWorkerDependencies');
     this.#rollouts = dependencies.rollouts;
@@ -63,7 +63,7 @@ export class RLRolloutWorker<S extends State = State, Metadata = unknown, Outcom
    *
    * @param options.signal - Stops the group of the episode if this call begins it. The episode is then `aborted`, or the call rejects
    *   with the signal's reason if none began.
-   * @throws `ArgumentError` if no task is left, and what the manager throws under its failure policy.
+   * @throws ArgumentError if no task is left, and what the manager throws under its failure policy.
    */
   async runEpisode(
     options: { readonly signal?: AbortSignal | undefined } = {},

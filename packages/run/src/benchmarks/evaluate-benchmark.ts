@@ -30,7 +30,7 @@ export interface EvaluateBenchmarkOptions
  *
  * Benchmarks with options take one set of probabilities per task, so `samples` does not apply to them.
  *
- * @throws what `evaluate` throws, and `ArgumentError` for options to compare without a scorer.
+ * @throws what `evaluate` throws, and ArgumentError for options to compare without a scorer.
  */
 export async function evaluateBenchmark(options: EvaluateBenchmarkOptions): Promise<Evaluation> {
   const { benchmark, ...rest } = options;

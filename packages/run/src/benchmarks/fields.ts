@@ -5,7 +5,7 @@ import type { BenchmarkRow } from './benchmark.ts';
 /**
  * The fields of every row.
  *
- * @throws `FormatError` naming the first row that does not fit, and its fields.
+ * @throws FormatError naming the first row that does not fit, and its fields.
  */
 export function fieldsOf<Shape extends z.ZodRawShape>(
   rows: readonly BenchmarkRow[],

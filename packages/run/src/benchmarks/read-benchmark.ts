@@ -50,7 +50,7 @@ export function benchmarkOf(rows: readonly BenchmarkRow[]): BenchmarkName | unde
  * HellaSwag or TruthfulQA.
  *
  * @param name - Default: the benchmark whose layout the first row has.
- * @throws `ArgumentError` for an unknown name or no row, `FormatError` for rows of another layout, with their place.
+ * @throws ArgumentError for an unknown name or no row, FormatError for rows of another layout, with their place.
  */
 export function readBenchmark(
   rows: readonly BenchmarkRow[],

@@ -18,7 +18,7 @@ export interface RunsFolderPageOptions extends z.input<typeof schema> {}
 /**
  * A page of all runs in a folder, as HTML that stands alone: it works from a file, offline, on a phone and in print.
  *
- * @throws `OptionsError` for wrong options, `ArgumentError` for a folder that is not there or holds no runs.
+ * @throws OptionsError for wrong options, ArgumentError for a folder that is not there or holds no runs.
  */
 export async function runsFolderPage(options: RunsFolderPageOptions): Promise<string> {
   const { directory, title = titleOf(directory) } = parseOptions('runsFolderPage', schema, options);
@@ -36,7 +36,7 @@ export function titleOf(directory: string): string {
   return `Runs in ${basename(resolve(directory))}`;
 }
 
-/** @throws `ArgumentError` for a folder that is not there. */
+/** @throws ArgumentError for a folder that is not there. */
 export async function requireFolder(directory: string): Promise<void> {
   const found = await stat(directory).catch(() => undefined);
   if (found?.isDirectory()) return;

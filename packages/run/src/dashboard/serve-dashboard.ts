@@ -37,7 +37,7 @@ export interface Dashboard extends ServedPage {}
  *
  * It only reads, so it can be started and stopped at any time, also on another machine that sees the folder.
  *
- * @throws `OptionsError` for wrong options, `ArgumentError` for a folder that is not there, the system's error if it cannot listen.
+ * @throws OptionsError for wrong options, ArgumentError for a folder that is not there, the system's error if it cannot listen.
  */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
   const parsed = parseOptions('serveDashboard', schema, options);

@@ -46,7 +46,7 @@ export interface Comparison {
  * Pairing removes the spread between easy and hard tasks. If each task has one right or wrong response, the interval is Newcombe's and
  * the p-value that of McNemar's exact test. Otherwise they are a bootstrap over tasks and a permutation test of the signs of the differences.
  *
- * @throws `ArgumentError` if the evaluations have no scored task in common.
+ * @throws ArgumentError if the evaluations have no scored task in common.
  */
 export function compareEvaluations(
   first: Evaluation,

@@ -72,7 +72,7 @@ export interface EvaluateCollectedOptions<Metadata = unknown, Outcome = unknown>
  * task counts the same, however many of its responses were scored. Responses without a score, because an episode or a reward
  * failed, count in no number. The record counts them by cause. Equal seeds and weights give equal records.
  *
- * @throws `OptionsError` naming every problem at once; `ArgumentError` without tasks or for two tasks of one id. Rejects with the
+ * @throws OptionsError naming every problem at once; ArgumentError without tasks or for two tasks of one id. Rejects with the
  * signal's reason.
  */
 export async function evaluate<Metadata, Outcome = unknown>(

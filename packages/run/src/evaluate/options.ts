@@ -49,7 +49,7 @@ export type ResolvedSettings = z.output<typeof measuring>;
 /**
  * Applies the defaults of an evaluation whose groups are collected already.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function resolveMeasuring(settings: z.input<typeof measuring>): ResolvedSettings {
   return parseOptions('evaluate', measuringSchema, settings, 'EvaluateCollectedOptions');
@@ -58,7 +58,7 @@ export function resolveMeasuring(settings: z.input<typeof measuring>): ResolvedS
 /**
  * Applies the defaults.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function resolveSettings(settings: EvaluateSettings): z.output<typeof sampling> {
   const resolved = parseOptions('evaluate', samplingSchema, settings, 'EvaluateOptions');

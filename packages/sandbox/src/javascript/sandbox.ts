@@ -47,7 +47,7 @@ export class Sandbox implements AsyncDisposable {
   #calls = 0;
   #isClosed = false;
 
-  /** @throws `OptionsError` naming every problem at once. */
+  /** @throws OptionsError naming every problem at once. */
   constructor(program: URL, options: SandboxOptions) {
     this.#options = parseOptions('createSandbox', sandboxOptionsSchema, options);
     const { memoryBytes, reuse, threads } = this.#options;

@@ -34,7 +34,7 @@ export interface PythonRunner extends CodeRunner, AsyncDisposable {
  * Rejects with an `ArgumentError` for another language, with a `MissingPeerError` without pyodide, and with a `RewardError` if a
  * native interpreter does not start.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function pythonRunner(options: PythonRunnerOptions = {}): PythonRunner {
   const resolved = parseOptions('pythonRunner', pythonOptionsSchema, options);

@@ -13,7 +13,7 @@ export interface ReadCall {
   readonly warnings: SharedV3Warning[];
 }
 
-/** @throws `ArgumentError` for files in the prompt and tools that a provider would run. */
+/** @throws ArgumentError for files in the prompt and tools that a provider would run. */
 export function readCall(options: LanguageModelV3CallOptions, modelId: string): ReadCall {
   const { prompt, tools = [], toolChoice, maxOutputTokens, temperature, topP, topK, stopSequences } = options;
   const sampling = { maxTokens: maxOutputTokens, temperature, topP, topK, stopStrings: stopSequences };

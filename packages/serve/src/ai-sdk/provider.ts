@@ -48,7 +48,7 @@ export interface RlpProvider {
  * Given the connection that `captureRollouts` passes to an agent, it answers as the connection's address does, and the calls are recorded.
  * The options are then those of the capture.
  *
- * @throws `OptionsError` naming every problem.
+ * @throws OptionsError naming every problem.
  */
 export function rlpProvider(
   source: ServedPolicy | AgentConnection,

@@ -102,7 +102,7 @@ export class Answerer {
   /**
    * Checks a request, waits for a place, and starts to answer. Aborting the signal ends the sampling.
    *
-   * @throws `ApiError` for a request that cannot be answered, or if too many wait.
+   * @throws ApiError for a request that cannot be answered, or if too many wait.
    */
   async begin(
     request: AnswerRequest,

@@ -31,7 +31,7 @@ export interface AskingOptions {
 /**
  * The request as it goes to the sampler.
  *
- * @throws `ApiError` for a prompt that is empty, too long or not of this model.
+ * @throws ApiError for a prompt that is empty, too long or not of this model.
  */
 export function askedRequest(request: AnswerRequest, options: AskingOptions): AskedRequest {
   const { policy, index, model, seed } = options;
@@ -78,7 +78,7 @@ function offered({ tools, toolChoice = 'auto' }: Conversation): Conversation['to
   throw new ApiError(400, `tool_choice: expected ${wanted} in tools, got none`, { param: 'tool_choice' });
 }
 
-/** @throws `ApiError` for tokens that are not of the model, or leave no room for `answer` tokens. */
+/** @throws ApiError for tokens that are not of the model, or leave no room for `answer` tokens. */
 export function requireFitting(promptTokens: readonly TokenId[], policy: ServedPolicy, answer: 0 | 1): void {
   const { contextLength, vocabularySize } = policy;
   if (promptTokens.length === 0) throw new ApiError(400, 'expected a prompt of at least one token, got none');

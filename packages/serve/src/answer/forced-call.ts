@@ -15,7 +15,7 @@ const place = 'rlpname';
  * How an answer that has to call a tool begins. The engine does not constrain decoding, so the prompt ends with this text.
  *
  * @param shown - The prompt as text. Templates without source are recognised by the marks in it.
- * @throws `ApiError` if the chat template shows no form of calls.
+ * @throws ApiError if the chat template shows no form of calls.
  */
 export function forcedCall(
   renderer: ChatRenderer,

@@ -64,7 +64,7 @@ export const messagesSchema = z.looseObject({
 
 type Body = z.output<typeof messagesSchema>;
 
-/** The request in the words of the answerer. @throws `ApiError` for what needs stored conversations, and for a begun answer. */
+/** The request in the words of the answerer. @throws ApiError for what needs stored conversations, and for a begun answer. */
 export function requestOf(body: Body): AnswerRequest {
   requireWhole(body);
   const { temperature, top_p: topP, top_k: topK, stop_sequences: stops } = body;

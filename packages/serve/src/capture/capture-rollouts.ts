@@ -85,7 +85,7 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
   #lastError: unknown;
   #collections = 0;
 
-  /** @throws `OptionsError` naming every problem at once. */
+  /** @throws OptionsError naming every problem at once. */
   constructor(options: CaptureOptions<Metadata, Outcome>) {
     this.options = parseOptions('captureRollouts', captureSchema, options, 'CaptureOptions');
     requireAnswerRoom('captureRollouts', options, options.policy.contextLength);
@@ -107,7 +107,7 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
   /**
    * The rewards that were given, for the loop.
    *
-   * @throws `ArgumentError` without them.
+   * @throws ArgumentError without them.
    */
   get rewards(): RewardsFor<Metadata, Outcome> {
     if (this.#rewards !== undefined) return this.#rewards;
@@ -298,7 +298,7 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
  * Temperature and filters of the requests are replaced by those of `sampling`, because training needs to know them. `maxTokens` is the smaller of
  * both.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function captureRollouts<Metadata = unknown, Outcome = unknown>(
   options: CaptureOptions<Metadata, Outcome>,

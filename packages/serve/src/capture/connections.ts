@@ -13,7 +13,7 @@ export function connect(connection: AgentConnection, answerer: Answerer): AgentC
 /**
  * What answers the requests of a connection.
  *
- * @throws `ArgumentError` for anything but the very object that an agent was given.
+ * @throws ArgumentError for anything but the very object that an agent was given.
  */
 export function answererOf(connection: AgentConnection): Answerer {
   const answerer = answerers.get(connection);

@@ -63,7 +63,7 @@ export class Checkpoints {
   /**
    * Facts of a checkpoint, and where its files are.
    *
-   * @throws `ApiError` 400 for a path of another form, 404 for a checkpoint that is missing.
+   * @throws ApiError 400 for a path of another form, 404 for a checkpoint that is missing.
    */
   async find(path: string, kind?: CheckpointKind): Promise<CheckpointInfo & { readonly files: string }> {
     const [, policy, found, name] = pathPattern.exec(path) ?? [];

@@ -76,7 +76,7 @@ const losses: Readonly<Record<string, { readonly make: Maker; readonly settings:
 /**
  * The loss that Tinker has under this name.
  *
- * @throws `ApiError` for an unknown name or setting.
+ * @throws ApiError for an unknown name or setting.
  */
 export function lossNamed(name: string, config: Config): Loss {
   const known = Object.hasOwn(losses, name) ? losses[name] : undefined;

@@ -43,7 +43,7 @@ const attention = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'qkv_proj', 'c_attn']
 /**
  * Trains and samples on ONNX Runtime for clients of Tinker's protocol.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function onnxTinkerTrainer(options: OnnxTinkerTrainerOptions): TinkerTrainer {
   const resolved = parseOptions('onnxTinkerTrainer', schema, options);

@@ -46,7 +46,7 @@ export class TrainedPolicy {
   /**
    * Starts a call, or returns the name of the same call if it was started already.
    *
-   * @throws `ApiError` 409 for another call of the same number.
+   * @throws ApiError 409 for another call of the same number.
    */
   once(number: number | null | undefined, request: unknown, start: () => string): string {
     if (number === null || number === undefined) return start();

@@ -34,7 +34,7 @@ export class PolicyRegister {
   /**
    * Begins to make a policy. It is ready once {@link TrainedPolicy.ready} resolves.
    *
-   * @throws `ApiError` 404 for a session that ended, 400 where as many policies as allowed are trained.
+   * @throws ApiError 404 for a session that ended, 400 where as many policies as allowed are trained.
    */
   async create({ sessionId, alias, ...wanted }: PolicyRequest): Promise<TrainedPolicy> {
     const { trainer, sessions, checkpoints, now } = this.#settings;
@@ -54,7 +54,7 @@ export class PolicyRegister {
     return policy;
   }
 
-  /** @throws `ApiError` 404. */
+  /** @throws ApiError 404. */
   get(name: string): TrainedPolicy {
     const policy = this.find(name);
     if (policy !== undefined) return policy;

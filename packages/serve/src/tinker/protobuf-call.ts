@@ -12,7 +12,7 @@ export interface ProtobufCall {
 /**
  * Reads `tinker_public.ForwardBackwardRequest`, which clients of Tinker send since version 0.25. Unknown fields are left alone.
  *
- * @throws `ApiError` 400 for bytes that are not such a message, and 422 for inputs that are not dense text.
+ * @throws ApiError 400 for bytes that are not such a message, and 422 for inputs that are not dense text.
  */
 export function protobufCall(bytes: Uint8Array): ProtobufCall {
   try {

@@ -11,7 +11,7 @@ const inputs: Readonly<Record<string, string>> = {
 /**
  * The sequence of a datum. Its inputs belong to the tokens that they predict, which are one place to the right.
  *
- * @throws `ApiError` for inputs that are missing or of another length, and for targets that do not continue the text.
+ * @throws ApiError for inputs that are missing or of another length, and for targets that do not continue the text.
  */
 export function sequenceOf(datum: Datum, index: number, loss: Loss): TrainingSequence {
   const given = tokensOf(datum.model_input);

@@ -52,7 +52,7 @@ export interface ServeTinkerOptions extends z.input<typeof schema> {}
  *
  * Each client trains its own low-rank correction of one model. Only text is served. Bodies are JSON, or protobuf where clients since version 0.25 send and expect it. `close` waits for calls under way.
  *
- * @throws `OptionsError` naming every problem at once. Rejects if the port is taken or the folder cannot be made.
+ * @throws OptionsError naming every problem at once. Rejects if the port is taken or the folder cannot be made.
  */
 export async function serveTinker(options: ServeTinkerOptions): Promise<ModelServer> {
   const resolved = parseOptions('serveTinker', schema, options);

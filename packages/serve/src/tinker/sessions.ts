@@ -27,7 +27,7 @@ export class Sessions {
     return id;
   }
 
-  /** @throws `ApiError` 404 for a session that ended or never was. */
+  /** @throws ApiError 404 for a session that ended or never was. */
   touch(id: string): void {
     if (!this.#seen.has(id)) throw new ApiError(404, `Session not found: ${id}; create another`);
     this.#seen.set(id, this.#clock());
@@ -47,7 +47,7 @@ export class Sessions {
     return id;
   }
 
-  /** @throws `ApiError` 404. */
+  /** @throws ApiError 404. */
   sampling(id: string): SamplingSession {
     const found = this.#sampling.get(id);
     if (found === undefined) throw new ApiError(404, `Sampler not found: ${id}`);

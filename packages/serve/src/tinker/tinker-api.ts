@@ -67,7 +67,7 @@ export class TinkerApi {
   /**
    * Answers a request with what becomes JSON.
    *
-   * @throws `ApiError` with the status for the client.
+   * @throws ApiError with the status for the client.
    */
   async answer(request: TinkerRequest): Promise<object> {
     const { method, path } = request;

@@ -70,7 +70,7 @@ export class ServedWeights {
     return this.#label?.version === version ? this.#label.text : String(version);
   }
 
-  /** @throws `ApiError` 404 for a name that nobody serves. */
+  /** @throws ApiError 404 for a name that nobody serves. */
   resolve(name: string | undefined): string {
     if (name === undefined || this.#entries.has(name)) return name ?? this.name;
     if (this.#otherNames === 'serve') return this.name;
@@ -92,7 +92,7 @@ export class ServedWeights {
   /**
    * Reads an adapter and puts it in force.
    *
-   * @throws `ApiError` 400 for a name that is taken, unless `replace` is given, or an adapter that cannot be read.
+   * @throws ApiError 400 for a name that is taken, unless `replace` is given, or an adapter that cannot be read.
    */
   async loadAdapter(name: string, path: string, existing: 'refuse' | 'replace' = 'refuse'): Promise<void> {
     const refuse = () => {
@@ -110,7 +110,7 @@ export class ServedWeights {
     });
   }
 
-  /** Forgets an adapter. Requests under way end with it. @throws `ApiError` 404 for a name that is not loaded. */
+  /** Forgets an adapter. Requests under way end with it. @throws ApiError 404 for a name that is not loaded. */
   unloadAdapter(name: string): void {
     if (this.#entries.get(name)?.kind === 'adapter') this.#entries.delete(name);
     else throw new ApiError(404, `The lora adapter '${name}' cannot be found.`);

@@ -84,7 +84,7 @@ export interface ReportOptions {
  * The page stands alone. Its content security policy forbids scripts and requests. It follows the reader's light or dark
  * theme, works by keyboard and prints well. Text of a model is escaped.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function renderReport(options: ReportOptions): string {
   const { title, description, summary, runs, metrics, samples } = parseOptions(

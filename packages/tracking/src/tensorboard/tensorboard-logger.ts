@@ -43,7 +43,7 @@ export class TensorBoardLogger implements MetricsLogger {
   readonly #file: LogFile;
   readonly #clock: () => number;
 
-  /** @throws `OptionsError` for bad options, the system's error where the file cannot be opened. */
+  /** @throws OptionsError for bad options, the system's error where the file cannot be opened. */
   constructor(options: TensorBoardLoggerOptions) {
     const { directory, clock, name, onProblem } = parseOptions('TensorBoardLogger', schema, options);
     const now = clock();

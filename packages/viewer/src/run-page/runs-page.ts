@@ -37,7 +37,7 @@ export interface RunsContent {
  * Without `live` the page stands alone: it has its data, makes no requests, and works from a file.
  *
  * @param content - What a page that stands alone shows.
- * @throws `OptionsError` for wrong options.
+ * @throws OptionsError for wrong options.
  */
 export async function runsPage(
   content: RunsContent | undefined,

@@ -50,7 +50,7 @@ type Ask = (bytes: Uint8Array, sql: string, signal: AbortSignal | undefined) => 
  * A database is its bytes, so a live world is a value. Queries run in threads that are killed when they take too long. Random numbers are a
  * function of the database and the statements, and the clock stands still. So equal calls give equal databases.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws OptionsError naming every problem at once.
  */
 export function createSqlWorld<Metadata = unknown>({
   setup = () => '',

@@ -21,7 +21,7 @@ export interface JsonFormatOptions<Metadata> {
  * Schemas are read as `FormatVerifier` of `@rlp/rewards/verification` reads them. `uniqueItems` compares every pair: give
  * `maxItems` with it.
  *
- * @throws `OptionsError` for a schema that cannot be read.
+ * @throws OptionsError for a schema that cannot be read.
  */
 export function jsonFormat<Metadata = unknown>({
   schema: given,

@@ -20,7 +20,7 @@ let loaded: LanguageDetector | undefined;
 /**
  * Loads the language detector of `eld`, an optional peer: `npm install eld`. It returns `undefined` if it is not sure.
  *
- * @throws `MissingPeerError` if eld is not installed.
+ * @throws MissingPeerError if eld is not installed.
  */
 export async function loadLanguageDetector(): Promise<LanguageDetector> {
   try {

@@ -31,7 +31,7 @@ export class FormatVerifier extends TextVerifier {
   readonly #options: z.output<typeof schema>;
   readonly #check: JsonCheck | undefined;
 
-  /** @throws `OptionsError` naming every problem, those of the schema included. */
+  /** @throws OptionsError naming every problem, those of the schema included. */
   constructor(options: FormatVerifierOptions = {}) {
     super();
     this.#options = parseOptions('FormatVerifier', schema, options);

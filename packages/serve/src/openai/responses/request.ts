@@ -69,7 +69,7 @@ export type ResponsesBody = z.output<typeof responsesSchema>;
 export const wantsLogprobs = ({ include, top_logprobs: top }: ResponsesBody) =>
   include?.includes('message.output_text.logprobs') === true || (top ?? 0) > 0;
 
-/** The request in the words of the answerer. @throws `ApiError` for what needs stored responses. */
+/** The request in the words of the answerer. @throws ApiError for what needs stored responses. */
 export function requestOf(body: ResponsesBody): AnswerRequest {
   const { previous_response_id, conversation, background } = body;
   const stored = { previous_response_id, conversation, background: background === true ? true : null };
