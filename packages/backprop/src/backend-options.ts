@@ -106,6 +106,13 @@ const schema = z.strictObject({
   /** `'recompute'` computes each layer again in the backward pass to save memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).default('keep'),
   /**
+   * `'mixed'` computes linear layers, activations and the output matrix in float16, for GPUs. Weights, norms, attention, losses,
+   * sums of gradients and the optimizer's state stay in float32. Gradients are multiplied by a factor that adapts. An update whose
+   * gradient overflows is left out and counted in `update/overflowed`. Processors are slower with it, and memory is foreseen as
+   * for `'float32'`. It needs the variant `'lora'` and base `'float32'`. Default `'float32'`.
+   */
+  precision: z.enum(['float32', 'mixed']).default('float32'),
+  /**
    * Adds a critic on the last hidden states. Default `'none'`.
    *
    * `'linear'` starts it at 0. A tensor from `readValueHead` starts it where another critic ended.
@@ -118,8 +125,22 @@ const schema = z.strictObject({
     .default('none'),
 });
 
-/** Schema of {@link OnnxBackendOptions}. */
+/** Schema of {@link OnnxBackendOptions}, without what options exclude each other. */
 export const onnxBackendSchema = withForeignNames(schema, backendNames);
+
+const exclusive = schema.superRefine(({ precision, lora }, { addIssue }) => {
+  if (precision === 'float32' || lora === undefined) return;
+  const refused =
+    lora.base !== 'float32' ? `base '${lora.base}'` : lora.variant === 'dora' && "variant 'dora'";
+  if (!refused) return;
+  addIssue({
+    code: 'custom',
+    path: ['precision'],
+    message: `'mixed' is not combined with ${refused} of lora`,
+  });
+});
+
+const checkedSchema = withForeignNames(exclusive, backendNames);
 
 /** Schema of {@link OptimStepOptions}. */
 const optimStepSchema = z.strictObject({
@@ -150,5 +171,5 @@ export type LoraOptions = z.output<typeof loraSchema>;
 
 /** Applies defaults. Throws an OptionsError naming every problem. */
 export function resolveBackendOptions(options: OnnxBackendOptions): ResolvedOnnxBackendOptions {
-  return parseOptions('createOnnxBackend', onnxBackendSchema, options);
+  return parseOptions('createOnnxBackend', checkedSchema, options);
 }

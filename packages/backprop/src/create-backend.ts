@@ -259,13 +259,13 @@ function kindOfCorrection({ rank, base, variant, dropout, modulesToSave }: LoraP
 }
 
 function modelPlan(
-  { engine, model, activations }: ResolvedOnnxBackendOptions,
+  { engine, model, activations, precision }: ResolvedOnnxBackendOptions,
   { lora, trained }: Plan,
   valueHead: ParameterSpec | undefined,
 ): ModelPlan {
   const ops = operatorsOf(engine.executionProvider);
   return {
-    decoder: { config: model.config, activations, ops, lora, valueHead },
+    decoder: { config: model.config, activations, ops, precision, lora, valueHead },
     trained: trained.map(({ name }) => name),
     residency: engine.residency,
   };
@@ -306,6 +306,7 @@ function programOptions(options: ResolvedOnnxBackendOptions, plan: Plan): Traini
     schedule: options.schedule,
     learningRate: options.learningRate,
     maxGradientNorm: options.maxGradientNorm,
+    precision: options.precision,
     dropout: plan.lora && { rate: plan.lora.dropout, seed: plan.lora.seed },
     merge: plan.merge,
   };

@@ -6,9 +6,12 @@ import { trainedOn } from './testing/trained-on.ts';
 
 type Report = Awaited<ReturnType<typeof trainedOn>>;
 
-async function expectToTrainAsTheProcessor(report: Report, lora: { rank: number } | undefined) {
-  for (const [part, expected] of Object.entries(await trainedOn('cpu', { lora }))) {
-    const close = expected.map((value) => expect.closeTo(value, 4));
+type Options = NonNullable<Parameters<typeof trainedOn>[1]>;
+
+async function expectToTrainAsTheProcessor(report: Report, options: Options) {
+  const digits = options.precision === 'mixed' ? 2 : 4;
+  for (const [part, expected] of Object.entries(await trainedOn('cpu', options))) {
+    const close = expected.map((value) => expect.closeTo(value, digits));
     expect(report[part], part).toEqual(close);
   }
 }
@@ -25,27 +28,40 @@ if (!hasCuda) console.warn('skipped: cuda');
 
 // Compiling shaders in software takes seconds, twice as long for a model twice as wide. By default, only test
 // full training.
-const trained = process.env.RLP_SLOW_TESTS ? [undefined, { rank: 2 }] : [undefined];
+const mixed: Options = { precision: 'mixed' };
+const trained: Options[] = process.env.RLP_SLOW_TESTS ? [{}, { lora: { rank: 2 } }] : [{}];
+
+async function trainedOnWebGpu(options: Options): Promise<Report> {
+  const module = JSON.stringify(new URL('./testing/trained-on.ts', import.meta.url).href);
+  const script = `
+    import { trainedOn } from ${module};
+    console.log(JSON.stringify(await trainedOn('webgpu', ${JSON.stringify(options)})));
+  `;
+  const args = [
+    '--conditions=@rlp/source',
+    '--import',
+    process.env.RLP_REGISTER ?? 'tsx',
+    '--input-type=module',
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, [...args, '-e', script], {
+    cwd: new URL('.', import.meta.url),
+    env: { ...process.env, NODE_OPTIONS: '', VK_ICD_FILENAMES: driver, LD_LIBRARY_PATH: folder },
+  });
+  return JSON.parse(stdout);
+}
 
 it.skipIf(!hasWebGpu).each(trained)(
   'webgpu trains as the CPU does, with weights staying on the device: %o',
-  async (lora) => {
-    const module = JSON.stringify(new URL('./testing/trained-on.ts', import.meta.url).href);
-    const script = `
-      import { trainedOn } from ${module};
-      console.log(JSON.stringify(await trainedOn('webgpu', ${JSON.stringify({ lora })})));
-    `;
-    const args = [
-      '--conditions=@rlp/source',
-      '--import',
-      process.env.RLP_REGISTER ?? 'tsx',
-      '--input-type=module',
-    ];
-    const { stdout } = await promisify(execFile)(process.execPath, [...args, '-e', script], {
-      cwd: new URL('.', import.meta.url),
-      env: { ...process.env, NODE_OPTIONS: '', VK_ICD_FILENAMES: driver, LD_LIBRARY_PATH: folder },
-    });
-    await expectToTrainAsTheProcessor(JSON.parse(stdout), lora);
+  async (options) => expectToTrainAsTheProcessor(await trainedOnWebGpu(options), options),
+  60_000,
+);
+
+it.skipIf(!hasWebGpu)(
+  'says that a device has no float16, as the software driver has none',
+  async () => {
+    await expect(trainedOnWebGpu(mixed)).rejects.toThrow(
+      "the device has no float16; use precision: 'float32' and weights: 'shared'",
+    );
   },
   60_000,
 );
@@ -67,13 +83,13 @@ describe.skipIf(!hasCuda)('cuda', () => {
     vi.unstubAllEnvs();
   });
 
-  it.each([undefined, { rank: 2 }])(
+  it.each<Options>([{}, { lora: { rank: 2 } }, mixed])(
     'trains as the CPU does, with weights staying on the device: %o',
-    async (lora) => {
+    async (options) => {
       vi.stubEnv('RLP_ONNX_CUDA', 'host');
-      const report = await trainedOn('cuda', { lora });
+      const report = await trainedOn('cuda', options);
       vi.unstubAllEnvs();
-      await expectToTrainAsTheProcessor(report, lora);
+      await expectToTrainAsTheProcessor(report, options);
     },
   );
 });

@@ -53,6 +53,7 @@ async function create(): Promise<OnnxTrainingBackend> {
     schedule: scheduleSchema.parse({ kind: 'constant' }),
     learningRate: 0.05,
     maxGradientNorm: Number.POSITIVE_INFINITY,
+    precision: 'float32',
     merge: undefined,
   };
   const reference = { url: programUrl(import.meta.url, './testing/bigram.program') };

@@ -1,6 +1,7 @@
 import type { MicroBatch } from './batch/fill.ts';
 import type { AttentionForm } from './batch/layout-costs.ts';
 import type { TracedLoss } from './batch/traced-loss.ts';
+import type { LossScaleState } from './optimizer/loss-scale.ts';
 import type { Optimizer } from './optimizer/options.ts';
 import type { Schedule } from './optimizer/schedule.ts';
 import type { TrainedParameter } from './optimizer/update-rule.ts';
@@ -30,6 +31,8 @@ export interface TrainingProgramOptions {
   readonly learningRate: number;
   /** Maximum norm. `Infinity` turns clipping off. */
   readonly maxGradientNorm: number;
+  /** `'mixed'` multiplies gradients by a factor that adapts, and leaves out updates whose gradient overflows. */
+  readonly precision: 'float32' | 'mixed';
   /** Present if inputs of corrections are dropped in training. */
   readonly dropout?: DropoutOptions | undefined;
   /** Present if published weights differ from the trained parameters. */
@@ -153,4 +156,6 @@ export interface ProgramState {
   /** State of the optimizer, named `state.parameter`. */
   readonly optimizer: readonly NamedTensor[];
   readonly reference: readonly NamedTensor[] | undefined;
+  /** Factor of gradients, with `precision: 'mixed'`. */
+  readonly lossScale?: LossScaleState | undefined;
 }

@@ -74,10 +74,14 @@ export interface KnownMetrics {
   readonly 'update/critic-count'?: number;
   /** Gradient norm of a separate critic. */
   readonly 'gradient/critic-norm'?: number;
+  /** Updates of a separate critic that were left out because the gradient overflowed. */
+  readonly 'update/critic-overflowed'?: number;
   /** Learning rate of a separate critic. */
   readonly 'learning-rate/critic'?: number;
   /** Mean global L2 norm of the gradient, before clipping. */
   readonly 'gradient/norm'?: number;
+  /** Updates that were left out because the gradient overflowed in mixed precision. */
+  readonly 'update/overflowed'?: number;
   /** Learning rate of the last update. */
   readonly 'learning-rate'?: number;
   /** Estimate of the sampler's entropy per token, in nats. */

@@ -106,11 +106,13 @@ export interface ForwardBackwardResult {
 
 /** Result of {@link TrainingBackend.optimStep}. */
 export interface OptimStepResult {
-  /** Global L2 norm of the accumulated gradient, before clipping. */
+  /** Global L2 norm of the accumulated gradient, before clipping. Not finite if the update was left out. */
   readonly gradientNorm: number;
   readonly learningRate: number;
   /** Updates made so far, this one included. */
   readonly updates: number;
+  /** Why the weights did not change. `'overflow'`: the gradient exceeds the numbers that mixed precision has. Absent otherwise. */
+  readonly skipped?: 'overflow' | undefined;
 }
 
 /** A named tensor in host memory. */

@@ -127,7 +127,7 @@ export function learnMetrics(result: LearnResult): Metrics {
     'tokens/computed': total(policy, 'total'),
     ...(last && {
       'loss/policy': mean(policy.passes.map(({ loss }) => loss)),
-      'gradient/norm': mean(policy.updates.map(({ gradientNorm }) => gradientNorm)),
+      ...gradientMetrics(policy, 'gradient/norm', 'update/overflowed'),
       'learning-rate': last.learningRate,
       ...lossMetrics(policy.passes, total(policy, 'trained')),
     }),
@@ -144,12 +144,23 @@ export function learnMetrics(result: LearnResult): Metrics {
   };
 }
 
+/** Mean norm of the gradients that were applied, and how many were not because they overflowed. */
+function gradientMetrics({ updates }: Updates, norm: string, overflowed: string): Metrics {
+  const norms = updates
+    .filter(({ skipped }) => skipped === undefined)
+    .map(({ gradientNorm }) => gradientNorm);
+  return {
+    ...(norms.length > 0 && { [norm]: mean(norms) }),
+    ...(norms.length < updates.length && { [overflowed]: updates.length - norms.length }),
+  };
+}
+
 function criticMetrics(critic: Updates): Metrics {
   const last = critic.updates.at(-1);
   return {
     'update/critic-count': critic.updates.length,
     ...(last && {
-      'gradient/critic-norm': mean(critic.updates.map(({ gradientNorm }) => gradientNorm)),
+      ...gradientMetrics(critic, 'gradient/critic-norm', 'update/critic-overflowed'),
       'learning-rate/critic': last.learningRate,
       ...lossMetrics(critic.passes, total(critic, 'trained')),
     }),

@@ -85,17 +85,17 @@ export async function* runUpdates<Backend extends TrainingBackend>(
     if (signal?.aborted) return;
     const start = clock?.();
     const { pass, metrics: own } = await accumulate({ backend, rows, iteration });
-    const { gradientNorm, learningRate } = await backend.optimStep();
+    const { gradientNorm, learningRate, skipped } = await backend.optimStep();
     const metrics = {
       ...own,
-      'gradient/norm': gradientNorm,
+      ...(skipped === undefined ? { 'gradient/norm': gradientNorm } : { 'update/overflowed': 1 }),
       'learning-rate': learningRate,
       'tokens/trained': pass.tokens.trained,
       'tokens/computed': pass.tokens.total,
       ...(clock && { 'time/learn': clock() - start! }),
     };
     logger?.log(iteration, metrics);
-    const problem = health.examine(pass.loss, gradientNorm);
+    const problem = skipped === undefined ? health.examine(pass.loss, gradientNorm) : undefined;
     if (problem !== undefined) say(problem);
     yield { iteration, epoch, state: { iteration: iteration + 1 }, metrics };
   }

@@ -10,7 +10,7 @@ import {
 } from '@rlp/models/decoder';
 import type { Graph, Value } from '@rlp/onnx';
 import type { OperatorSet } from '@rlp/onnx/layers';
-import { gather, where } from '@rlp/onnx/ops';
+import { cast, gather, where } from '@rlp/onnx/ops';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { DropoutMask } from '../program-protocol.ts';
 import { corrected, relengthened } from '../weights/lora-graphs.ts';
@@ -22,6 +22,7 @@ export interface DecoderBuilderOptions {
   readonly config: ModelConfig;
   readonly activations: 'keep' | 'recompute';
   readonly ops: OperatorSet;
+  readonly precision: 'float32' | 'mixed';
   /** Low-rank corrections and their common factor. */
   readonly lora?:
     | {
@@ -38,7 +39,8 @@ export interface DecoderBuilderOptions {
 
 /** Returns a builder of the model's decoder. Each parameter that is used becomes an input of the graph. */
 export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
-  const { config, activations, ops, lora, valueHead } = options;
+  const { config, activations, ops, precision, lora, valueHead } = options;
+  const innerType = precision === 'mixed' ? 'float16' : undefined;
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
   const form = lora === undefined || lora.base === 'float32' ? undefined : lora.base;
   const quantized = new Set(form ? linearLayers(config).map(({ weight }) => weight) : []);
@@ -62,6 +64,7 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       picked,
       parameter,
       ops,
+      innerType,
       recompute: activations === 'recompute' ? 'layer' : 'none',
       embeddingGradient: tables,
       onEmbedding: (table, rows) => {
@@ -72,7 +75,8 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       adapt: (layer, x, y) => {
         const target = targets.get(layer.weight);
         if (!target || !lora) return y;
-        const factors = { down: parameter(target.down.name), up: parameter(target.up.name) };
+        const factor = ({ name }: ParameterSpec) => cast(parameter(name), x.type);
+        const factors = { down: factor(target.down), up: factor(target.up) };
         if (dropout > 0) return corrected(y, drop.apply(x, target), factors, lora.scale / (1 - dropout));
         const low = corrected(y, x, factors, lora.scale);
         if (target.magnitude === undefined) return low;
@@ -92,6 +96,7 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       valueHead: valueHead && (() => parameter(valueHead.name)),
       embedding: embedding!,
       parameters,
+      products: innerType,
       dropouts: [...drop.masks.values()].map(({ mask }) => mask),
     };
   };

@@ -1,4 +1,4 @@
-import { Graph, pullback, replayGraph, serialize, type Value } from '@rlp/onnx';
+import { type DataType, Graph, pullback, replayGraph, serialize, type Value } from '@rlp/onnx';
 import {
   type PickedRows,
   type TableGradient,
@@ -6,7 +6,7 @@ import {
   type TokenLogprobsOptions,
   tokenLogprobs,
 } from '@rlp/onnx/layers';
-import { filled, gather, gemm, reshape } from '@rlp/onnx/ops';
+import { filled, gather, gemm, mul, reshape } from '@rlp/onnx/ops';
 import type { AttentionForm } from '../batch/layout-costs.ts';
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import type { DropoutMask, GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
@@ -32,6 +32,8 @@ export interface DecoderValues {
   readonly embedding: TableLookup;
   /** Parameters that became inputs so far, by name. */
   readonly parameters: ReadonlyMap<string, Value>;
+  /** Element type of products that are not float32. Gradients are then multiplied by the input `lossScale`. */
+  readonly products?: DataType | undefined;
   /** Masks that became inputs. Default: none, as in a graph that scores. */
   readonly dropouts?: readonly DropoutMask[];
 }
@@ -139,9 +141,11 @@ export class PolicyGraphs {
     graph.output('loss', found.get('loss')!);
     for (const [name, score] of Object.entries(scores)) graph.output(name, score);
     for (const output of Object.values(metrics)) graph.output(output, found.get(output)!);
+    const lossScale = trunk.decoder.products && graph.input('lossScale', 'float32', []);
+    const scaled = (gradient: Value) => (lossScale ? mul(gradient, lossScale) : gradient);
     const upstream = loss.reads.flatMap((score) => {
       const gradient = found.get(`upstream:${score}`);
-      return gradient ? [[scores[score]!, grid.collect(gradient)] as const] : [];
+      return gradient ? [[scores[score]!, scaled(grid.collect(gradient))] as const] : [];
     });
     const derived = this.#differentiate(trunk, new Map(upstream), head);
     return { columns, metrics, perPosition: Object.keys(scores), ...derived, ...planOf(key, trunk) };
@@ -186,6 +190,7 @@ export class PolicyGraphs {
       temperature,
       entropies,
       gradient: this.#tables,
+      products: decoder.products,
       ...(blocks.length > 0 && inBlocks),
     } as const;
     const scores = tokenLogprobs(decoder.hidden, weight, targets, options);

@@ -22,6 +22,7 @@ export const backendNames: ForeignNames = {
   'lora.variant': 'use_dora',
   'lora.dropout': 'lora_dropout',
   'lora.modulesToSave': 'modules_to_save',
-  'the ONNX backends compute in float32; leave it out': 'bf16 fp16 cast_lm_head_to_fp32',
+  precision: 'fp16 bf16 mixed_precision',
+  'logprobs are float32; leave it out': 'cast_lm_head_to_fp32',
   'a backend trains on one device; leave it out': 'deepspeed fsdp',
 };

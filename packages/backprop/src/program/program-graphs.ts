@@ -66,11 +66,18 @@ export class CompiledGraphs {
   }
 }
 
+/** Numbers that a run reads. */
+interface RunScalars {
+  readonly temperature: number;
+  /** Factor of gradients. Default 1. */
+  readonly lossScale?: number;
+}
+
 /** Feeds of one run: parameters from their stores and arrays of the micro-batch. */
 export function feedsOf(
   { plan, session }: CompiledGraph,
   batch: MicroBatch,
-  temperature: number,
+  { temperature, lossScale = 1 }: RunScalars,
   stores: readonly ParameterStore[],
 ): Tensors {
   const feeds = parameterFeeds(plan.parameters, stores);
@@ -92,6 +99,7 @@ export function feedsOf(
     feeds.blockPlaces = integers(blocks.places, [blocks.places.length]);
   }
   feeds.temperature = new Tensor('float32', Float32Array.of(temperature), []);
+  feeds.lossScale = new Tensor('float32', Float32Array.of(lossScale), []);
   if (batch.loss) addLossFeeds(feeds, batch.loss, plan.columns);
   return Object.fromEntries(Object.entries(feeds).filter(([name]) => wanted.has(name)));
 }

@@ -10,6 +10,7 @@ import type { MicroBatch } from '../batch/fill.ts';
 import { lossError } from '../batch/not-finite.ts';
 import { TaskQueue } from '../future.ts';
 import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
+import { LossScale } from '../optimizer/loss-scale.ts';
 import { clipFactor } from '../optimizer/optimizer.ts';
 import { scheduleFactor } from '../optimizer/schedule.ts';
 import type {
@@ -44,6 +45,7 @@ export class TrainingProgram {
   readonly #optimizer: ParameterOptimizer;
   readonly #merger: Merger | undefined;
   readonly #dropout: DropoutMasks;
+  readonly #lossScale: LossScale | undefined;
   readonly #tasks = new TaskQueue();
   #reference: ParameterStore | undefined;
   /** Weights at which gradients are taken, if these are not the parameters. */
@@ -61,6 +63,7 @@ export class TrainingProgram {
     this.#gradient = gradient;
     this.#optimizer = optimizer;
     this.#dropout = new DropoutMasks(options.dropout);
+    this.#lossScale = options.precision === 'mixed' ? new LossScale() : undefined;
     this.#merger = options.merge && mergerOf(host, options.merge);
   }
 
@@ -80,11 +83,18 @@ export class TrainingProgram {
       const { learningRate: base, schedule, optimizer, maxGradientNorm } = this.#options;
       const { learningRate = base * scheduleFactor(schedule, this.#updates) } = given;
       await this.#gradient.settle();
-      const gradientNorm = await this.#gradient.norm();
+      const lossScale = this.#lossScale?.factor ?? 1;
+      const gradientNorm = (await this.#gradient.norm()) / lossScale;
+      const overflows = !Number.isFinite(gradientNorm);
+      this.#lossScale?.adapt(overflows ? 'overflow' : 'finite');
+      if (overflows) {
+        this.#discardGradient();
+        return { gradientNorm, learningRate, updates: this.#updates, skipped: 'overflow' };
+      }
       await this.#optimizer.update({
         ...{ learningRate, update: this.#updates + 1 },
         options: given.optimizer ?? optimizer,
-        factor: clipFactor(gradientNorm, given.maxGradientNorm ?? maxGradientNorm),
+        factor: clipFactor(gradientNorm, given.maxGradientNorm ?? maxGradientNorm) / lossScale,
       });
       this.#gradient.clear();
       this.#updates += 1;
@@ -103,7 +113,7 @@ export class TrainingProgram {
       for (const batch of request.microBatches) {
         call.signal.throwIfAborted();
         const into = scores.next(batch);
-        const feeds = feedsOf(graph, batch, request.temperature, await this.#stores(policy));
+        const feeds = feedsOf(graph, batch, request, await this.#stores(policy));
         await graph.session.run(feeds, { into, fetch: Object.keys(into) });
         await this.#host.yield();
       }
@@ -173,6 +183,7 @@ export class TrainingProgram {
       parameters: await copyOut(this.#store, undefined, call),
       optimizer: await this.#optimizer.save(call),
       reference: this.#reference && (await copyOut(this.#reference, undefined, call)),
+      lossScale: this.#lossScale?.state,
     }));
 
   readonly restore = (state: ProgramState): Promise<void> =>
@@ -188,6 +199,7 @@ export class TrainingProgram {
       this.#forgetPoint();
       this.#discardGradient();
       this.#updates = state.updates;
+      this.#lossScale?.restore(state.lossScale);
       this.#weightVersion = state.weightVersion;
     });
 
@@ -214,9 +226,10 @@ export class TrainingProgram {
     const metricSums: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
     const scores = new Scores(graph.plan);
     const masks = this.#dropout.next(this.#updates);
+    const lossScale = this.#lossScale?.factor ?? 1;
     for (const batch of request.microBatches) {
       call.signal.throwIfAborted();
-      const feeds = feedsOf(graph, batch, request.temperature, await this.#stores('point'));
+      const feeds = feedsOf(graph, batch, { ...request, lossScale }, await this.#stores('point'));
       const dropped = { ...feeds, ...masks(graph.plan.dropouts, batch) };
       const result = await this.#runBackward(graph, batch, dropped, scores.next(batch));
       const part = scalar(result.loss!);
@@ -228,7 +241,8 @@ export class TrainingProgram {
       await this.#gradient.add(graph, batch);
       await this.#host.yield();
     }
-    await this.#gradient.check();
+    // A smaller factor may help against an overflow. The update then finds it.
+    if (lossScale === 1) await this.#gradient.check();
     return { loss, metricSums, scores: scores.result };
   }
 

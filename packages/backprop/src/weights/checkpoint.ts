@@ -11,6 +11,7 @@ const schema = z.strictObject({
   reference: z.enum(['present', 'absent']),
   valueHead: z.enum(['present', 'absent']).default('absent'),
   optimizer: z.string().default('adamw'),
+  lossScale: z.strictObject({ factor: z.number().min(1), finite: z.int().nonnegative() }).optional(),
 });
 
 /** Content of `state.json` in a checkpoint: all state except tensors. */

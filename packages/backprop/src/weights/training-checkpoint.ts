@@ -67,6 +67,7 @@ export async function writeTrainingCheckpoint(
       reference: state.reference ? 'present' : 'absent',
       valueHead: head.length > 0 ? 'present' : 'absent',
       optimizer: optimizer.kind,
+      lossScale: state.lossScale,
     });
   });
 }
@@ -107,6 +108,7 @@ export async function readTrainingCheckpoint(
     optimizer:
       optimizer === 'fresh' ? zeros(parts.optimizer.state) : await readOptimizer(directory, state, parts),
     reference: reference && toTensors(reference),
+    ...(optimizer === 'restored' && { lossScale: state.lossScale }),
   };
 }
 

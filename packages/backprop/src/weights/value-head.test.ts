@@ -132,7 +132,10 @@ describe('a value head', () => {
   it('costs no vocabulary head: graphs on values alone do not read the output matrix', () => {
     const { config } = tinyModel({ tie_word_embeddings: false });
     const valueHead = valueHeadSpec(config, 'linear');
-    const builder = decoderBuilder({ config, activations: 'keep', ops: 'fused', valueHead });
+    const builder = decoderBuilder({
+      ...{ config, activations: 'keep', ops: 'fused', precision: 'float32' },
+      valueHead,
+    });
     for (const residency of ['host', 'device'] as const) {
       const graphs = new PolicyGraphs(builder, ['lm_head.weight', 'score.weight'], residency);
       const outputs = graphs.training('error', traceLoss(error)).gradients;

@@ -1,4 +1,4 @@
-import type { Value } from '@rlp/onnx';
+import type { DataType, Value } from '@rlp/onnx';
 import type { OperatorSet } from '@rlp/onnx/layers';
 
 import type { LinearLayer } from './layout.ts';
@@ -12,6 +12,8 @@ import type { LinearLayer } from './layout.ts';
 export interface DecoderBlocks {
   /** Operators that composites are built from. */
   readonly ops: OperatorSet;
+  /** Element type between the norms and the sums of the residual stream. Default: that of the stream. */
+  readonly innerType?: DataType | undefined;
   /** A parameter's value, by its Hugging Face name. Called several times for a name, also while recomputing. */
   parameter(name: string): Value;
   /** Rows of the token table at `tokens`, `[tokens, hidden]`. `tokens` may be a matrix. */

@@ -2,6 +2,7 @@ import type { Value } from '@rlp/onnx';
 import { gelu, layerNorm, rmsNorm, silu, swiglu } from '@rlp/onnx/layers';
 import {
   add,
+  cast,
   div,
   greaterOrEqual,
   mul,
@@ -51,7 +52,7 @@ export function decoderHidden(config: ModelConfig, tokens: Value, blocks: Decode
     const build = (input: Value) => decoderLayer(config, blocks, { layer, index, pick }, input);
     x = blocks.aroundLayer ? blocks.aroundLayer(index, x, build) : build(x);
   }
-  return normalize(config, blocks, layout.finalNorm, x);
+  return normalize(config, { ...blocks, innerType: undefined }, layout.finalNorm, x);
 }
 
 /** A layer, and what picks the rows whose outputs are wanted. */
@@ -76,13 +77,18 @@ function decoderLayer(
     value,
   );
   const mixed = blocks.linear(attended, layer.attentionOutput);
-  const y = add(pick(x), normalize(config, blocks, layer.attentionOutputNorm, mixed));
+  const y = joined(pick(x), normalize(config, blocks, layer.attentionOutputNorm, mixed));
   const given = normalize(config, blocks, layer.feedForwardNorm, y);
   const fed =
     'router' in layer.feedForward
       ? expertsSum(config, blocks, layer.feedForward, given)
       : feedForward(config, blocks, layer.feedForward, given);
-  return add(y, normalize(config, blocks, layer.feedForwardOutputNorm, fed));
+  return joined(y, normalize(config, blocks, layer.feedForwardOutputNorm, fed));
+}
+
+/** A sum of the residual stream, in its element type. */
+function joined(stream: Value, y: Value): Value {
+  return add(stream, cast(y, stream.type));
 }
 
 function attentionInputs(
@@ -140,14 +146,18 @@ function activate(activation: Activation, x: Value, { ops }: DecoderBlocks): Val
   return gelu(x, { ops, approximate: activation === 'gelu-tanh' ? 'tanh' : 'none' });
 }
 
-/** The norm of `x`, or `x` itself if there is no norm. */
+/** The norm of `x` in the inner type, computed in that of the weight. Without a norm, `x` itself. */
 function normalize(config: ModelConfig, blocks: DecoderBlocks, norm: NormLayer | undefined, x: Value): Value {
   if (norm === undefined) return x;
   const { epsilon, offset } = config.norm;
   const options = { epsilon, ops: blocks.ops };
   const weight = blocks.parameter(norm.weight);
-  if (norm.bias === undefined) return rmsNorm(x, offset ? add(weight, offset) : weight, options);
-  return layerNorm(x, weight, blocks.parameter(norm.bias), options);
+  const wide = cast(x, weight.type);
+  const y =
+    norm.bias === undefined
+      ? rmsNorm(wide, offset ? add(weight, offset) : weight, options)
+      : layerNorm(wide, weight, blocks.parameter(norm.bias), options);
+  return cast(y, blocks.innerType ?? x.type);
 }
 
 /** RMS norm of each head on its own, or of all together if the norm is as wide as they are. */

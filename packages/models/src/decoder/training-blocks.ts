@@ -1,5 +1,5 @@
 import { ArgumentError } from '@rlp/core';
-import { type Dimension, type Graph, recompute, type Value } from '@rlp/onnx';
+import { type DataType, type Dimension, type Graph, recompute, type Value } from '@rlp/onnx';
 import {
   blockedAttention,
   embedding,
@@ -14,7 +14,7 @@ import {
   type TableGradient,
   type TokenLayout,
 } from '@rlp/onnx/layers';
-import { add, gather, gemm, reshape } from '@rlp/onnx/ops';
+import { add, cast, gather, gemm, reshape } from '@rlp/onnx/ops';
 
 import {
   attentionScale,
@@ -45,6 +45,8 @@ export interface TrainingBlocksOptions {
   readonly recompute?: 'none' | 'layer';
   /** Form of the token table's gradient; see `embedding` of `@rlp/onnx`. Default `'dense'`. */
   readonly embeddingGradient?: TableGradient;
+  /** Element type of linear layers and activations. Norms, attention and the residual stream keep float32. Default float32. */
+  readonly innerType?: DataType | undefined;
   /** Callback for the rows looked up in the token table. `embeddingGradient: 'rows'` needs it. Default none. */
   readonly onEmbedding?: (table: string, rows: Value) => void;
   /** Products of linear layers without their biases. `undefined` for a layer that is computed from its parameters. Default: all are. */
@@ -73,8 +75,12 @@ export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
     known.set(name, value);
     return value;
   };
+  const { innerType } = options;
+  const inner = (value: Value) => (innerType ? cast(value, innerType) : value);
+  const attend = picked ? attentionOfPicked(options, ops, picked) : fullAttention(options, ops);
   return {
     ops,
+    innerType,
     parameter,
     embedTokens: (table, tokens) => {
       const rows = embedding(parameter(table), tokens, { gradient: options.embeddingGradient ?? 'dense' });
@@ -82,12 +88,16 @@ export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
       return rows;
     },
     embedPositions: (table) => gather(parameter(table), layout.positions),
-    linear: (x, layer) => {
+    linear: (given, layer) => {
+      const x = inner(given);
       const own = product?.(x, layer);
-      const y = own ? withBias(own, layer, parameter) : linearLayer(x, layer, parameter);
-      return adapt(layer, x, y);
+      const typed = (name: string) => inner(parameter(name));
+      return adapt(layer, x, own ? withBias(own, layer, typed) : linearLayer(x, layer, typed));
     },
-    attend: picked ? attentionOfPicked(options, ops, picked) : fullAttention(options, ops),
+    attend: (layer, ...inputs) => {
+      const [query, key, value] = inputs.map((given) => (innerType ? cast(given, 'float32') : given));
+      return inner(attend(layer, query!, key!, value!));
+    },
     ...(picked && { pick: (x) => pickRows(x, picked) }),
     ...(options.recompute === 'layer' && {
       aroundLayer: (_layer, x, build) => recompute([x], ([input]) => [build(input!)])[0],

@@ -1,7 +1,8 @@
 import { after } from '../autodiff/recompute.ts';
+import type { DataType } from '../graph/data-type.ts';
 import type { Value } from '../graph/graph.ts';
 import { add, mul, neg, sub } from '../ops/arithmetic.ts';
-import { clip, equal, max, where } from '../ops/comparison.ts';
+import { cast, clip, equal, max, where } from '../ops/comparison.ts';
 import { exp, log } from '../ops/elementwise.ts';
 import { gatherElements } from '../ops/indexing.ts';
 import { concat, split } from '../ops/layout.ts';
@@ -16,8 +17,19 @@ export interface HeadBlock {
   readonly weight: Value;
   /** `[size]` */
   readonly bias: Value | undefined;
+  readonly product: HeadProduct;
   /** Token of the first row. */
   readonly first: number;
+}
+
+/** A product with the type of its first operand. */
+export type HeadProduct = typeof gemm;
+
+/** Products that are computed in another element type. Default: that of the operands. */
+export function productsIn(type: DataType | undefined): HeadProduct {
+  if (type === undefined) return gemm;
+  return (a, b, { bias, ...options } = {}) =>
+    cast(gemm(cast(a, type), cast(b, type), { ...options, bias: bias && cast(bias, type) }), a.type);
 }
 
 /** Statistics of one block by itself. Columns are `[N, 1]`. */
@@ -132,9 +144,9 @@ export function distributionOver(
 function withBlock(
   before: ExpectedRows | undefined,
   { probabilities, largest, logLargest }: BlockStatistics,
-  { weight }: HeadBlock,
+  { weight, product }: HeadBlock,
 ): ExpectedRows {
-  const [rows, total] = [gemm(probabilities, weight), sub(largest, logLargest)];
+  const [rows, total] = [product(probabilities, weight), sub(largest, logLargest)];
   if (!before) return { rows, total };
   const peak = max(before.total, total);
   const both = add(peak, log(add(exp(sub(before.total, peak)), exp(sub(total, peak)))));
@@ -146,9 +158,9 @@ function withBlock(
 export function blockAgain(
   { sums: { peak, total, expected } }: Distribution,
   x: Value,
-  { weight, bias }: HeadBlock,
+  { weight, bias, product }: HeadBlock,
 ): BlockDistribution {
-  const shifted = sub(gemm(x, weight, { transposeB: 'yes', bias }), peak);
+  const shifted = sub(product(x, weight, { transposeB: 'yes', bias }), peak);
   return {
     probabilities: exp(sub(shifted, total)),
     share: undefined,
@@ -158,11 +170,11 @@ export function blockAgain(
 
 function statistics(
   x: Value,
-  { weight, bias, first }: HeadBlock,
+  { weight, bias, first, product }: HeadBlock,
   targets: Value,
   entropies: 'none' | 'needed',
 ): BlockStatistics {
-  const logits = gemm(x, weight, { transposeB: 'yes', bias });
+  const logits = product(x, weight, { transposeB: 'yes', bias });
   const probabilities = softmax(logits);
   const largest = reduceMax(logits, rowwise);
   const shifted = entropies === 'needed' ? sub(logits, largest) : undefined;

@@ -2,6 +2,7 @@ import { ArgumentError } from '@rlp/core';
 
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import { after } from '../autodiff/recompute.ts';
+import type { DataType } from '../graph/data-type.ts';
 import type { Value } from '../graph/graph.ts';
 import { type Dimension, formatShape } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
@@ -15,6 +16,8 @@ import {
   type Distribution,
   distributionOver,
   type HeadBlock,
+  type HeadProduct,
+  productsIn,
   sensitivity,
 } from './head-distribution.ts';
 
@@ -46,6 +49,8 @@ export interface TokenLogprobsOptions extends LogitsOptions {
    * without one of the entropies: no more products, and no `[N, V]` either. Both require `blocks`. Default `'keep'`.
    */
   readonly probabilities?: 'keep' | 'again' | 'expected';
+  /** Element type of the products with `weight`. All else keeps the type of `hidden`. Default: that type. */
+  readonly products?: DataType | undefined;
 }
 
 /** Result of {@link tokenLogprobs}. */
@@ -86,6 +91,7 @@ interface Head {
   readonly targets: Value;
   readonly rows: Value;
   readonly blocks: readonly HeadBlock[];
+  readonly product: HeadProduct;
   readonly cool: Cool;
   readonly mode: TableGradient;
   readonly probabilities: 'keep' | 'again' | 'expected';
@@ -117,6 +123,7 @@ export function tokenLogprobs(
   checkBlocks(weight, options);
   const { bias, temperature = 1, entropies = 'none', gradient = 'dense', probabilities = 'keep' } = options;
   const weights = options.blocks ?? [weight];
+  const product = productsIn(options.products);
   const cool: Cool = (x) => (temperature === 1 ? x : div(x, temperature));
   const rows = embedding(weight, targets, { gradient: 'rows' });
   let head: Head;
@@ -125,8 +132,8 @@ export function tokenLogprobs(
     [hidden, rows, ...weights, ...(bias ? [bias] : [])],
     () => {
       const cooled = cool(hidden);
-      const blocks = consecutive(weights, bias && cool(bias));
-      head = { cooled, targets, rows, blocks, cool, mode: gradient, probabilities };
+      const blocks = consecutive(weights, bias && cool(bias), product);
+      head = { cooled, targets, rows, blocks, product, cool, mode: gradient, probabilities };
       const expectedRows = probabilities === 'expected' ? 'needed' : 'none';
       distribution = distributionOver(cooled, blocks, targets, { entropies, expectedRows });
       const { logprobs, entropies: found } = distribution;
@@ -168,10 +175,10 @@ function checkBlocks(weight: Value, { blocks, bias, gradient, probabilities }: T
   );
 }
 
-function consecutive(weights: readonly Value[], bias: Value | undefined): HeadBlock[] {
+function consecutive(weights: readonly Value[], bias: Value | undefined, product: HeadProduct): HeadBlock[] {
   let first = 0;
   return weights.map((weight) => {
-    const block = { weight, bias, first };
+    const block = { weight, bias, first, product };
     first += Number(weight.shape[0]);
     return block;
   });
@@ -184,7 +191,7 @@ function headGradients(
   gradients: readonly (Value | undefined)[],
   [needsHidden, needsRows, ...needs]: readonly boolean[],
 ): (Value | undefined)[] {
-  const { cooled, targets, rows, blocks, cool, mode } = head;
+  const { cooled, targets, rows, blocks, product, cool, mode } = head;
   const column = (value: Value | undefined) => value && reshape(value, [value.shape[0]!, 1]);
   const [chosen, ofEntropies] = gradients.map(column);
   const rowGradient = chosen && mul(cooled, chosen);
@@ -204,7 +211,7 @@ function headGradients(
   };
   const ofWeight = (index: number) => {
     const { matrix, factor } = parts[index]!;
-    const expected = gemm(matrix, neg(times(cooled, factor)), { transposeA: 'yes' });
+    const expected = product(matrix, neg(times(cooled, factor)), { transposeA: 'yes' });
     return mode === 'dense' && rowGradient ? addRows(expected, targets, rowGradient) : expected;
   };
   const ofBias = () => {
@@ -230,13 +237,13 @@ interface Part {
 
 /** Parts of all blocks. Computed again, one after the other, each block waits for the term of the one before. */
 function partsOf(
-  { cooled, blocks, probabilities }: Head,
+  { cooled, blocks, product, probabilities }: Head,
   distribution: Distribution,
   chosen: Value | undefined,
   ofEntropies: Value | undefined,
 ): Part[] {
   const termOf = ({ matrix, factor }: Omit<Part, 'term'>, index: number) =>
-    times(gemm(matrix, blocks[index]!.weight), factor);
+    times(product(matrix, blocks[index]!.weight), factor);
   if (probabilities === 'keep') {
     const found = sensitivity(distribution, chosen, ofEntropies);
     return found.map((part, index) => ({ ...part, term: () => termOf(part, index) }));

@@ -79,6 +79,8 @@ function whyFailed(feeds: Tensors, cause: unknown): string {
   const gone = Object.keys(feeds).find((name) => feeds[name]!.location === 'none');
   if (gone !== undefined) return `input "${gone}" was freed before the run, with its store perhaps`;
   const said = messageOf(cause);
+  if (/requires f16 but the device does not support/i.test(said))
+    return "the device has no float16; use precision: 'float32' and weights: 'shared'";
   return /failed to allocate|out of memory|out of device memory|bad_alloc|cudaErrorMemoryAllocation/i.test(
     said,
   )
