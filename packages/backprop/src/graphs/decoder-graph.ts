@@ -2,6 +2,7 @@ import type { ModelConfig } from '@rlp/models';
 import {
   decoderHidden,
   headParameter,
+  type LinearLayer,
   linearLayers,
   parameterSpecs,
   type QuantizedForm,
@@ -56,6 +57,12 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
     const dropout = mode === 'training' ? (lora?.dropout ?? 0) : 0;
     const { picked } = layout;
     const drop = dropper(graph, picked.rows);
+    const adapt = (layer: LinearLayer, x: Value, y: Value) => {
+      const target = targets.get(layer.weight);
+      if (!target || !lora) return y;
+      const dropped = dropout > 0 ? drop.apply(x, target) : x;
+      return adapted({ target, scale: lora.scale / (1 - dropout), parameter }, dropped, y);
+    };
     let embedding: TableLookup | undefined;
     const blocks = trainingBlocks({
       graph,
@@ -72,21 +79,7 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       },
       product: (x, layer) =>
         form && quantized.has(layer.weight) ? quantizedProduct(x, layer, form, input) : undefined,
-      adapt: (layer, x, y) => {
-        const target = targets.get(layer.weight);
-        if (!target || !lora) return y;
-        const factor = ({ name }: ParameterSpec) => cast(parameter(name), x.type);
-        const factors = { down: factor(target.down), up: factor(target.up) };
-        if (dropout > 0) return corrected(y, drop.apply(x, target), factors, lora.scale / (1 - dropout));
-        const low = corrected(y, x, factors, lora.scale);
-        if (target.magnitude === undefined) return low;
-        const own = {
-          magnitude: parameter(target.magnitude.name),
-          base: parameter(layer.weight),
-          ...(layer.bias !== undefined && { bias: parameter(layer.bias) }),
-        };
-        return relengthened(low, { ...factors, ...own }, layer.order, lora.scale);
-      },
+      adapt,
     });
     const hidden = decoderHidden(config, tokens, blocks);
     const head = headParameter(config);
@@ -100,6 +93,33 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
       dropouts: [...drop.masks.values()].map(({ mask }) => mask),
     };
   };
+}
+
+/** A layer's output `y` with the correction of its input `x`, and in the lengths of DoRA. */
+function adapted(
+  {
+    target,
+    scale,
+    parameter,
+  }: {
+    readonly target: LoraTarget;
+    readonly scale: number;
+    readonly parameter: (name: string) => Value;
+  },
+  x: Value,
+  y: Value,
+): Value {
+  const { layer, down, up, magnitude } = target;
+  const factor = ({ name }: ParameterSpec) => cast(parameter(name), x.type);
+  const factors = { down: factor(down), up: factor(up) };
+  const low = corrected(y, x, factors, scale);
+  if (magnitude === undefined) return low;
+  const own = {
+    magnitude: parameter(magnitude.name),
+    base: parameter(layer.weight),
+    ...(layer.bias !== undefined && { bias: parameter(layer.bias) }),
+  };
+  return relengthened(low, { ...factors, ...own }, layer.order, scale);
 }
 
 /** Sets inputs of corrections to 0 where their masks say so. @param picked - Tokens of inputs that are not of all tokens. */
