@@ -18,7 +18,7 @@ export async function measureTrainStep(shape: BenchShape, options: MeasureOption
     executionProvider,
     profiling: profiling === 'operators' ? 'on' : 'runs',
   });
-  const backend = await createOnnxBackend(backendOptions(engine, shape));
+  const backend = await createOnnxBackend(backendOptions(engine, shape, options));
   const loss = policyLoss({ clipHigh: 0.2, proximal: 'behavior', correction: 'none' });
   const sequences = benchSequences(shape, ['behaviorLogprobs']);
   const step = async () => {
@@ -52,9 +52,10 @@ export async function measureTrainStep(shape: BenchShape, options: MeasureOption
   };
 }
 
-function backendOptions(engine: Engine, shape: BenchShape): OnnxBackendOptions {
+function backendOptions(engine: Engine, shape: BenchShape, { weights }: MeasureOptions): OnnxBackendOptions {
   return {
     engine,
+    precision: weights === 'float16' ? 'mixed' : 'float32',
     model: benchModel(shape),
     learningRate: 1e-4,
     optimizer: { weightDecay: 0.01, decay: 'all' },

@@ -1,6 +1,7 @@
 /**
  * Sampling, logprobs, two updates of the repository's model and sampling with the new weights on a provider, and the same on the processor.
- * One JSON line. `float16` is how far logprobs that were sampled in half precision are from their scores in float32.
+ * One JSON line. `float16` is how far logprobs that were sampled in half precision are from their scores in float32, and `mixed` how far loss and
+ * gradient norm of mixed precision are from those of float32, as a share.
  *
  *     node --conditions=@rlp/source --import tsx lab/gpu/agreement.ts PROVIDER [MODEL]
  */
@@ -35,6 +36,7 @@ for (const executionProvider of ['cpu', provider as 'webgpu' | 'cuda'] as const)
     losses.push((await backend.forwardBackward({ sequences }, crossEntropy)).loss);
     norms.push((await backend.optimStep()).gradientNorm);
   }
+  const mixed = await mixedPrecision(sequences).catch(() => undefined);
   const publication = await backend.publish({ as: 'shared' });
   await sampler.updateWeights(publication);
   const half = await inHalf?.updateWeights(publication).then(() => halfPrecision(inHalf));
@@ -45,11 +47,23 @@ for (const executionProvider of ['cpu', provider as 'webgpu' | 'cuda'] as const)
     losses,
     norms,
     half,
+    mixed: mixed && relative([losses[0]!, norms[0]!], mixed),
   });
   await backend.close();
   await sampler.close();
   await inHalf?.close();
   await engine.close();
+
+  async function mixedPrecision(sequences: readonly TrainingSequence[]): Promise<readonly number[]> {
+    const options = { engine, model, learningRate: 0, precision: 'mixed', store: 'mixed' } as const;
+    const other = await createOnnxBackend(options);
+    try {
+      const { loss } = await other.forwardBackward({ sequences }, crossEntropy);
+      return [loss, (await other.optimStep()).gradientNorm];
+    } finally {
+      await other.close();
+    }
+  }
 
   async function halfPrecision(other: InferenceBackend): Promise<number> {
     const completions = await other.sample({ prompt, count: 2, maxTokens: 16, seed: 'half' });
@@ -76,9 +90,11 @@ function largest(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return Math.max(...Array.from(a, (value, index) => Math.abs(value - b[index]!)));
 }
 
+function relative(a: readonly number[], b: readonly number[]): number {
+  return Math.max(...a.map((value, index) => Math.abs(value - b[index]!) / Math.abs(value)));
+}
+
 const [expected, found] = results as [(typeof results)[0], (typeof results)[0]];
-const relative = (a: readonly number[], b: readonly number[]) =>
-  Math.max(...a.map((value, index) => Math.abs(value - b[index]!) / Math.abs(value)));
 console.log(
   JSON.stringify({
     sameTokens: expected.tokens.join() === found.tokens.join(),
@@ -86,5 +102,6 @@ console.log(
     loss: relative(expected.losses, found.losses),
     gradientNorm: relative(expected.norms, found.norms),
     float16: found.half,
+    mixed: found.mixed,
   }),
 );

@@ -35,7 +35,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 const names = ['train-step', 'generate'] as const;
 
 /** Largest accepted differences from the processor: float32 in another order, and rounding to float16. */
-const bounds = { logprobs: 1e-3, loss: 1e-3, gradientNorm: 5e-3, float16: 0.05 };
+const bounds = { logprobs: 1e-3, loss: 1e-3, gradientNorm: 5e-3, float16: 0.05, mixed: 0.02 };
 
 async function card(): Promise<string> {
   if (values.software) return 'software driver';
@@ -137,9 +137,9 @@ if (values.software && !existsSync(software.VK_ICD_FILENAMES)) {
 }
 print(`Card: ${await card()}\n`);
 print(
-  '| provider | greedy tokens | logprobs, absolute | loss, relative | gradient norm, relative | float16 logprobs | verdict |',
+  '| provider | greedy tokens | logprobs, absolute | loss, relative | gradient norm, relative | float16 logprobs | mixed precision, relative | verdict |',
 );
-print('| --- | --- | --- | --- | --- | --- | --- |');
+print('| --- | --- | --- | --- | --- | --- | --- | --- |');
 const right: string[] = [];
 for (const provider of values.provider.split(',')) if (await agreement(provider)) right.push(provider);
 if (right.length > 0 && !values.software) {

@@ -15,6 +15,7 @@ const options: MeasureOptions = {
 };
 for (const [name, side, measure, weights] of [
   ['train-step', provider, measureTrainStep, 'shared'],
+  ['train-step', `${provider} in float16`, measureTrainStep, 'float16'],
   ['generate', provider, measureGenerate, 'shared'],
   ['generate', `${provider} in float16`, measureGenerate, 'float16'],
 ] as const) {

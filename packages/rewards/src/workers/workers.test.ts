@@ -45,7 +45,7 @@ async function open(options: Partial<RewardWorkersOptions> = {}) {
 }
 
 /** Long enough for what does not hang, on a busy machine. */
-const timeoutMs = 500;
+const timeoutMs = 1000;
 
 const groupOf = (responses: readonly string[]): TrajectoryGroup => groupAnswering(responses, undefined);
 
