@@ -262,13 +262,13 @@ describe('a hint', () => {
     expect(hint(places(4), { weight: 1 })).not.toContain('did you mean');
   });
 
-  it('lists up to twelve keys, and none of more', () => {
+  it('lists up to fifteen keys, and none of more', () => {
     const keys = (count: number) =>
       z.strictObject(
         Object.fromEntries(Array.from({ length: count }, (_, k) => [`k${k}`, z.number().optional()])),
       );
-    expect(hint(keys(12), { zzzzzzzz: 1 })).toContain('expected one of: k0, k1,');
-    expect(hint(keys(13), { zzzzzzzz: 1 })).toBe('Unrecognized option "zzzzzzzz"');
+    expect(hint(keys(15), { zzzzzzzz: 1 })).toContain('expected one of: k0, k1,');
+    expect(hint(keys(16), { zzzzzzzz: 1 })).toBe('Unrecognized option "zzzzzzzz"');
   });
 
   it('prefers a neighbour that lacks an s, or has one too many, to the same name elsewhere', () => {
