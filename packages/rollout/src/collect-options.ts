@@ -11,12 +11,12 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 
-/** Which collection this is, and what may end it early. */
+/** Name, signal and callbacks of a collection. */
 export interface CollectOptions<Metadata = unknown, Outcome = unknown> {
   /**
-   * Names the random streams together with the run's seed and the task's id: equal iterations of equal weights give
-   * equal trajectories. Pass the training iteration, so that a resumed run continues as the interrupted one would
-   * have. Defaults to the number of collections made by this manager.
+   * Names the random streams, together with the run's seed and the task's id. Equal iterations with equal weights give equal trajectories.
+   * Pass the training iteration, so that a resumed run continues as the interrupted one would have. Defaults to the number of collections
+   * made by this manager.
    */
   readonly iteration?: number | undefined;
   /** Index of the collection within the iteration. Each has different random streams. Default 0. */
@@ -25,22 +25,22 @@ export interface CollectOptions<Metadata = unknown, Outcome = unknown> {
   readonly signal?: AbortSignal | undefined;
   /** Called with a sentence while the collection waits for a sampler that does not answer. Default none. */
   readonly onNote?: ((text: string) => void) | undefined;
-  /** Called with each episode that ends, before its group does. An aborted episode has not ended. Default none. */
+  /** Called when an episode ends, before its group ends. An aborted episode has not ended. Default none. */
   readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
-  /** Called with each group as it ends, before those in front of it are there. Default none. */
+  /** Called when a group ends, possibly before groups in front of it are yielded. Default none. */
   readonly onGroup?: ((group: TrajectoryGroup<Metadata, Outcome>) => void) | undefined;
   /**
-   * Episodes of an earlier collection of this iteration and round. Groups whose names they have go on from them, with the same random
-   * streams. Others are left out. Default none.
+   * Episodes of an earlier collection with this iteration and round. Their groups continue from them, with the same random streams.
+   * Episodes of other groups are ignored. Default none.
    */
   readonly unfinished?: readonly Trajectory<Metadata, Outcome>[] | undefined;
 }
 
-/** How many trajectories, and how long. */
+/** Number of trajectories and limits of a collection. */
 export interface CollectRolloutsOptions<Metadata = unknown> {
   /** Where tasks come from. Whole groups are taken until there are enough trajectories. */
   readonly tasks: TaskSource<Metadata>;
-  /** At least so many are collected, unless aborted. */
+  /** Minimum number of trajectories. Fewer are collected only if the signal fires. */
   readonly minTrajectories: number;
   /** Replaces the manager's `maxTurns` for this collection. */
   readonly maxTurns?: number | undefined;

@@ -13,17 +13,17 @@ import { rolloutSchema } from './options.ts';
 import { RolloutManager } from './rollout-manager.ts';
 import type { RolloutStatistics } from './statistics.ts';
 
-/** Episodes of one task that an algorithm compares with each other: with a critic or a running baseline, none. */
+/** Default group sizes. PPO and REINFORCE have a critic or a running baseline, so they compare no episodes with each other. */
 const groupSizes = { ppo: 1, reinforce: 1, grpo: 8 } as const;
 
 const schema = rolloutSchema
   .omit({ concurrency: true })
   .extend({
-    /** Chooses the default of `groupSize`. Default `'ppo'`. */
+    /** Algorithm that decides the default of `groupSize`. Default `'ppo'`. */
     algorithm: z.enum(['ppo', 'reinforce', 'grpo']).default('ppo'),
     /** Trajectories sampled per task. Default 8 for `grpo`, otherwise 1. */
     groupSize: z.int().min(1).optional(),
-    /** Groups that run at the same time. 0 runs one after the other. Default 4. */
+    /** Groups that run at the same time. With 0 they run one after the other. Default 4. */
     numWorkers: z.int().min(0).default(4),
     /** Episodes per call of `collect`, rounded down to whole groups. Default 100. */
     maxEpisodes: z.int().min(1).default(100),
@@ -43,9 +43,7 @@ export type RolloutPolicy = Pick<RolloutDependencies, 'sampler' | 'tokenizer' | 
 /** Dependencies and options of {@link createRolloutCoordinator}. */
 export interface RolloutCoordinatorOptions<S extends State = State, Metadata = unknown>
   extends z.input<typeof schema> {
-  /**
-   * Makes the environment. Called once, by the first `collect`. One environment serves every worker.
-   */
+  /** Makes the environment, which all workers share. Called once, by the first `collect`. */
   readonly environment: () => Environment<S, Metadata> | PromiseLike<Environment<S, Metadata>>;
   /** Makes the policy. Called once, by the first `collect`. Its sampler batches the requests of all workers. */
   readonly policy: () => RolloutPolicy | PromiseLike<RolloutPolicy>;
@@ -56,21 +54,21 @@ export interface RolloutCoordinatorOptions<S extends State = State, Metadata = u
 /** Collects buffers of episodes. See {@link createRolloutCoordinator}. */
 export interface RolloutCoordinator<Metadata = unknown> extends AsyncDisposable {
   /**
-   * Collects the next buffer, whole groups in the order of their tasks. It is what `processBuffer` of a reward system takes.
+   * Collects the next buffer: whole groups in the order of their tasks. `processBuffer` of a reward system takes it.
    *
-   * Episodes that broke are in it with status `failed`, or left out, depending on `onFailure`. Once `signal` fires, or the
-   * coordinator closes, it resolves with what there is, unfinished episodes as `aborted`. Rejects with an `ArgumentError`
-   * once closed, and with the error of a factory that fails. The next call tries the factory again.
+   * Failed episodes have status `failed`, or are left out, depending on `onFailure`. If `signal` fires or the coordinator closes, the call
+   * resolves with what was collected, and unfinished episodes are `aborted`. It rejects with an `ArgumentError` once closed, and with the
+   * error of a factory that fails. The next call tries the factory again.
    */
   collect(options?: { readonly signal?: AbortSignal | undefined }): Promise<readonly Trajectory<Metadata>[]>;
   /** Counts over all buffers, or `undefined` before the first. */
   getStatistics(): RolloutStatistics | undefined;
-  /** Aborts what is under way and closes the policy. May be called again. */
+  /** Aborts running episodes and closes the policy. May be called again. */
   close(): Promise<void>;
 }
 
 /**
- * Puts an environment and a policy together, by factories, and collects episodes from them in buffers.
+ * Makes an environment and a policy by factories, and collects buffers of episodes from them.
  *
  * @throws OptionsError naming every problem at once, ArgumentError for a factory that is not a function.
  */

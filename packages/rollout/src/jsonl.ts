@@ -10,9 +10,9 @@ interface Waiting {
 }
 
 /**
- * Appends trajectories to a file, one at a time, and returns how many. The file is created if it is missing.
+ * Appends trajectories to a file, one at a time, and returns how many. Creates the file if it is missing.
  *
- * What was written before an error or an abort stays there, in whole lines. A last line that a crash cut short is removed first.
+ * Lines that were written before an error or an abort stay. A last line that a crash cut short is removed first.
  */
 export async function appendTrajectories(
   path: string,

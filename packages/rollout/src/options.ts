@@ -38,33 +38,33 @@ const schema = z.strictObject({
   /** Groups that run at the same time. Default 64. */
   concurrency: z.int().min(1).default(64),
   /**
-   * Episodes that run at the same time, over all groups. A group begins once there is room for all its members, so at least one
-   * group runs. Bounds what environments hold open. Default `Infinity`.
+   * Episodes that run at the same time, over all groups. Limits how many worlds environments hold open. A group begins once there is room
+   * for all its members, so at least one group runs. Default `Infinity`.
    */
   concurrentEpisodes: z.int().min(1).or(z.literal(Infinity)).default(Infinity),
   /** Maximum turns of the policy per episode. A longer episode is `truncated`. Default 16. */
   maxTurns: z.int().min(1).default(16),
   /** How tokens are drawn. Default 256 tokens per turn at temperature 1. */
   sampling: samplingSchema.prefault({}),
-  /** Tokens of prompt and completion together. The last turns get what is left of it. Defaults to the sampler's limit. */
+  /** Maximum tokens of prompt and completion together. The last turns get what is left of it. Defaults to the sampler's limit. */
   contextLength: z.int().min(2).optional(),
   /**
    * How a conversation continues after a response.
    *
-   * `'sampled'` appends what the chat template writes after the response to the tokens that were sampled, so a dialogue is
-   * one training row. `'template'` renders the whole conversation again. If the template rewrites history, each turn
-   * becomes its own row. Default `'sampled'`.
+   * `'sampled'` appends what the chat template writes after the response to the sampled tokens. A dialogue is then one training row.
+   * `'template'` renders the whole conversation again. If the template rewrites history, each turn becomes its own row. Default
+   * `'sampled'`.
    */
   history: z.enum(['sampled', 'template']).default('sampled'),
   /** Maximum duration of one call of `reset` or `updateState`, in milliseconds. Default 30000. */
   environmentTimeoutMs: timerMs.default(30_000),
   /**
-   * Longest time without any answer from the sampler while requests wait, in milliseconds. What waits has then failed.
-   * Default 1800000 (30 minutes).
+   * Maximum time without an answer from the sampler while requests wait, in milliseconds. The waiting requests then fail. Default 1800000
+   * (30 minutes).
    */
   samplerTimeoutMs: timerMs.default(1_800_000),
   /**
-   * What happens to failed trajectories. `'keep'` leaves them in their group with status `failed`. `'drop-member'` removes them,
+   * What happens to failed trajectories. `'keep'` leaves them in their group with status `failed`. `'drop-member'` removes them.
    * `'drop-group'` removes their whole group. `'stop'` throws their error. Default `'keep'`.
    */
   onFailure: z.enum(['keep', 'drop-member', 'drop-group', 'stop']).default('keep'),
@@ -124,10 +124,10 @@ export function requireAgentDependencies(owner: string, given: object): void {
 }
 
 /**
- * Checks that answers of `sampling.maxTokens` can fit the context at all. The default is never too long.
+ * Checks that a completion of `sampling.maxTokens` can fit the context at all. The default always fits.
  *
  * @param limit - What the sampler's context holds.
- * @throws OptionsError if no answer could be that long.
+ * @throws OptionsError if no completion could be that long.
  */
 export function requireAnswerRoom(
   owner: string,

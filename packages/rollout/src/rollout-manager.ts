@@ -43,7 +43,7 @@ import { Semaphore } from './semaphore.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
 import { WorldCounts } from './world-counts.ts';
 
-/** Rounds in a row that may bring nothing before `collectRollouts` gives up. */
+/** Rounds in a row without any trajectory before `collectRollouts` gives up. */
 const MAX_FRUITLESS_ROUNDS = 10;
 
 type Groups<Metadata, Outcome> = AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>>;
@@ -51,15 +51,15 @@ type Groups<Metadata, Outcome> = AsyncIterableIterator<TrajectoryGroup<Metadata,
 /**
  * Runs an environment against a policy. Takes tasks and returns groups of trajectories.
  *
- * The G members of a group share their initial state and their prompt's prefill. Later turns are requested concurrently,
- * so that a batching sampler batches them across members and groups. Random streams are named by (seed, iteration, task,
- * member, turn). Neither concurrency nor finishing order changes a sample. A failure is data. It gives a trajectory with
- * status `failed` that names the boundary, while the other members go on.
+ * The G members of a group share their initial state and their prompt's prefill. Later turns are requested concurrently, so a batching
+ * sampler batches them across members and groups. Random streams are named by (seed, iteration, task, member, turn), so neither concurrency
+ * nor finishing order changes a sample. A failure is data. Its trajectory has status `failed` and names the boundary, while the other
+ * members go on.
  */
 export class RolloutManager<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** Options with their defaults. */
   readonly options: ResolvedRolloutOptions;
-  /** Collections call `onEnded` and `onGroup` with the very objects that they yield. */
+  /** Collections call `onEnded` and `onGroup` with the same objects that they yield. */
   readonly tellsEarly = true;
   readonly #dependencies: RolloutDependencies<S, Metadata, Outcome>;
   readonly #counter = new RolloutCounter();
@@ -90,11 +90,11 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   }
 
   /**
-   * Collects one group per task and yields them in the order of `tasks`, each as soon as those before it are there.
+   * Collects one group per task and yields them in the order of `tasks`. A group is yielded as soon as those before it are.
    *
-   * A task that occurs twice gets two groups with different random streams. Once `signal` fires, groups under way are still
-   * yielded, with unfinished members `aborted`. Groups not begun are not yielded, and iteration ends
-   * without throwing. Leaving the loop early aborts what is left. Episodes that fail throw only under the failure policy `stop`.
+   * A task that occurs twice gets two groups with different random streams. Once `signal` fires, running groups are still yielded, with
+   * unfinished members `aborted`. Other groups are not yielded, and iteration ends without throwing. Leaving the loop early aborts the
+   * rest. Failed episodes throw only under the failure policy `stop`.
    */
   collectGroups(
     tasks: readonly Task<Metadata>[],
@@ -105,10 +105,11 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   }
 
   /**
-   * Goes on with episodes that a collection was stopped in, or that {@link unfinished} returned, and yields their groups.
+   * Continues episodes of a stopped collection, or those that {@link unfinished} returned, and yields their groups.
    *
-   * With equal weights they become what they would have become: their random streams have the same names. Episodes that are over stay as
-   * they are. Members that are missing begin. A state that the environment cannot go on from gives a trajectory with status `failed`.
+   * With equal weights they become what they would have become, because their random streams have the same names. Episodes that are over
+   * stay as they are. Missing members are started. A state that the environment cannot continue from gives a trajectory with status
+   * `failed`.
    *
    * @throws ArgumentError for a trajectory without a group.
    */
@@ -131,9 +132,9 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   }
 
   /**
-   * Collects one group per state, whose members all begin in it: forks from the middle of an episode.
+   * Collects one group per state. All its members begin in that state: forks from the middle of an episode.
    *
-   * Their steps begin with the fork. States are values, so any state of any episode will do.
+   * Their steps begin at the fork. States are values, so you can pass any state of any episode.
    */
   continueFrom(
     states: readonly EpisodeState<S, Metadata>[],
@@ -143,7 +144,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     return this.#collect(startsOfStates<S, Metadata, Outcome>(states, at), options, this.options);
   }
 
-  /** Counted when asked for, not when the first group is: two collections that wait to be read are two. */
+  /** Counts when a collection is requested, not when its first group is. So two collections that wait to be read are two. */
   #nextIteration({ iteration = this.#collections }: CollectOptions<Metadata, Outcome>): number {
     this.#collections += 1;
     return iteration;
@@ -252,10 +253,10 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   }
 
   /**
-   * Collects at least `minTrajectories` trajectories, whole groups at a time, in the order of their tasks.
+   * Collects at least `minTrajectories` trajectories, in whole groups and in the order of their tasks.
    *
-   * Resolves with fewer only once aborted, or when the failure policy left out everything, ten times in a row. Rejects with an
-   * `OptionsError` naming every problem of its options.
+   * Resolves with fewer only if aborted, or if the failure policy left out everything ten times in a row. Rejects with an `OptionsError`
+   * that names every problem of its options.
    */
   async collectRollouts(
     given: CollectRolloutsOptions<Metadata>,
@@ -281,8 +282,8 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   }
 
   /**
-   * The episodes of every group that was begun and not yet yielded, as they stand: those that run are `pending`, with the state that they can
-   * go on from. Plain data for a checkpoint. {@link resume} goes on with it, here or on another machine.
+   * Episodes of every group that was begun and not yet yielded. Running ones are `pending` and have the state to continue from. Plain data
+   * for a checkpoint. Pass it to {@link resume}, here or on another machine.
    */
   unfinished(): Trajectory<Metadata, Outcome>[] {
     return [...this.#running].flatMap((context) =>
@@ -290,7 +291,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     );
   }
 
-  /** Sends an event to the sinks of this manager: what others know of its episodes, such as their rewards. */
+  /** Sends an event about an episode to the sinks of this manager, such as its reward. */
   tell(event: RolloutEvent): void {
     this.#events.send(event);
   }
@@ -300,7 +301,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     return this.#events.isHeard;
   }
 
-  /** What runs at this moment, and what it waits for. */
+  /** What runs now, and what it waits for. */
   progress(): RolloutProgress {
     return progressOf([...this.#running], {
       queued: this.#limit.pendingCount,
@@ -311,8 +312,8 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   }
 
   /**
-   * Returns the notes since the last call. They say why conversations could not be extended, once per reason, and how many worlds could not
-   * be closed.
+   * Returns the notes since the last call. They say, once per reason, why conversations could not be extended, and how many worlds could
+   * not be closed.
    */
   takeNotes(): readonly string[] {
     return [...this.#counter.takeNotes(), ...this.#worlds.takeNotes()];
@@ -346,7 +347,7 @@ function keptOf<Metadata, Outcome>(
   return onFailure === 'drop-member' ? all.filter(({ status }) => status !== 'failed') : [];
 }
 
-/** Milliseconds without an answer before somebody is told. */
+/** Milliseconds without an answer before `onNote` is called. */
 const noteAfterMs = 30_000;
 
 function samplerWatchdog({ samplerTimeoutMs }: ResolvedRolloutOptions, onNote: CollectOptions['onNote']) {

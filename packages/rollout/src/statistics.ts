@@ -26,7 +26,7 @@ export interface RolloutStatistics {
   readonly averageTrajectoryLength: number;
   /** Mean sampled tokens per trajectory, or 0 before the first. */
   readonly averageTokens: number;
-  /** Live worlds of the environment's pools: those of now, and counts since the pools were made. Absent without pools. */
+  /** Live worlds in the environment's pools now, and counts since the pools were made. Absent without pools. */
   readonly worlds?: WorldPoolStatistics | undefined;
 }
 

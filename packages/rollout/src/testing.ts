@@ -40,13 +40,13 @@ export const chat: ChatRenderer = {
 /** Answers a prompt, drawing from the stream that the request names. */
 export type Speak = (prompt: string, stream: RandomStream) => string;
 
-/** How a {@link mockPolicy} behaves. */
+/** Options of {@link mockPolicy}. */
 export interface MockPolicyOptions {
-  /** By default always `ok`. */
+  /** Text of an answer. By default always `ok`. */
   readonly speak?: Speak | undefined;
   /** Milliseconds that a request takes. Default 0. */
   readonly delay?: ((request: SampleRequest) => number) | undefined;
-  /** Default 0. */
+  /** Version of the weights. Default 0. */
   readonly policyVersion?: (() => number) | undefined;
 }
 
@@ -55,12 +55,12 @@ export interface RecordingSampler extends Sampler {
   readonly requests: SampleRequest[];
 }
 
-/** Whom a test collects with. */
+/** A policy with a sampler that records. */
 export interface MockPolicy extends RolloutPolicy {
   readonly sampler: RecordingSampler;
 }
 
-/** A policy that says what `speak` says, cut at the token budget, a character a token. Logprobs are −0.5 each. */
+/** A policy that says what `speak` says, one character per token, cut at the token budget. Each logprob is −0.5. */
 export function mockPolicy({
   speak = () => 'ok',
   delay,
@@ -95,7 +95,7 @@ export function mockPolicy({
   return { sampler, tokenizer: characters, chat };
 }
 
-/** A world that shows the task's prompt and the number of the turn, such as `Why?0`, and is over after `turns` (1) responses. */
+/** An environment that shows the task's prompt and the number of the turn, such as `Why?0`. It ends after `turns` responses. Default 1. */
 export function mockEnvironment({ turns = 1 }: { readonly turns?: number | undefined } = {}): Environment {
   return {
     reset: ({ prompt }) => ({ prompt, response: '', stepCount: 0 }),

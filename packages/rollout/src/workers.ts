@@ -15,11 +15,11 @@ const entry = import.meta.url.endsWith('.ts') ? './rollout.worker.ts' : './rollo
  *     const pool = await createRolloutWorkers({ module: new URL('./worker.ts', import.meta.url), workers: 4 });
  *     const rollouts = pooledRollouts(pool, { groupSize: 8 }); // a training loop takes it
  *
- * The module's export is a function that returns environment, sampler and tokenizer ({@link GroupWorkerParts}), or a promise of them. Each worker
- * calls it once. A worker that ends or hangs is replaced, and its job is done again. One is started at once, to see whether the module can be used.
+ * The module's export is a function that returns environment, sampler and tokenizer ({@link GroupWorkerParts}), or a promise of them. Each
+ * worker calls it once. A worker that ends or hangs is replaced, and its job is done again. One worker starts at once to check the module.
  *
- * @throws OptionsError naming every problem; MissingPeerError without `@rlp/sandbox`; ThreadError of
- *   `@rlp/sandbox/threads` for a module that cannot be loaded.
+ * @throws OptionsError naming every problem; MissingPeerError without `@rlp/sandbox`; ThreadError of `@rlp/sandbox/threads` for a module
+ *   that cannot be loaded.
  */
 export async function createRolloutWorkers<Metadata = unknown, Outcome = unknown>(
   options: RolloutWorkersOptions,

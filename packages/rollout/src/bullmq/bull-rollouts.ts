@@ -32,7 +32,7 @@ interface Waiting<Group> {
 /**
  * Group jobs on a queue of BullMQ. Workers of {@link serveBullRollouts} run them.
  *
- * A job's name is its id in the queue, so a controller that begins again finds the jobs that it sent before, and their groups. If Redis loses
+ * The id of a job in the queue is its name. So a restarted controller finds the jobs that it sent before, and their groups. If Redis loses
  * a job, the controller sends it again.
  */
 export class BullRollouts<Metadata = unknown, Outcome = unknown>

@@ -21,7 +21,7 @@ export async function callSampler<Result>(
   }
 }
 
-/** Context of a call. Its signal is made when it is asked for: that takes longer than most calls. */
+/** Context of a call. Its signal is made on first access, because that takes longer than most calls. */
 export function lazily<Context extends object>(own: AbortController, context?: Context) {
   return {
     ...(context as Context),

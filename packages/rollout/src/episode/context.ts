@@ -8,10 +8,10 @@ import {
   type ToolSchema,
 } from '@rlp/core';
 
-/** What an environment shows the policy, text or a conversation. */
+/** What an environment shows the policy: text or a conversation. */
 export type View = string | readonly Message[];
 
-/** What turns a view into tokens. */
+/** Converts a view to tokens. */
 export interface Encoding {
   /** Turns text into tokens and back. */
   readonly tokenizer: Tokenizer;

@@ -32,8 +32,8 @@ export function withLastView(conversation: readonly Message[], view: View | unde
 }
 
 /**
- * Adds tool calls to the conversation and the steps of an episode. Calls come from the environment's messages, or else
- * from the text, if the chat format finds some there.
+ * Adds tool calls to the conversation and to the steps of an episode. The calls are those of the environment's messages. If there are none,
+ * the chat format reads calls from the text.
  */
 export function withToolCalls(
   conversation: readonly Message[],
@@ -67,7 +67,7 @@ function continuedText(before: readonly Message[], view: string): string | undef
   return before.length > 0 && view.startsWith(seen) ? view.slice(seen.length) : undefined;
 }
 
-/** Whether the messages begin with the conversation so far. The environment may word the last answer in its own way. */
+/** Whether the messages begin with the conversation so far. The environment may reword the last answer. */
 function isContinued(before: readonly Message[], view: readonly Message[]): boolean {
   if (before.length === 0 || view.length < before.length) return false;
   return before.every(({ role, content }, place) => {

@@ -12,7 +12,7 @@ import { withLastView, withToolCalls } from './conversation.ts';
 import type { Episode } from './group-context.ts';
 import type { Ending } from './guarded.ts';
 
-/** An episode's record, and what only the manager needs to know of it. */
+/** Record of an episode, with counts that only the manager needs. */
 export interface EpisodeOutcome<Metadata = unknown, Outcome = unknown> {
   readonly trajectory: Trajectory<Metadata, Outcome>;
   /** Turns whose prompt did not continue the tokens before it. */
@@ -22,7 +22,7 @@ export interface EpisodeOutcome<Metadata = unknown, Outcome = unknown> {
   readonly error?: RlpError | undefined;
   /** Steps that another collection made and counted. Default none. */
   readonly carriedSteps?: number | undefined;
-  /** Whether it was over before this collection. */
+  /** Whether the episode ended before this collection. */
   readonly isCarried?: boolean | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface End {
   readonly termination: Termination;
 }
 
-/** Asks the environment what it has to say about an episode that came to its end. */
+/** Record of an episode that reached its end, with transcript, outcome and metrics of the environment. */
 export async function finish<S extends State, Metadata, Outcome>(
   episode: Episode<S, Metadata, Outcome>,
   { status, termination }: End,
@@ -47,7 +47,7 @@ export async function finish<S extends State, Metadata, Outcome>(
   return ended(episode, record(episode, { messages }, { status, termination, ...said }));
 }
 
-/** The record of an episode that an error ended. Throws errors that are neither the environment's nor the sampler's. */
+/** Record of an episode that an error ended. Rethrows errors that come from neither environment nor sampler. */
 export function brokenOutcome<S extends State, Metadata, Outcome>(
   episode: Episode<S, Metadata, Outcome>,
   error: unknown,
@@ -64,7 +64,7 @@ export function brokenOutcome<S extends State, Metadata, Outcome>(
   return { ...ended(episode, { ...trajectory, failure }), error: error as RlpError };
 }
 
-/** The record of an episode that a signal stopped. */
+/** Record of an episode that a signal stopped. */
 export function abortedOutcome<S extends State, Metadata, Outcome>(
   episode: Episode<S, Metadata, Outcome>,
 ): EpisodeOutcome<Metadata, Outcome> {
@@ -72,8 +72,8 @@ export function abortedOutcome<S extends State, Metadata, Outcome>(
 }
 
 /**
- * An episode as it stood when the environment answered last, with the state that it can go on from. Its messages are as the
- * environment showed them, because the next prompt continues them.
+ * An episode as it stood after the environment's last answer, with the state to continue from. Its messages are as the environment showed
+ * them, because the next prompt continues them.
  */
 export function unfinished<S extends State, Metadata, Outcome>(
   { context, index, member }: Episode<S, Metadata, Outcome>,
@@ -95,7 +95,7 @@ export function unfinished<S extends State, Metadata, Outcome>(
   };
 }
 
-/** The outcome of an episode, once it is told to those who watch. */
+/** Outcome of an ended episode. Sinks and `onEnded` get it first. */
 function ended<S extends State, Metadata, Outcome>(
   episode: Episode<S, Metadata, Outcome>,
   trajectory: Trajectory<Metadata, Outcome>,

@@ -71,7 +71,7 @@ export async function nextTurn<S extends State, Metadata, Outcome>(
   return { turn, completion: completions[0]!, sampleMs };
 }
 
-/** Appends what the policy did in a turn. */
+/** Appends a turn to the steps and the conversation. */
 async function recordStep<S extends State, Metadata, Outcome>(
   episode: Episode<S, Metadata, Outcome>,
   { turn: { state, view, prompt }, completion, sampleMs }: Answered<S>,
@@ -98,7 +98,7 @@ async function recordStep<S extends State, Metadata, Outcome>(
   context.events.sampled(episode);
 }
 
-/** Adds what the environment took to the step that it answered. */
+/** Adds the environment's time to the step that it answered. */
 function timeEnvironment({ steps }: Progress<State>, environmentMs: number): void {
   const step = steps.pop()!;
   steps.push({ ...step, timing: { ...step.timing!, environmentMs } });
@@ -111,7 +111,7 @@ function answer<S extends State, Metadata, Outcome>(
   return environment.updateState(turn.state, text, tokens.length);
 }
 
-/** The turn after the environment answered the last step, or how the episode ended. */
+/** The next turn after the environment answered the last step, or the end of the episode. */
 export async function afterAnswer<S extends State, Metadata, Outcome>(
   context: GroupContext<S, Metadata, Outcome>,
   progress: Progress<S>,
@@ -129,7 +129,7 @@ export async function afterAnswer<S extends State, Metadata, Outcome>(
   return promptAfter(context, progress, lastView);
 }
 
-/** The turn after the last step, or the end if there is no room for one. */
+/** The turn after the last step, or the end of the episode if the context is full. */
 async function promptAfter<S extends State, Metadata, Outcome>(
   { environment, dependencies, options }: GroupContext<S, Metadata, Outcome>,
   progress: Progress<S>,
@@ -171,7 +171,7 @@ export async function draw<S extends State, Metadata, Outcome>(
   }: {
     readonly count: number;
     readonly path: readonly (string | number)[];
-    /** Those who wait for it. */
+    /** Members that wait for the completions. */
     readonly members: readonly Pick<Member<S>, 'waitsFor'>[];
   },
 ): Promise<{ readonly completions: readonly Completion[]; readonly sampleMs: number | undefined }> {

@@ -7,7 +7,7 @@ import type { Encoding } from './context.ts';
 import type { GuardedEnvironment } from './guarded.ts';
 import type { Member } from './member.ts';
 
-/** What a rollout runs on. */
+/** Dependencies of rollouts. */
 export interface RolloutDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
   extends Encoding {
   /** The world that the policy acts in. */
@@ -16,7 +16,7 @@ export interface RolloutDependencies<S extends State = State, Metadata = unknown
   readonly sampler: Sampler;
   /** Milliseconds since any fixed point, such as `() => performance.now()`. By default steps have no `timing`. */
   readonly clock?: (() => number) | undefined;
-  /** Takes the events of all episodes. It cannot slow or fail them. Default none. */
+  /** Receives the events of all episodes. It cannot slow them or make them fail. Default none. */
   readonly onEvent?: RolloutSink | readonly RolloutSink[] | undefined;
 }
 
@@ -27,11 +27,11 @@ export interface GroupStart<S extends State, Metadata, Outcome> {
   readonly groupId: string;
   /** State that every member begins in. Default: what the environment's `reset` returns. */
   readonly state?: S | undefined;
-  /** Members that another collection began, by their place. The others begin. */
+  /** Members that another collection began, by their place. The others start anew. */
   readonly carried?: ReadonlyMap<number, Trajectory<Metadata, Outcome>> | undefined;
 }
 
-/** Everything the episodes of one group have in common. */
+/** What the episodes of one group share. */
 export interface GroupContext<S extends State, Metadata, Outcome> extends GroupStart<S, Metadata, Outcome> {
   readonly dependencies: RolloutDependencies<S, Metadata, Outcome>;
   readonly environment: GuardedEnvironment<S, Metadata, Outcome>;

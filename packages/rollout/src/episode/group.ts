@@ -10,9 +10,10 @@ import { resumeEpisode } from './resume-episode.ts';
 type Opening<S extends State> = { readonly state: S } & ({ readonly end: End } | { readonly turn: Turn<S> });
 
 /**
- * Runs the G episodes of one task. They share their initial state and one request to the sampler for their first
- * turn. From there each goes its own way. Members that another collection began go on from where they stood. Never rejects because of
- * an environment or a sampler. Their errors are outcomes with status `failed`, or `aborted` once the signal fired.
+ * Runs the G episodes of one task. They share their initial state and one request to the sampler for their first turn. Members that another
+ * collection began continue from where they stood.
+ *
+ * Never rejects because of an environment or a sampler. Their errors are outcomes with status `failed`, or `aborted` once the signal fired.
  */
 export async function runGroup<S extends State, Metadata, Outcome>(
   context: GroupContext<S, Metadata, Outcome>,

@@ -17,7 +17,7 @@ import { lazily } from './boundary.ts';
 import type { View } from './context.ts';
 import { remembered } from './unchanged.ts';
 
-/** What an environment says about an episode that ended in a state. */
+/** What an environment says about an episode that ended. */
 export interface Ending<Outcome> {
   readonly transcript?: readonly Message[] | undefined;
   readonly outcome?: Outcome | undefined;
@@ -58,9 +58,10 @@ interface Limits {
 }
 
 /**
- * Wraps an environment with checks and limits. Errors of a method become an `EnvironmentError` that names it. `reset` and
- * `updateState` must return a state within their time limit, and `updateState` must leave the given one as it is. Every call throws the
- * signal's reason once aborted.
+ * Wraps an environment with checks and limits.
+ *
+ * An error of a method becomes an `EnvironmentError` that names the method. `reset` and `updateState` must return a state within their time
+ * limit. `updateState` must not change the state it gets. Every call throws the signal's reason once aborted.
  */
 export function guarded<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
@@ -146,13 +147,13 @@ function checkedState<S extends State>(method: string, state: S): S {
   );
 }
 
-/** Without `return` an episode would never be over. */
+/** Checks for a boolean, because an episode without one would never end. */
 function checkedEnd(isOver: boolean): boolean {
   if (typeof isOver === 'boolean' || isPromiseLike(isOver)) return isOver;
   throw new EnvironmentError(`expected true or false, got ${String(isOver)}`);
 }
 
-/** A number that is not finite could not be written as JSON. */
+/** Checks that metrics are finite, because JSON cannot hold other numbers. */
 function checkedMetrics(metrics: Readonly<Record<string, number>> | undefined) {
   for (const [name, value] of Object.entries(metrics ?? {})) {
     if (Number.isFinite(value)) continue;

@@ -1,6 +1,6 @@
 import type { Message, State, Step, Trajectory } from '@rlp/core';
 
-/** What an episode has gathered so far. */
+/** Progress of an episode so far. */
 export interface Progress<S extends State> {
   readonly steps: Step[];
   /** The state that the next turn is sampled in. Absent before the environment was reset. */
@@ -9,14 +9,14 @@ export interface Progress<S extends State> {
   splits: number;
   splitReason?: string | undefined;
   policyVersion: number;
-  /** How it stood when the environment answered last. An episode goes on from there. */
+  /** Steps and messages at the environment's last answer. An unfinished episode continues from there. */
   answered: { readonly steps: number; readonly messages: readonly Message[] };
 }
 
-/** Whom an episode waits for. */
+/** What an episode waits for. */
 export type WaitsFor = 'start' | 'sampler' | 'environment' | 'nothing';
 
-/** One episode of a group, as others may look at it while it runs. */
+/** One episode of a group. Its progress can be read while it runs. */
 export interface Member<S extends State, Metadata = unknown, Outcome = unknown> {
   progress: Progress<S>;
   /** Present once it ended. */
@@ -24,7 +24,7 @@ export interface Member<S extends State, Metadata = unknown, Outcome = unknown> 
   waitsFor: WaitsFor;
   /** Steps that another collection made. Default none. */
   carriedSteps?: number;
-  /** When it began, on the rollout's clock. */
+  /** Start of the episode, in milliseconds of the rollout's clock. */
   readonly sinceMs: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function emptyProgress<S extends State>(policyVersion: number, state?: S)
   };
 }
 
-/** Whether an episode came to an end that it cannot go on from. */
+/** Whether an episode ended for good, so that it cannot be continued. */
 export function isOver({ status }: Pick<Trajectory, 'status'>): boolean {
   return status !== 'aborted' && status !== 'pending';
 }

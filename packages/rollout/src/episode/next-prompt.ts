@@ -32,11 +32,11 @@ export interface LastTurn {
 }
 
 /**
- * Tokens of the next turn's prompt. What was sampled is never tokenised again.
+ * Tokens of the next turn's prompt. Sampled tokens are never tokenised again.
  *
- * With `history: 'sampled'`, a conversation is extended by what its template writes after the assistant's turn. With
- * `'template'`, and for prompts of plain text, the whole prompt is rendered, and only what follows the last response is
- * appended. A prompt that continues in neither way stands alone.
+ * With `history: 'sampled'`, a conversation is extended by what its template writes after the assistant's turn. With `'template'`, and for
+ * prompts of plain text, the whole prompt is rendered, and only the part after the last response is appended. If neither continues the
+ * tokens so far, the prompt stands alone.
  */
 export function nextPrompt(
   next: NextView,
@@ -61,7 +61,7 @@ interface Context {
   readonly text: string;
 }
 
-/** Texts of prompts that were made here, so that a conversation is not decoded from its beginning at each turn. */
+/** Texts of prompts that were made here, so that a conversation is not decoded from its start at each turn. */
 const promptTexts = new WeakMap<
   readonly TokenId[],
   { readonly tokenizer: Tokenizer; readonly text: string }
@@ -78,7 +78,7 @@ function contextOf({ promptTokens, tokens }: Step, tokenizer: Tokenizer): Contex
 /** Tokens before a text that its decoding can depend on. Characters and the space before a word are shorter. */
 const nearTokens = 32;
 
-/** What tokens add to the text of those before. Undefined if that text changes with them. */
+/** Text that tokens add to the text of those before. Undefined if they change that text. */
 function textBehind(
   before: readonly TokenId[],
   tokens: readonly TokenId[],
@@ -91,10 +91,10 @@ function textBehind(
 }
 
 /**
- * The context with what the template writes after the last response, or why it cannot be had. Undefined for plain text.
+ * The context with what the template writes after the last response, or why that is impossible. Undefined for plain text.
  *
- * If the template renders the whole conversation as a continuation of the context, that is it. Otherwise the template
- * rewrites history, and the text behind the response is found by a marker.
+ * If the rendered conversation continues the context, it is used as it is. Otherwise the template rewrites history, and a marker finds the
+ * text after the response.
  */
 function sampledHistory(
   { view, tools }: NextView,
@@ -141,7 +141,7 @@ function continued(text: string, context: Context): string | undefined {
 /**
  * The tokens of `addition` appended to the context. Undefined unless the result decodes to exactly both texts.
  *
- * Tokenizers differ in how text begins, so the addition is also tried behind the last token and behind an end token.
+ * Tokenizers treat the start of a text differently. So the addition is also tried after the last token and after an end token.
  */
 function append({ tokens, text }: Context, addition: string, tokenizer: Tokenizer): TokenId[] | undefined {
   if (addition === '') return [...tokens];
@@ -172,10 +172,10 @@ function encodeBehind(
 }
 
 /**
- * The continuation without the end of the turn that was sampled already.
+ * The continuation without the end of the turn that was already sampled.
  *
- * A response that ended with an end token has its turn end up to that token. One that ended with a stop string may have
- * the beginning of the continuation. One that was cut by its length has nothing of it.
+ * A response that ended with an end token contains its turn's end up to that token. One that ended with a stop string may contain the
+ * beginning of the continuation. One that was cut by its length contains none of it.
  */
 function afterEnding(
   { turnEnd, text }: { readonly turnEnd: string; readonly text: string },
@@ -212,7 +212,7 @@ function isTurn(message: Message | undefined, text: string): boolean {
   );
 }
 
-/** Whether a content is what is left of a text without its calls: its two ends, or its lines in order. */
+/** Whether a content is a text without its calls: both ends of the text, or some of its lines in order. */
 function isRest(content: string, text: string): boolean {
   let from = 0;
   while (from < content.length && content[from] === text[from]) from += 1;

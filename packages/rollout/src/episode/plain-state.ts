@@ -1,6 +1,6 @@
 /**
- * Where a state holds what JSON would lose or change, such as `state.seen is a Map`. Undefined if it is plain data: text, finite numbers,
- * `true`, `false`, `null`, lists and plain objects. A field that is `undefined` is left out by JSON, which changes nothing.
+ * Place in a state of what JSON would lose or change, such as `state.seen is a Map`. Undefined for plain data: text, finite numbers,
+ * `true`, `false`, `null`, lists and plain objects. JSON leaves out a field that is `undefined`, which changes nothing.
  */
 export function lostInJson(
   value: unknown,

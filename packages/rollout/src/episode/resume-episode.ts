@@ -6,8 +6,8 @@ import type { Episode } from './group-context.ts';
 import { isOver, type Progress } from './member.ts';
 
 /**
- * Goes on with an episode that another collection began, as that collection would have: the streams of its next turns have the same
- * names. One that is over stays as it is. A state that the environment cannot go on from fails the episode.
+ * Continues an episode that another collection began. Its next turns have the random streams that they would have had there. An episode
+ * that is over stays as it is. A state that the environment cannot continue from fails the episode.
  */
 export async function resumeEpisode<S extends State, Metadata, Outcome>(
   episode: Episode<S, Metadata, Outcome>,

@@ -10,7 +10,7 @@ import {
 import type { ResolvedRolloutOptions } from '../options.ts';
 import { callSampler, lazily } from './boundary.ts';
 
-/** What a turn is sampled from. */
+/** Request for the completions of one turn. */
 export interface TurnRequest {
   readonly prompt: readonly TokenId[];
   readonly maxTokens: number;
@@ -19,7 +19,7 @@ export interface TurnRequest {
   readonly seed: string;
 }
 
-/** How a turn is sampled, and what may end the wait for it. */
+/** Options of sampling, and what may end the wait for it. */
 interface TurnLimits {
   readonly options: ResolvedRolloutOptions;
   readonly signal: AbortSignal;

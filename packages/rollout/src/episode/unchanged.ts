@@ -48,9 +48,9 @@ function changedField(before: object, inside: readonly Remembered[], state: obje
 }
 
 /**
- * Remembers a state. A group shares its first state, so a change of it would reach the other members unseen.
+ * Remembers a state. The members of a group share their first state, so a change by one would reach the others.
  *
- * @returns Throws an `EnvironmentError` if the state has changed since: a field, or a list or object that a field holds.
+ * @returns A check that throws an `EnvironmentError` if the state has changed since: a field, or a list or object that a field holds.
  */
 export function remembered(state: State): () => void {
   const before = { ...state };

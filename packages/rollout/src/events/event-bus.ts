@@ -30,7 +30,7 @@ type Told = RolloutEvent extends infer Event
     : never
   : never;
 
-/** Sends events to sinks. Without a sink nothing is computed. A sink that fails is noted once and called again. */
+/** Sends events to sinks. Without a sink nothing is computed. A failing sink is noted once and still called. */
 export class EventBus {
   readonly #sinks: readonly RolloutSink[];
   readonly #note: (text: string) => void;
@@ -73,14 +73,14 @@ export class EventBus {
     });
   }
 
-  /** The policy answered: its last step. */
+  /** The policy answered. Sends its last step. */
   sampled(source: Source): void {
     if (!this.isHeard) return;
     const { steps } = source.member.progress;
     this.#tell(source, { type: 'turn-sampled', index: steps.length - 1, step: steps.at(-1)! });
   }
 
-  /** The environment answered: what it shows now. */
+  /** The environment answered. Sends what it shows now. */
   answered(source: Source, view: View): void {
     if (!this.isHeard) return;
     const { messages: before, steps } = source.member.progress;
@@ -122,7 +122,7 @@ export class EventBus {
   }
 }
 
-/** Messages of a view beyond the conversation before it. */
+/** Messages that a view adds to the conversation. */
 function added(before: readonly Message[], view: View, observation: View): readonly Message[] {
   if (typeof observation !== 'string') return observation === view ? view.slice(before.length) : observation;
   return observation === '' ? [] : [{ role: 'user', content: observation }];

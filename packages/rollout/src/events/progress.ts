@@ -2,33 +2,33 @@ import type { State } from '@rlp/core';
 import type { GroupContext } from '../episode/group-context.ts';
 import type { Member, WaitsFor } from '../episode/member.ts';
 
-/** An episode that runs. */
+/** A running episode. */
 export interface RunningEpisode {
   /** Id of its trajectory. */
   readonly episode: string;
   readonly task: string;
   /** Responses so far. */
   readonly turns: number;
-  /** Whom it waits for. */
+  /** What it waits for. */
   readonly waitsFor: WaitsFor;
-  /** Since it began. Absent without a clock. */
+  /** Milliseconds since it began. Absent without a clock. */
   readonly ageMs?: number | undefined;
 }
 
 /** What runs at one moment. */
 export interface RolloutProgress {
-  /** Groups that wait for others to end, that run, and that were yielded since the manager was made. */
+  /** Groups that are queued and that run, and those that were yielded since the manager was made. */
   readonly groups: { readonly queued: number; readonly running: number; readonly yielded: number };
-  /** Episodes of the groups that run. */
+  /** Episodes of the running groups. */
   readonly episodes: {
     readonly running: number;
     readonly ended: number;
-    /** Of those that run. `start` is the environment's `reset`. */
+    /** Running episodes by what they wait for. `start` is the environment's `reset`. */
     readonly waitingFor: Readonly<Record<'start' | 'sampler' | 'environment', number>>;
   };
-  /** Tokens sampled per second, over the last ten. Absent without a clock. */
+  /** Tokens sampled per second over the last ten seconds. Absent without a clock. */
   readonly tokensPerSecond?: number | undefined;
-  /** The episode that runs longest. Absent if none runs. */
+  /** The episode that has run longest. Absent if none runs. */
   readonly slowest?: RunningEpisode | undefined;
 }
 
@@ -71,7 +71,7 @@ function stateOf<S extends State>({ progress, waitsFor, sinceMs }: Member<S>, no
   return { turns: progress.steps.length, waitsFor, ...ageMs };
 }
 
-/** Progress as a line for people. */
+/** Progress as one line of text. */
 export function progressLine({ groups, episodes, tokensPerSecond, slowest }: RolloutProgress): string {
   const { running, ended, waitingFor } = episodes;
   const seconds = (ms: number | undefined) => (ms === undefined ? '' : ` in ${(ms / 1000).toFixed(1)} s`);

@@ -16,8 +16,10 @@ import * as z from 'zod';
 const shownCharacters = 400;
 
 /**
- * A sink that writes a line per event, for debugging: what the policy saw, said and with which probability, the tools it called and what
- * they returned, what the environment added, how the episode ended and what it earned.
+ * A sink that writes a line per event, for debugging.
+ *
+ * The lines show what the policy saw and said with which probability, its tool calls and their results, the environment's answers, how the
+ * episode ended, and its reward.
  *
  * @param write - Takes a line without its line break, such as `console.debug`.
  */
@@ -89,11 +91,11 @@ function millis(ms: number | undefined): string {
 }
 
 const recordSchema = z.strictObject({
-  /** Records every n-th trajectory, beginning with the first. Default 1. */
+  /** Records every n-th trajectory, starting with the first. Default 1. */
   every: z.int().min(1).default(1),
   /**
-   * `'episode-ended'` records episodes that ended, aborted ones included. `'reward-given'` waits for the reward, and records it too.
-   * `'trajectory-learned'` records what was learned from, with the advantages of tokens and steps. Default `'episode-ended'`.
+   * `'episode-ended'` records episodes that ended, aborted ones included. `'reward-given'` waits for the reward and records it too.
+   * `'trajectory-learned'` records trajectories that were trained on, with the advantages of tokens and steps. Default `'episode-ended'`.
    */
   on: z.enum(['episode-ended', 'reward-given', 'trajectory-learned']).default('episode-ended'),
 });
@@ -104,13 +106,13 @@ const withWrite = recordSchema.extend({
 
 /** Options of {@link recordTrajectories}. */
 export interface RecordTrajectoriesOptions extends z.input<typeof recordSchema> {
-  /** Which of them to record. `score` is there unless episodes are recorded as they end. Default: all. */
+  /** Chooses the trajectories to record. `score` is absent with `on: 'episode-ended'`. Default: all. */
   readonly when?:
     | ((trajectory: Trajectory, score: Omit<RecordedTrajectory, 'trajectory'> | undefined) => boolean)
     | undefined;
-  /** Text of each token of a step. Viewers colour tokens by it. Default: texts of tokens are not recorded. */
+  /** Returns the text of each token of a step. Viewers colour tokens by it. By default these texts are not recorded. */
   readonly tokenTexts?: ((tokens: readonly TokenId[]) => readonly string[]) | undefined;
-  /** Takes a line of JSON without its line break, as `parseRecords` of `@rlp/core` and `rlp view` read it. A promise is not awaited. */
+  /** Receives a line of JSON without its line break. `parseRecords` of `@rlp/core` and `rlp view` read it. A promise is not awaited. */
   readonly write: (line: string) => unknown;
 }
 

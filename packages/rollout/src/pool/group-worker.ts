@@ -9,10 +9,10 @@ import {
 import type { RolloutDependencies } from '../episode/group-context.ts';
 import { RolloutManager } from '../rollout-manager.ts';
 
-/** What a worker runs jobs with. */
+/** Dependencies of a worker. */
 export interface GroupWorkerParts<S extends State = State, Metadata = unknown, Outcome = unknown>
   extends RolloutDependencies<S, Metadata, Outcome> {
-  /** Takes over the weights that jobs name. Default: jobs with weights are refused. */
+  /** Takes over the weights that jobs bring. Without it, jobs with weights are refused. */
   readonly inference?: InferenceEngine | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface GroupWorker<Metadata = unknown, Outcome = unknown> {
   ): Promise<TrajectoryGroup<Metadata, Outcome>>;
 }
 
-/** The worker's side of a pool, for your own queue: takes jobs, and returns their groups. */
+/** The worker's side of a pool, for your own queue. It takes jobs and returns their groups. */
 export function groupWorker<S extends State, Metadata, Outcome>(
   parts: GroupWorkerParts<S, Metadata, Outcome>,
 ): GroupWorker<Metadata, Outcome> {

@@ -20,9 +20,9 @@ import { startsOfTasks } from '../group-starts.ts';
 import { type ResolvedRolloutOptions, rolloutSchema } from '../options.ts';
 
 const schema = rolloutSchema.extend({
-  /** Name of the run. Jobs of other runs in the same queue have other names. Default `'run'`. */
+  /** Name of the run. Keeps its jobs apart from those of other runs in the same queue. Default `'run'`. */
   run: z.string().min(1).default('run'),
-  /** Forms of weights that workers can read. Default adapter and checkpoint. */
+  /** Forms of weights that workers can read. Default `['adapter', 'checkpoint']`. */
   accepts: z
     .array(z.enum(['adapter', 'checkpoint']))
     .min(1)
@@ -69,9 +69,9 @@ export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements In
   }
 
   /**
-   * Collects one group per task and yields them in the order of `tasks`, as `RolloutManager` does: names, random streams and groups are the same.
+   * Collects one group per task and yields them in the order of `tasks`. Names, random streams and groups are those of `RolloutManager`.
    *
-   * A job that no worker could do gives a group whose trajectories have status `failed`, or none, or an error, as `onFailure` says.
+   * A job that no worker could do gives a group of trajectories with status `failed`, no group, or an error, depending on `onFailure`.
    */
   async *collectGroups(
     tasks: readonly Task<Metadata>[],

@@ -42,7 +42,7 @@ export class RolloutWorkers<Metadata = unknown, Outcome = unknown>
     this.workers = options.workers;
   }
 
-  /** Workers that ended or were ended, which others replaced. */
+  /** Workers that ended or were ended, and were replaced. */
   get ended(): number {
     return this.#threads.ended;
   }
@@ -66,7 +66,7 @@ export class RolloutWorkers<Metadata = unknown, Outcome = unknown>
     }
   }
 
-  /** Ends the workers and the jobs under way. May be called again. */
+  /** Ends the workers and the running jobs. May be called again. */
   close(): Promise<void> {
     return this.#threads.close();
   }

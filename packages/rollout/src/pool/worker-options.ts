@@ -13,15 +13,15 @@ const workerModuleSchema = z.strictObject({
 
 /** Schema of {@link RolloutWorkersOptions}. */
 export const workersSchema = workerModuleSchema.extend({
-  /** Workers. Default: the number of cores minus one, at least 1. */
+  /** Number of workers. Default: the number of cores minus one, at least 1. */
   workers: z.int().positive().optional(),
-  /** `'thread'`, or `'process'` for code that may end its process. Default `'thread'`. */
+  /** Where workers run. `'process'` is for code that may end its process. Default `'thread'`. */
   kind: z.enum(['thread', 'process']).default('thread'),
-  /** Times that a job is tried when its worker ends or takes too long. Default 3. */
+  /** Maximum attempts of a job whose worker ends or takes too long. Default 3. */
   attempts: z.int().positive().default(3),
-  /** Milliseconds that a job may take before its worker is ended. Default 1 800 000. */
+  /** Maximum duration of a job, in milliseconds. Its worker is then ended. Default 1800000 (30 minutes). */
   timeoutMs: timerMs.default(1_800_000),
-  /** Milliseconds that a worker may take to load the module. Default 120 000. */
+  /** Maximum time that a worker takes to load the module, in milliseconds. Default 120000 (2 minutes). */
   startMs: timerMs.default(120_000),
 });
 

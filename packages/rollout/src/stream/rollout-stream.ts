@@ -21,19 +21,19 @@ import {
 export type { RolloutStreamState, StreamedRollouts };
 
 const schema = z.strictObject({
-  /** Groups of a batch: those that you learn from between two publications of weights. Default 8. */
+  /** Groups per batch. You learn from one batch between two publications of weights. Default 8. */
   batch: z.int().min(1).default(8),
-  /** Groups under way at once. Defaults to `batch` times `overSampling`. */
+  /** Groups that run at the same time. Defaults to `batch` times `overSampling`. */
   inFlight: z.int().min(1).optional(),
   /**
-   * Groups that compete for each place in a batch. Without `keep` the first that finish get it. The others are carried on into the next
+   * Groups that compete for each place in a batch. Without `keep` the first to finish get it. The others are carried over into the next
    * batches. Default 1.
    */
   overSampling: z.number().min(1).default(1),
   /**
-   * Batches that may pass between the start of a group and its own batch. Groups begin only as far ahead as that allows, and one that
-   * reaches the limit is waited for. Groups that `overSampling` carried on may be `overSampling` − 1 batches older, rounded up. Default no
-   * limit.
+   * Maximum batches between the start of a group and its own batch. Groups begin only as far ahead as that allows, and the stream waits for
+   * a group that reaches the limit. Groups that `overSampling` carried over may be `overSampling` − 1 batches older, rounded up. Default
+   * `Infinity`.
    */
   maxStaleness: z.int().nonnegative().or(z.literal(Infinity)).default(Infinity),
 });
@@ -58,17 +58,17 @@ export interface RolloutStreamOptions<Metadata = unknown, Outcome = unknown> ext
   /** Where tasks come from. */
   readonly tasks: TaskSource<Metadata>;
   /**
-   * How much a group is worth keeping, such as the variance of its rewards. Each batch gets the best of `batch` times `overSampling`
-   * new groups. The others compete once more, for the next batch, and are then dropped. Default: the first that finish are kept.
+   * Value of a group, such as the variance of its rewards. Each batch gets the best of `batch` times `overSampling` new groups. The others
+   * compete once more in the next batch and are then dropped. Default: the first to finish are kept.
    */
   readonly keep?: ((group: TrajectoryGroup<Metadata, Outcome>) => number | Promise<number>) | undefined;
-  /** Ends the stream. `saveState` then has what was under way. */
+  /** Ends the stream. `saveState` then has the unfinished groups. */
   readonly signal?: AbortSignal | undefined;
   /** Called with a sentence while the stream waits for a sampler that does not answer. Default none. */
   readonly onNote?: ((text: string) => void) | undefined;
   /** Called with each episode that ends, before its group does. Default none. */
   readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
-  /** Continues where another stream stood. Default: from the beginning. */
+  /** State of another stream to continue from. Default: from the beginning. */
   readonly resume?: RolloutStreamState | undefined;
 }
 
@@ -80,10 +80,11 @@ export interface RolloutStream<Metadata = unknown, Outcome = unknown>
 }
 
 /**
- * Groups as they finish, without end: a straggler delays only itself. Learn from `batch` groups, publish, and ask for the next.
+ * Groups in the order in which they finish, without end. A straggler delays only itself. Learn from `batch` groups, publish, and ask for
+ * the next.
  *
- * Each group is a function of the seed, of its place among the groups begun, of its task and of the weights. Which groups make a batch
- * depends on timing, by design. Leaving the loop aborts what is under way.
+ * A group is a function of the seed, of its place among the begun groups, of its task and of the weights. Which groups form a batch depends
+ * on timing, by design. Leaving the loop aborts running groups.
  *
  * @throws OptionsError naming every problem at once, ArgumentError if the manager runs fewer groups than `inFlight`.
  */

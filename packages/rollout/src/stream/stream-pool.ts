@@ -25,7 +25,7 @@ export interface RolloutStreamState {
   readonly taskCursor: number;
   /** Episodes of the groups that were begun and not yielded. */
   readonly unfinished: readonly Trajectory[];
-  /** Batch that was being filled when each of these groups began, by the name of the group. By default they count as begun just now. */
+  /** Batch that was being filled when each group began, by the group's name. By default they count as begun just now. */
   readonly startBatches?: Readonly<Record<string, number>> | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface StreamedGroup<Metadata, Outcome> {
   readonly batch: number;
   /** Present once it ended. */
   group?: TrajectoryGroup<Metadata, Outcome>;
-  /** What it is worth, once somebody asked. */
+  /** Its value, once `keep` returned it. */
   score?: number;
 }
 
@@ -53,7 +53,7 @@ function extraOf(batch: number, overSampling: number): number {
   return Math.ceil(batch * (overSampling - 1));
 }
 
-/** What a pool goes by. */
+/** Options of a {@link StreamPool}. */
 interface PoolOptions<Metadata> {
   readonly tasks: TaskSource<Metadata>;
   readonly batch: number;
@@ -64,8 +64,10 @@ interface PoolOptions<Metadata> {
 }
 
 /**
- * The groups of a stream that were begun and not yielded. New ones begin as others end, until the candidates of a batch are ready besides
- * those that `inFlight` allows to run: a consumer that learns slowly stops them.
+ * The groups of a stream that were begun and not yielded.
+ *
+ * New groups begin as others end. Besides the running ones that `inFlight` allows, only the candidates of one batch are held ready. So a
+ * slow consumer stops new groups.
  */
 export class StreamPool<Metadata, Outcome> {
   readonly #rollouts: StreamedRollouts<Metadata, Outcome>;
@@ -109,7 +111,7 @@ export class StreamPool<Metadata, Outcome> {
     return this.#running.size === 0 && (this.#isExhausted || !this.#mayBegin());
   }
 
-  /** Begins what may begin, and resolves once the condition holds or the stream ends. Throws what a collection threw. */
+  /** Begins what may begin. Resolves once the condition holds or the stream ends. Rejects with what a collection threw. */
   async until(condition: () => boolean): Promise<void> {
     for (;;) {
       this.#fill();
@@ -122,8 +124,8 @@ export class StreamPool<Metadata, Outcome> {
   }
 
   /**
-   * The group for the next place of the batch: the first that ended, as long as all others can still have a place in time. `undefined` if that
-   * place belongs to a group that runs.
+   * The group for the next place of the batch: the first that ended, as long as all others can still get a place in time. `undefined` if
+   * that place belongs to a running group.
    */
   next(): StreamedGroup<Metadata, Outcome> | undefined {
     const { batch, overSampling, maxStaleness } = this.#options;
@@ -136,7 +138,7 @@ export class StreamPool<Metadata, Outcome> {
     return this.ready.find((group) => due(group) <= tight);
   }
 
-  /** Whether the groups that compete for a batch have ended: enough new ones, and those that would be too old for the next. */
+  /** Whether the groups that compete for a batch have ended: enough new ones, and all that would be too old for the next. */
   hasCandidates(): boolean {
     const { batch, overSampling, maxStaleness } = this.#options;
     if (this.#fresh < batch + extraOf(batch, overSampling)) return false;
@@ -153,7 +155,7 @@ export class StreamPool<Metadata, Outcome> {
     return [...this.#running, ...this.ready, ...this.#carried];
   }
 
-  /** The best groups for the rest of the batch, in the order in which they began. Those that lost compete once more, if they are not too old. */
+  /** The best groups for the rest of the batch, in the order in which they began. The others compete once more if they are not too old. */
   async best(
     keep: (group: TrajectoryGroup<Metadata, Outcome>) => number | Promise<number>,
   ): Promise<StreamedGroup<Metadata, Outcome>[]> {

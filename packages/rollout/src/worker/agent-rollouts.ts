@@ -18,7 +18,7 @@ import type { RolloutDependencies } from '../episode/group-context.ts';
 import { type RolloutOptions, requireAgentDependencies } from '../options.ts';
 import { RolloutManager } from '../rollout-manager.ts';
 
-/** What a policy that decides on actions acts in. Everything but the sampler and its texts is as in a rollout. */
+/** Dependencies of {@link agentRollouts}. A policy takes the place of sampler, tokenizer and chat format. */
 export interface AgentRolloutDependencies<S extends State, Metadata, Outcome>
   extends Omit<RolloutDependencies<S, Metadata, Outcome>, 'sampler' | 'tokenizer' | 'chat'> {
   /** Decides what to do in each state. */
@@ -28,9 +28,9 @@ export interface AgentRolloutDependencies<S extends State, Metadata, Outcome>
 /**
  * A rollout manager for a policy that decides on actions instead of tokens, such as a remote model, a script or a person.
  *
- * A tool call is written as `<tool_call>{"name": …, "arguments": …}</tool_call>` to the environment, as `withTools` of `@rlp/env` reads
- * it. `terminate` ends the episode with that reason. Steps have the tokens and logprobs that the policy tells, and no prompt tokens, so
- * they can be scored, but rows for training cannot be made of them.
+ * The environment gets a tool call as `<tool_call>{"name": …, "arguments": …}</tool_call>`, which `withTools` of `@rlp/env` reads.
+ * `terminate` ends the episode with that reason. Steps have the tokens and logprobs that the policy reports, but no prompt tokens. So they
+ * can be scored, but not turned into training rows.
  *
  * @throws OptionsError naming every problem at once.
  */
@@ -63,7 +63,7 @@ interface View {
   readonly tools: readonly unknown[] | undefined;
 }
 
-/** Views by number: what stands for them where a rollout has the tokens of a prompt. */
+/** Views by number. The numbers are the tokens of prompts. */
 class ViewTable {
   readonly #views = new Map<TokenId, View>();
   #next = 0;
@@ -91,7 +91,7 @@ class ViewTable {
   }
 }
 
-/** Asks the policy where a rollout asks a sampler. */
+/** A sampler that asks the policy. */
 class AgentSampler implements Sampler {
   readonly policyVersion = 0;
   readonly #policy: AgentPolicy;
@@ -124,7 +124,7 @@ function completionOf({ action, logprobs }: PolicyDecision): Completion {
   };
 }
 
-/** What ends an episode. No text of a policy is this. */
+/** Ends an episode. No policy writes this text. */
 const terminate = '\u0000terminate';
 
 function textOf(action: Action): string {

@@ -19,7 +19,7 @@ const dependencySchema = z.strictObject({
   tasks: needed.tasks,
 });
 
-/** What a worker runs, and on which tasks. */
+/** Dependencies of {@link RLRolloutWorker}. */
 export interface RolloutWorkerDependencies<S extends State, Metadata, Outcome> {
   /** Runs the episodes: a `RolloutManager`, or `agentRollouts` for a policy that decides on actions. */
   readonly rollouts: RolloutManager<S, Metadata, Outcome>;
@@ -27,13 +27,13 @@ export interface RolloutWorkerDependencies<S extends State, Metadata, Outcome> {
   readonly tasks: TaskSource<Metadata>;
 }
 
-/** One episode, as the step-level pipeline takes it. */
+/** One episode, in the form that the step-level pipeline takes. */
 export interface WorkedEpisode<Metadata = unknown, Outcome = unknown> {
   /** Its steps. */
   readonly steps: readonly StepData[];
   /** The whole conversation, for the reward function. */
   readonly messages: readonly Message[];
-  /** What the reward function compares with: the metadata of the task. */
+  /** What the reward function compares with: the task's metadata. */
   readonly groundTruth: Metadata | undefined;
   readonly trajectory: Trajectory<Metadata, Outcome>;
 }
@@ -41,8 +41,8 @@ export interface WorkedEpisode<Metadata = unknown, Outcome = unknown> {
 /**
  * Runs one episode at a time and returns its steps.
  *
- * As many calls in a row as the manager has members in a group give the members of one group: they begin in the same state. Calls at the
- * same time run once. An episode that fails is an episode with status `failed` and its cause.
+ * Calls in a row return the members of one group, which begin in the same state. Then the next group begins. Calls at the same time share
+ * the run of their group. A failed episode has status `failed` and its cause.
  */
 export class RLRolloutWorker<S extends State = State, Metadata = unknown, Outcome = unknown> {
   readonly #rollouts: RolloutManager<S, Metadata, Outcome>;
