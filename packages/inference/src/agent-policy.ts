@@ -23,7 +23,7 @@ const schema = requestSchema.extend({
   temperature: z.number().nonnegative().optional(),
   /** Name of the tool whose call is the action `terminate`. By default no tool ends the episode. */
   terminateTool: z.string().min(1).optional(),
-  /** Milliseconds that one attempt may take. Default 60 000. */
+  /** Maximum time of one attempt, in milliseconds. Default 60000. */
   timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(60_000),
 });
 
@@ -73,11 +73,13 @@ export function scriptedAgentPolicy(decisions: readonly (Action | string)[]): Ag
 }
 
 /**
- * A policy behind a server with an OpenAI-compatible chat endpoint. It shows the server text or messages, and takes the first tool call
- * of the answer as its action, else the text. It reports no logprobs, so its episodes are for evaluation.
+ * A policy behind a server with an OpenAI-compatible chat endpoint.
  *
- * @throws OptionsError naming every problem at once. `getAction` rejects with an ArgumentError for an observation that is neither text
- *   nor messages, with a SamplerError if the server fails or is too late, and with the signal's reason once aborted.
+ * It sends text or messages to the server. Its action is the first tool call of the answer, or else the text. It reports no logprobs, so
+ * its episodes are for evaluation.
+ *
+ * @throws OptionsError naming every problem at once. `getAction` rejects with an ArgumentError for an observation that is neither text nor
+ *   messages, with a SamplerError if the server fails or is too late, and with the signal's reason once aborted.
  */
 export function chatAgentPolicy(given: ChatAgentPolicyOptions): AgentPolicy {
   const options = parseOptions('chatAgentPolicy', schema, given);
@@ -102,7 +104,7 @@ export function chatAgentPolicy(given: ChatAgentPolicyOptions): AgentPolicy {
   };
 }
 
-/** The decision that an answer of the server stands for. */
+/** The decision in an answer of the server. */
 function actionOf(client: JsonClient, body: unknown, terminateTool: string | undefined) {
   const answer = answerSchema.safeParse(body).data;
   if (answer === undefined) throw unusable(client, 'expected a chat completion, got another body');

@@ -24,9 +24,9 @@ export function isBackend(value: unknown): value is InferenceBackend | Promise<I
 }
 
 /**
- * Starts the backend of a name.
+ * Starts the backend with this name.
  *
- * @throws ArgumentError for a name that is not known, or options that it does not read or lacks.
+ * @throws ArgumentError for an unknown name, or for options that it does not read or lacks.
  */
 export async function backendNamed(name: BackendName, options: NamedBackend): Promise<InferenceBackend> {
   switch (name) {

@@ -23,14 +23,14 @@ export interface ScoreOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A policy that {@link InferenceModule} puts a text interface on. */
+/** A policy that {@link InferenceModule} wraps in a text interface. */
 export interface InferenceBackend extends Sampler, TokenScorer, InferenceEngine {
   readonly tokenizer: Tokenizer;
-  /** Turns conversations into prompts. Absent for a model without a chat format. */
+  /** Turns conversations into prompts. Absent if the model has no chat format. */
   readonly renderer?: ChatRenderer | undefined;
-  /** Most tokens a prompt and its completion have together. */
+  /** Maximum tokens of a prompt and its completion together. */
   readonly contextLength: number;
-  /** Tokens that the model knows. At least as many as its tokenizer's. */
+  /** Size of the model's vocabulary. At least that of its tokenizer. */
   readonly vocabularySize: number;
   /** Full logits of given text, `T · V` numbers for each request. */
   scoreLogits(

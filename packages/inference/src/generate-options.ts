@@ -2,7 +2,7 @@ import { parseOptions, type StopReason, type TokenId } from '@rlp/core';
 import * as z from 'zod';
 import { samplingFields } from './sampling/options.ts';
 
-/** Some text of one completion, as it becomes certain. */
+/** Text of one completion that has become certain. */
 export interface TextEvent {
   /** Index of the prompt. */
   readonly prompt: number;
@@ -13,9 +13,9 @@ export interface TextEvent {
 
 /** One completion as text. */
 export interface GeneratedText {
-  /** Without the end token, cut before a stop string. */
+  /** Text without the end token, cut before a stop string. */
   readonly text: string;
-  /** Everything that was sampled. Shape: `[T]`. */
+  /** All sampled tokens. Shape: `[T]`. */
   readonly tokens: readonly TokenId[];
   /** `ln π(tokens[t] | …)` at the sampling temperature before filters. Shape: `[T]`. */
   readonly logprobs: readonly number[];

@@ -13,7 +13,7 @@ import { StandardDecoder } from './decoding/standard-decoder.ts';
 import { WeightWatch } from './decoding/weight-watch.ts';
 import { Scorer } from './scoring/scorer.ts';
 
-/** What the program is started with. */
+/** Options that the program starts with. */
 export interface GenerationProgramOptions extends DecoderOptions {
   readonly prefillTokens: number;
   readonly promptLookup: number;
@@ -32,8 +32,8 @@ export interface TokenEvent {
 /** Methods of the generation program. */
 export type GenerationProgram = {
   /**
-   * Completes one prompt, from the next `begin` on, so that requests made together start together. Emits a
-   * {@link TokenEvent} for each token if events are wanted.
+   * Completes one prompt, starting with the next `begin`, so that requests made together start together. Emits a {@link TokenEvent} for
+   * each token if events are wanted.
    */
   generate(
     argument: {
@@ -43,7 +43,7 @@ export type GenerationProgram = {
     },
     call: CallContext,
   ): Promise<GeneratedGroup>;
-  /** Starts the requests that came since the last one. */
+  /** Starts the requests that arrived since the last call. */
   begin(argument: undefined, call: CallContext): void;
   /** Ends one completion of a request early. */
   finish(argument: { readonly id: number; readonly member: number }, call: CallContext): void;
@@ -62,7 +62,7 @@ export type GenerationProgram = {
   close(argument: undefined, call: CallContext): Promise<void>;
 };
 
-/** Runs inside the engine: prefill, decoding, sampling and scoring. Only tokens and their numbers cross. */
+/** Runs inside the engine: prefill, decoding, sampling and scoring. Only tokens and their numbers leave it. */
 export default async function startGeneration(
   host: EngineHost,
   options: GenerationProgramOptions,
@@ -121,7 +121,7 @@ async function prepareDecoder(host: EngineHost, options: GenerationProgramOption
   }
 }
 
-/** Where requests wait for the signal to begin. */
+/** Holds requests until the signal to begin. */
 class StartingLine {
   readonly #waiting: (() => void)[] = [];
 

@@ -32,7 +32,10 @@ import { type OfferedTool, type ToolResponses, toolSchema } from './tool-calls.t
 
 /** Options of {@link InferenceModule.create}. */
 export interface InferenceModuleOptions {
-  /** Backend from `createOnnxSampler`, `createVllmSampler`, `scriptedBackend` or your own code, or the name of one. The module closes it. Required. */
+  /**
+   * Backend from `createOnnxSampler`, `createVllmSampler`, `scriptedBackend` or your own code, or the name of a backend. The module closes
+   * it. Required.
+   */
   readonly backend: InferenceBackend | Promise<InferenceBackend> | BackendName;
   /** Folder of the model, if `backend` is a name. Default: none. */
   readonly model?: string | undefined;
@@ -43,10 +46,9 @@ export interface InferenceModuleOptions {
 }
 
 /**
- * A policy to generate with and to ask for probabilities, as text or as tokens.
+ * A policy that generates and scores, with text or with tokens.
  *
- * The backend does the work. The module turns prompts and responses into tokens and back. Concurrent calls are
- * batched together.
+ * The backend does the work. The module converts prompts and responses to tokens and back. Concurrent calls are batched together.
  */
 export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   readonly backend: InferenceBackend;
@@ -59,11 +61,11 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   }
 
   /**
-   * A module over a backend, once that has started. Rejects as the backend does.
+   * Creates a module once its backend has started. Rejects as the backend does.
    *
    *     InferenceModule.create({ backend: 'vllm', model: 'folder/of/the/model', url: 'http://127.0.0.1:8000' })
    *
-   * @throws ArgumentError for a name that is not known, or a backend that is none.
+   * @throws ArgumentError for an unknown name, or for a value that is not a backend.
    */
   static async create(options: InferenceModuleOptions): Promise<InferenceModule> {
     const { backend, renderer } = options;
@@ -79,12 +81,12 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return this.backend.shares;
   }
 
-  /** Tokens that the model knows. At least as many as its tokenizer's. */
+  /** Size of the model's vocabulary. At least that of its tokenizer. */
   get vocabularySize(): number {
     return this.backend.vocabularySize;
   }
 
-  /** Bytes that sequences of so many tokens take while they are sampled, 0 if the backend cannot tell. */
+  /** Bytes that sequences with this many tokens need while they are sampled. 0 if the backend cannot tell. */
   cacheBytes(tokens: number): number {
     return this.backend.cacheBytes?.(tokens) ?? 0;
   }
@@ -98,12 +100,12 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return this.backend.policyVersion;
   }
 
-  /** Most tokens a prompt and its completion have together. */
+  /** Maximum tokens of a prompt and its completion together. */
   get contextLength(): number {
     return this.backend.contextLength;
   }
 
-  /** Draws `count` completions of a prompt given as tokens. See core's `Sampler`. */
+  /** Samples `count` completions of a prompt given as tokens. See core's `Sampler`. */
   sample(request: SampleRequest): Promise<readonly Completion[]> {
     return this.backend.sample(request);
   }
@@ -122,8 +124,8 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
    * Completes prompts, all of them at once.
    *
    * @returns `count` completions of the first prompt, then of the second, and so on. Shape: `[prompts · count]`.
-   * @throws OptionsError, ArgumentError (a prompt that does not fit), SamplerError, or the signal's reason. One prompt
-   * that fails stops the others.
+   * @throws OptionsError, ArgumentError (a prompt that does not fit), SamplerError, or the signal's reason. A failing prompt stops the
+   *   others.
    */
   async generate(prompts: readonly Prompt[], options: GenerateOptions = {}): Promise<GeneratedText[]> {
     const resolved = resolveGenerateOptions(options);
@@ -147,7 +149,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   }
 
   /**
-   * Completes one prompt piece by piece: text as it becomes certain.
+   * Streams the completion of one prompt: pieces of text as they become certain.
    *
    *     for await (const text of inference.stream('Once upon a time')) process.stdout.write(text);
    *
@@ -164,10 +166,10 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   }
 
   /**
-   * Completes prompts with tools on offer, and separates the calls from the text.
+   * Completes prompts with tools, and separates the calls from the text.
    *
-   * The chat template shows the tools to the model. Calls are recognised in the forms of `toolCallFormats` of `@rlp/core`. They
-   * are returned, not carried out.
+   * The chat template shows the tools to the model. Calls are recognised in the forms of `toolCallFormats` of `@rlp/core`. They are
+   * returned, not executed.
    *
    * @throws ArgumentError if the model has no chat template; else what {@link InferenceModule.generate} throws.
    */
@@ -220,7 +222,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
    * Logprobs of given responses: `ln π(response[t] | prompt, response[<t])`.
    *
    * @returns One array for each response, one number for each of its tokens.
-   * @throws ArgumentError if prompts and responses differ in number or do not fit the context.
+   * @throws ArgumentError if the numbers of prompts and responses differ, or if they do not fit the context.
    */
   async getLogprobs(
     prompts: readonly Prompt[],
@@ -231,7 +233,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return (await this.backend.scoreTokens(requests, options)).map(({ logprobs }) => logprobs);
   }
 
-  /** Entropies in nats of the distributions that given responses' tokens come from. Shaped as {@link InferenceModule.getLogprobs}. */
+  /** Entropies of the distributions of given responses' tokens, in nats. Same shape as {@link InferenceModule.getLogprobs}. */
   async getEntropies(
     prompts: readonly Prompt[],
     responses: readonly Response[],
@@ -241,7 +243,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return (await this.backend.scoreTokens(requests, options)).map(({ entropies }) => entropies);
   }
 
-  /** Full logits that given responses' tokens come from, for exact KL divergences. Large: `T · V` numbers a response. */
+  /** Full logits of the distributions of given responses' tokens, for exact KL divergences. Large: `T · V` numbers per response. */
   async getLogits(
     prompts: readonly Prompt[],
     responses: readonly Response[],
@@ -270,7 +272,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   }
 }
 
-/** One prompt in place of a list of them is a common slip, and text would count as a list of letters. */
+/** Refuses a single prompt in place of a list. Text would count as a list of letters. */
 function requireList(owner: string, what: string, value: unknown): void {
   if (Array.isArray(value)) return;
   throw new ArgumentError(`${owner}: expected a list of ${what}, got ${typeof value}: put it in brackets`);

@@ -16,48 +16,52 @@ export const onnxSamplerSchema = z.strictObject({
   /** Model to sample from, from `loadModel` or `createModel` of `@rlp/models`. Required. */
   model: object<LanguageModel>('a model from loadModel or createModel', 'weights'),
   /**
-   * Name of the store in the engine that holds the weights. An existing store made from this model is shared, with a
-   * trainer for example. Otherwise the store is created from the model's weights. Default `'policy'`.
+   * Name of the store in the engine that holds the weights. An existing store made from this model is shared, for example with a trainer.
+   * Otherwise the store is created from the model's weights. Default `'policy'`.
    *
-   * The store lives until its trainer or the engine closes, or the engine deletes it. A checkpoint passed to `updateWeights` is
-   * written to the store and so reaches everybody who shares it.
+   * The store lives until its trainer or the engine closes, or the engine deletes it. `updateWeights` writes a checkpoint into the store,
+   * so it reaches everything that shares it.
    */
   store: z.string().min(1).default('policy'),
-  /** Maximum sequences that run at once. Further sequences wait. Default 16. */
+  /** Maximum sequences that run at the same time. Further sequences wait. Default 16. */
   maxSequences: z.int().min(1).max(1024).default(16),
   /** Maximum tokens of a prompt and its completion together. Defaults to the model's context, at most 2048. */
   contextLength: z.int().min(2).optional(),
   /**
-   * How sessions hold the weights. `'shared'` reads them in place, so new weights cost nothing. Use it for training.
-   * `'packed'` copies them into the session. That is faster for large models but takes seconds and memory per update. Use it
-   * for serving. `'int8'` copies the linear layers in 8 bits, in blocks of 64 that share a scale. That is faster for few sequences at a
-   * time and slower for many. An update compiles the session again. Sampled logprobs then differ a little from those that scoring gives
-   * in float32, so train with a sampler correction. Requires `operators: 'fused'` on the provider `cpu`. `'float16'` copies all weights in half
-   * precision and keeps keys and values in it, in half the memory. It needs a sampler correction too, and the provider `cuda` or `webgpu`.
-   * Default `'shared'`.
+   * How sessions hold the weights.
+   *
+   * `'shared'` reads them in place, so new weights cost nothing. Use it for training. `'packed'` copies them into the session. That is
+   * faster for large models but takes seconds and memory per update. Use it for serving.
+   *
+   * `'int8'` copies the linear layers in 8 bits, in blocks of 64 that share a scale. It is faster for few sequences at a time and slower
+   * for many. An update compiles the session again. It requires `operators: 'fused'` on the provider `cpu`. `'float16'` copies all weights
+   * in half precision, and keeps keys and values in it, in half the memory. It requires the provider `cuda` or `webgpu`. With both, sampled
+   * logprobs differ a little from float32 scores, so train with a sampler correction. Default `'shared'`.
    */
   weights: z.enum(['shared', 'packed', 'int8', 'float16']).default('shared'),
   /**
-   * Operators of the graphs. `'fused'` uses ONNX Runtime's own operators, `'portable'` those of them that WebGPU has too, `'standard'`
-   * only those of the ONNX standard. Default: the first of them that the provider has. On `cpu` a head dimension that is not a multiple
-   * of 8 needs `'standard'`.
+   * Operators of the graphs. `'fused'` uses ONNX Runtime's own operators. `'portable'` uses those of them that WebGPU has too. `'standard'`
+   * uses only those of the ONNX standard. Default: the first of these that the provider has. On `cpu`, a head dimension that is not a
+   * multiple of 8 needs `'standard'`.
    */
   operators: z.enum(['fused', 'portable', 'standard']).optional(),
   /**
-   * Prompt tokens computed at once, padding included. Prompts of more than 64 tokens are computed in parts of at most 256. While
-   * sequences run, parts get a share between two of their tokens: that of the sequences that wait, at least an eighth. Default 2048.
+   * Prompt tokens computed at once, padding included. Default 2048.
+   *
+   * Prompts of more than 64 tokens are computed in parts of at most 256. While sequences run, these parts get a share of this between two of
+   * their tokens. The share is that of the waiting sequences, at least an eighth.
    */
   prefillTokens: z.int().positive().default(2048),
   /**
-   * Maximum bytes of keys and values kept of earlier requests, until the weights change. A prompt that begins with the same tokens
-   * starts from them, as the next turn of a conversation does. Rounding then depends on what was sampled before, so a request need not
-   * repeat byte for byte. Default 0, which keeps none.
+   * Maximum bytes of keys and values kept from earlier requests, until the weights change. A prompt with the same first tokens starts from
+   * them, such as the next turn of a conversation. Rounding then depends on earlier requests, so a request may not repeat byte for byte.
+   * Default 0, which keeps none.
    */
   prefixCacheBytes: z.int().nonnegative().default(0),
   /**
-   * Maximum tokens that are guessed at once for a sequence that runs alone, because its text said the same before. Guesses are
-   * computed together and kept as far as the sampler draws the same tokens, so a completion differs by rounding at most. Faster for
-   * text that repeats its prompt, such as edited code. Default 0, which guesses none.
+   * Maximum tokens guessed at once for a sequence that runs alone, if its text had the same tokens before. Guesses are computed together
+   * and kept while the sampler draws the same tokens. So a completion differs by rounding at most. Faster for text that repeats its prompt,
+   * such as edited code. Default 0, which guesses none.
    */
   promptLookup: z.int().min(0).max(64).default(0),
   /** Maximum tokens scored at once, padding included. A single longer sequence still runs. Default 2048. */
@@ -81,7 +85,7 @@ export type ResolvedOnnxSamplerOptions = z.output<typeof onnxSamplerSchema> & {
  * Fills in defaults.
  *
  * @throws OptionsError naming every problem at once.
- * @throws ArgumentError for a context longer than the model computes.
+ * @throws ArgumentError for a context longer than that of the model.
  */
 export function resolveSamplerOptions(options: OnnxSamplerOptions): ResolvedOnnxSamplerOptions {
   const resolved = parseOptions('createOnnxSampler', onnxSamplerSchema, options);

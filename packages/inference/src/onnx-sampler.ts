@@ -38,12 +38,13 @@ import { type ResolvedSampleRequest, resolveSampleRequest } from './sampling/opt
 import { TurnGate } from './turn-gate.ts';
 
 /**
- * A policy on ONNX Runtime. The whole generation, sampling included, runs inside the engine's thread as a program. Only
- * tokens and their logprobs come out. Concurrent requests are batched continuously, members of a group and equal prompts
- * share their prefill, and each sequence draws from its own random stream.
+ * A policy on ONNX Runtime. Generation and sampling run as a program in the engine's thread. Only tokens and their logprobs come out.
  *
- * @throws OptionsError naming every problem at once; ArgumentError for a context the model does not know or a store that
- *   does not hold the model or was made from another, or weights that are not those of the config; EngineError if the engine cannot run it.
+ * Concurrent requests are batched continuously. Members of a group and equal prompts share their prefill. Each sequence draws from its own
+ * random stream.
+ *
+ * @throws OptionsError naming every problem at once; ArgumentError for a context that the model does not support, for a store that does not
+ *   hold the model or was made from another one, or for weights that do not fit the config; EngineError if the engine cannot run it.
  */
 export async function createOnnxSampler(options: OnnxSamplerOptions): Promise<InferenceBackend> {
   const resolved = resolveSamplerOptions(options);
@@ -57,7 +58,7 @@ export async function createOnnxSampler(options: OnnxSamplerOptions): Promise<In
   return new OnnxSampler(resolved, program);
 }
 
-/** A judge beside a policy, say, must not answer with the policy's weights. */
+/** Refuses a store with other weights. Otherwise a judge beside a policy would answer with the policy's weights. */
 function requireOwnWeights({ engine, model, store }: ResolvedOnnxSamplerOptions): void {
   if (engine.wasCreatedWith(store, model.weights)) return;
   throw new ArgumentError(
@@ -95,7 +96,7 @@ class OnnxSampler implements InferenceBackend {
   readonly #maxSequences: number;
   readonly #prefixCacheBytes: number;
   #policyVersion: number;
-  /** What adapters correct: layers as they were before the first one. */
+  /** Layers that adapters correct, as they were before the first adapter. */
   #base: Weights | undefined;
   #requests = 0;
   #closing: Promise<void> | undefined;
@@ -167,7 +168,7 @@ class OnnxSampler implements InferenceBackend {
     return { tokenizer: this.tokenizer, prompt, endTokens: ends, stopStrings };
   }
 
-  /** Sends a call whose answer nobody needs: the requests it concerns report themselves if the program has ended. */
+  /** Makes a call without waiting for it. If the program has ended, its requests report that themselves. */
   #ask<Method extends 'begin' | 'finish'>(
     method: Method,
     argument: Parameters<GenerationProgram[Method]>[0],
@@ -214,7 +215,7 @@ class OnnxSampler implements InferenceBackend {
     return version;
   }
 
-  /** What has to be copied into the store, or `undefined` if it is there already. */
+  /** Weights to copy into the store, or `undefined` if it has them already. */
   async #publishedWeights(publication: WeightPublication): Promise<Weights | undefined> {
     if (publication.kind !== 'shared') await this.#requireFloats(publication);
     if (publication.kind === 'adapter') return this.#corrected(publication.path);
@@ -229,7 +230,7 @@ class OnnxSampler implements InferenceBackend {
     );
   }
 
-  /** Weights of a trainer that stores them quantized come from that trainer only. */
+  /** Refuses other weights if a trainer stores them quantized. Only that trainer can publish then. */
   async #requireFloats({ kind }: WeightPublication): Promise<void> {
     const base = await this.#program.call('base', undefined);
     if (base === 'float32') return;
@@ -238,7 +239,7 @@ class OnnxSampler implements InferenceBackend {
     );
   }
 
-  /** The layers that an adapter corrects, with its correction. The first one reads what they were without any. */
+  /** Layers that an adapter corrects, with its correction. The first adapter reads the uncorrected layers. */
   async #corrected(path: string): Promise<Weights> {
     const adapter = await readAdapter({ config: this.#config, folder: this.#folder }, path);
     this.#base ??= new Map(await this.#engine.readStore(this.#store));
@@ -257,7 +258,7 @@ class OnnxSampler implements InferenceBackend {
       throw new ArgumentError('createOnnxSampler: it has been closed; create another one');
   }
 
-  /** Passes the abort reason on as it is, and puts engine failures in the sampler's words. */
+  /** Rethrows the abort reason as it is, and engine failures as a `SamplerError`. */
   async #call<Result>(
     owner: string,
     signal: AbortSignal | undefined,
@@ -273,13 +274,13 @@ class OnnxSampler implements InferenceBackend {
   }
 }
 
-/** Follows the tokens of a request: passes them on, and looks for stop strings. */
+/** Follows the tokens of a request: reports them, and looks for stop strings. */
 class RequestWatch {
   readonly wanted: boolean;
   readonly #options: TextOptions;
   readonly #onToken: SampleRequest['onToken'];
   readonly #texts: readonly CompletionText[];
-  /** Tokens of each member, as far as they count. */
+  /** Number of tokens of each member that count. */
   readonly #lengths: number[];
   readonly #stopped: boolean[];
 

@@ -1,5 +1,5 @@
 /**
- * Asks any server with OpenAI's chat completions. It takes and gives text, so it evaluates, judges and plays users. It cannot train: a chat endpoint
- * does not give the tokens that were sampled.
+ * Uses any server with OpenAI's chat completions. It sends and receives text, so it evaluates, judges and simulates users. It cannot train,
+ * because a chat endpoint does not return the sampled tokens.
  */
 export { type ChatAgentPolicyOptions, chatAgentPolicy } from './agent-policy.ts';

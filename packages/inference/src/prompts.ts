@@ -6,7 +6,7 @@ export type Prompt = string | readonly Message[] | readonly TokenId[];
 /** Text or tokens. */
 export type Response = string | readonly TokenId[];
 
-/** What turns text into tokens. */
+/** Converts text to tokens. */
 export interface Codec {
   readonly tokenizer: Tokenizer;
   readonly renderer?: ChatRenderer | undefined;
@@ -46,9 +46,8 @@ export function promptTokens(
 /**
  * Tokens of a response to a prompt.
  *
- * Text after text is encoded together with it wherever that leaves the prompt's tokens as they are (so no spurious
- * leading space appears), on its own otherwise. What a policy sampled should be passed as tokens: encoding text again
- * may give others.
+ * Two texts are encoded together if the prompt keeps its tokens, so that no extra space appears before the response. Otherwise the response
+ * is encoded alone. Pass sampled responses as tokens, because encoding their text again may give other tokens.
  */
 export function responseTokens(codec: Codec, prompt: Prompt, response: Response): readonly TokenId[] {
   if (typeof response !== 'string') {

@@ -11,7 +11,7 @@ import {
 /**
  * Reads an adapter in PEFT's files.
  *
- * @throws SamplerError, caused by the error that names file, tensor and remedy.
+ * @throws SamplerError whose cause names file, tensor and remedy.
  */
 export function readAdapter(
   { config, folder }: Pick<LanguageModel, 'config' | 'folder'>,
@@ -27,7 +27,7 @@ export function readAdapter(
 /**
  * Reads a model's weights from a folder with safetensors files in Hugging Face names.
  *
- * @throws SamplerError, caused by the FormatError that names file, tensor and remedy.
+ * @throws SamplerError whose cause is a FormatError that names file, tensor and remedy.
  */
 export function readCheckpoint(config: ModelConfig, path: string): Promise<Weights> {
   return takenOver('checkpoint', async () => (await loadWeights(path, config)).weights);

@@ -8,11 +8,11 @@ import {
 } from '@rlp/core';
 import { smallestTemperature } from './sampling/options.ts';
 
-/** What a request must fit. */
+/** Limits of a request. */
 export interface RequestLimits {
   readonly tokenizer: Pick<Tokenizer, 'bosId'>;
   readonly contextLength: number;
-  /** Tokens that the model knows. At least as many as its tokenizer's. */
+  /** Size of the model's vocabulary. At least that of its tokenizer. */
   readonly vocabularySize: number;
 }
 
@@ -76,7 +76,7 @@ function requireKnownTokens(
   );
 }
 
-/** Reports each token of completions that came whole. */
+/** Reports each token of completions that arrived whole. */
 export function reportTokens(
   completions: readonly Completion[],
   onToken: NonNullable<SampleRequest['onToken']>,

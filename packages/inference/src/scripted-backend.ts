@@ -17,7 +17,7 @@ import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits }
 import { requireFittingPrompt, requireScorable } from './requests.ts';
 import { resolveSampleRequest } from './sampling/options.ts';
 
-/** What a scripted policy knows when it answers. */
+/** What a scripted policy gets when it answers. */
 export interface ScriptedPrompt {
   readonly prompt: readonly TokenId[];
   /** `prompt` as text, special tokens kept. */
@@ -46,7 +46,7 @@ const completionSchema = z.union([
 export type ScriptedCompletion = z.input<typeof completionSchema>;
 
 const schema = z.strictObject({
-  /** Completions, replayed in order and repeated for ever, or a function of the prompt. Required. */
+  /** Completions that are replayed in order and repeated without end, or a function of the prompt. Required. */
   completions: z.union(
     [z.array(completionSchema).min(1).readonly(), callback<(prompt: ScriptedPrompt) => ScriptedCompletion>()],
     'must be a list of completions or a function of the prompt',
@@ -56,7 +56,7 @@ const schema = z.strictObject({
     (value) => value !== null && typeof value === 'object',
     'must be a tokenizer',
   ),
-  /** Renderer that turns messages into prompts. Default none: prompts must be text or tokens. */
+  /** Renderer that turns messages into prompts. Default none: prompts must then be text or tokens. */
   renderer: z.custom<ChatRenderer>().optional(),
   /** Maximum tokens of a prompt and its completion together. Default 4096. */
   contextLength: z.int().min(2).default(4096),
@@ -70,8 +70,8 @@ type CompletionScript = z.output<typeof schema>['completions'];
 /**
  * A policy that replays given completions, for tests, documentation and offline runs.
  *
- * A text is encoded and ends with the tokenizer's first end token. Budgets, stop tokens and stop strings cut it like a
- * sampled one. Missing logprobs are those of a uniform distribution over the vocabulary. Scoring reports the same.
+ * A text is encoded and ends with the tokenizer's first end token. Budgets, stop tokens and stop strings cut it like a sampled one. Missing
+ * logprobs are those of a uniform distribution over the vocabulary. Scoring reports the same logprobs.
  *
  * @throws OptionsError naming every problem at once.
  */

@@ -3,15 +3,15 @@ import type { ToolCall, ToolSchema } from '@rlp/core';
 /** A function that a model may call. A plain name offers it without description. */
 export type OfferedTool = string | ToolSchema;
 
-/** What {@link InferenceModule.batchGenerateWithTools} gives, prompt by prompt. */
+/** Result of {@link InferenceModule.batchGenerateWithTools}, prompt by prompt. */
 export interface ToolResponses {
-  /** Texts without the calls taken out of them. */
+  /** Texts without their calls. */
   readonly responses: readonly string[];
   /** The calls each response makes, in order. */
   readonly toolCalls: readonly (readonly ToolCall[])[];
 }
 
-/** An offered tool in OpenAI shape, as chat templates want it. */
+/** An offered tool in the shape of OpenAI, which chat templates expect. */
 export function toolSchema(tool: OfferedTool): ToolSchema {
   return typeof tool === 'string' ? { type: 'function', function: { name: tool } } : tool;
 }

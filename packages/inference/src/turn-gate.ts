@@ -1,10 +1,10 @@
 import { inNextTurn } from '@rlp/core';
 
 /**
- * Sends what is asked in one turn of the event loop together.
+ * Sends the requests of one turn of the event loop together.
  *
- * Messages between threads arrive one by one. Without the gate the engine would start with the first of many concurrent
- * requests. The others would join at different moments in each run, so batches and their rounding would differ.
+ * Messages between threads arrive one by one. Without the gate, the engine would start with the first of many concurrent requests. The
+ * others would join at different moments in each run, so batches and their rounding would differ.
  */
 export class TurnGate {
   readonly #opened: () => void;

@@ -13,10 +13,10 @@ import { type DataType, type Dimension, type Graph, productDimension, type Value
 import { embedding, type OperatorSet, rotaryEmbedding, splitHeads } from '@rlp/onnx/layers';
 import { gemm, reshape, transpose } from '@rlp/onnx/ops';
 
-/** How a linear layer is computed: `x Wᵀ`, or `(W xᵀ)ᵀ`, for which few rows need no repacking of the weight. */
+/** Product of a linear layer: `x Wᵀ`, or `(W xᵀ)ᵀ`, which needs no repacking of the weight for few rows. */
 export type LinearOrder = 'plain' | 'swapped';
 
-/** A linear layer applied to `x` `[tokens, inputs]`, without its bias. `undefined` for one that is computed from its parameters. */
+/** Product of `x` `[tokens, inputs]` and a linear layer, without its bias. `undefined` for a layer that is computed from its parameters. */
 export type LayerProduct = (x: Value, layer: LinearLayer) => Value | undefined;
 
 /** Where a graph takes the weights of its model from. */
@@ -32,7 +32,7 @@ export interface DecoderStatesOptions {
   readonly config: ModelConfig;
   /** Tokens `[batch, time]`. */
   readonly tokens: Value;
-  /** Position of every token `[batch, time]`. Asked for by models with learned positions. */
+  /** Position of every token `[batch, time]`. Called for models with learned positions. */
   readonly positions: () => Value;
   readonly ops: OperatorSet;
   readonly linear: LinearOrder;
@@ -40,7 +40,7 @@ export interface DecoderStatesOptions {
   readonly attend: DecoderBlocks['attend'];
 }
 
-/** What logits are computed from. */
+/** Inputs of the logits. */
 export interface DecoderStates {
   /** Last hidden states `[batch · time, d]`. */
   readonly hidden: Value;

@@ -2,7 +2,7 @@ import { EngineError } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 import { Tensor } from '@rlp/onnx/runtime';
 
-/** Keys and values of a number of sequences, in host memory: for each layer `[rows, keyValueHeads, positions, headDimension]`. */
+/** Keys and values of several sequences in host memory. Shape per layer: `[rows, keyValueHeads, positions, headDimension]`. */
 export class KeyValueCache {
   readonly keys: readonly Float32Array[];
   readonly values: readonly Float32Array[];
@@ -10,7 +10,7 @@ export class KeyValueCache {
   readonly #positions: number;
   readonly #width: number;
 
-  /** @throws EngineError if that is more than the machine has. */
+  /** @throws EngineError if they need more memory than the machine has. */
   constructor(config: ModelConfig, rows: number, positions: number) {
     this.#heads = config.keyValueHeads;
     this.#positions = positions;
@@ -55,7 +55,7 @@ export class KeyValueCache {
     return arrays * this.#heads * this.#width * Float32Array.BYTES_PER_ELEMENT;
   }
 
-  /** Copies positions of a row, from `position` on, into `block` or back: as many as it has room for. */
+  /** Copies positions of a row, from `position` on, into `block` or back. As many as the block has room for. */
   moveBlock(direction: 'save' | 'load', row: number, position: number, block: Float32Array): void {
     const arrays = [...this.keys, ...this.values];
     const size = block.length / (arrays.length * this.#heads);

@@ -3,7 +3,7 @@ import type { ModelConfig } from '@rlp/models';
 import type { OperatorSet } from '@rlp/onnx/layers';
 import type { WeightPlacement } from './weights.ts';
 
-/** The distribution of a token. */
+/** Distribution of one token. */
 export interface Distribution {
   /** Softmax of `logits / temperature`. Shape: `[V]`. */
   readonly probabilities: Float32Array;
@@ -11,7 +11,7 @@ export interface Distribution {
   readonly logits?: Float32Array | undefined;
 }
 
-/** A {@link Distribution} of the next token for each of some rows. Shapes: `[n, V]`. The arrays belong to the decoder and hold until its next call. */
+/** A {@link Distribution} of the next token for each of several rows. Shapes: `[n, V]`. The decoder's next call overwrites the arrays. */
 export interface NextTokenDistributions extends Distribution {}
 
 /** Tokens that a decoder drew, with their probabilities. */
@@ -23,41 +23,40 @@ export interface DrawnTokens {
 /** The next token of each of the rows 0 … n − 1. Shape of each: `[n]`. */
 export interface NextTokens {
   readonly tokens: readonly TokenId[];
-  /** Where each token goes: the number of tokens its row holds. */
+  /** Position of each token: the number of tokens in its row. */
   readonly positions: readonly number[];
-  /** Of the distributions of the tokens behind them. */
+  /** Temperatures of the distributions that follow. */
   readonly temperatures: readonly number[];
 }
 
 /** Further tokens of one row. */
 export interface RowExtension {
   readonly row: number;
-  /** Tokens that the row holds already. */
+  /** Number of tokens in the row. */
   readonly length: number;
   readonly tokens: readonly TokenId[];
   readonly temperature: number;
-  /** How many of the tokens to return a distribution for: the last ones. */
+  /** Number of tokens, counted from the last, to return a distribution for. */
   readonly last: number;
 }
 
-/** What a computation returns besides probabilities. */
+/** Whether a computation returns logits too. */
 export type LogitsNeed = 'needed' | 'unneeded';
 
 /**
  * A decoder-only model with a key-value cache of `maxSequences` rows.
  *
- * A row holds the keys and values of one sequence. Rows in use are always the first ones. Who uses which is the
- * caller's business.
+ * A row holds the keys and values of one sequence. Rows in use are always the first ones. The caller decides which sequence has which row.
  */
 export interface CachedDecoder {
   readonly vocabularySize: number;
-  /** Positions a row has. */
+  /** Positions per row. */
   readonly contextLength: number;
   readonly maxSequences: number;
   /**
    * Computes prompts into the rows from `firstRow` on.
    *
-   * @param temperatures - Of each prompt's distribution. Shape: `[n]`.
+   * @param temperatures - Temperature of each prompt's distribution. Shape: `[n]`.
    */
   prefill(
     firstRow: number,
@@ -68,8 +67,7 @@ export interface CachedDecoder {
   /** Appends one token to each of the rows 0 … n − 1. */
   decode(next: NextTokens, logits: LogitsNeed): Promise<NextTokenDistributions>;
   /**
-   * Appends one token to each of the rows 0 … n − 1 and draws the next ones, without returning distributions. Absent where that is
-   * not faster.
+   * Appends one token to each of the rows 0 … n − 1 and draws the next ones, without returning distributions. Absent if that is not faster.
    *
    * @param uniforms - Numbers in [0, 1). Shape: `[n]`.
    */
@@ -80,13 +78,13 @@ export interface CachedDecoder {
   copyRow(from: number, to: number, length: number): void;
   /** Bytes of one position of a row. */
   readonly positionBytes: number;
-  /** Copies as many positions as `into` has room for out of a row, from `position` on. */
+  /** Copies positions of a row, from `position` on, into `into`. As many as it has room for. */
   saveRow(row: number, position: number, into: Float32Array): void;
   /** Copies positions back into a row, from `position` on. */
   loadRow(row: number, position: number, from: Float32Array): void;
 }
 
-/** What a decoder is made for. */
+/** What a decoder needs. */
 export interface DecoderOptions {
   readonly config: ModelConfig;
   /** The store that holds the weights. */
@@ -99,9 +97,9 @@ export interface DecoderOptions {
 
 /** A decoder that owns sessions. */
 export interface ManagedDecoder extends CachedDecoder {
-  /** Makes the sessions that every generation needs, so that the first request does not wait for them. */
+  /** Compiles the sessions that every generation needs, so that the first request does not wait for them. */
   prepare(): Promise<void>;
-  /** Takes over changed weights: baked-in ones are built in again. */
+  /** Takes over changed weights. Sessions with built-in weights are compiled again. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }

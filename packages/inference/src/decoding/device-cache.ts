@@ -12,7 +12,7 @@ export class DeviceCache {
   readonly #tensors: ReadonlyMap<string, Tensor>;
   readonly #lines: Tensors;
   readonly #first = new Map<number, Tensors>();
-  /** Rows that the next {@link settle} overwrites, with the rows that hold what they will. */
+  /** Rows that the next {@link settle} overwrites, each with the row that it copies. */
   readonly #copies = new Map<number, number>();
   #mover: EngineSession | undefined;
 
@@ -23,7 +23,7 @@ export class DeviceCache {
     this.#lines = Object.fromEntries(tensors);
   }
 
-  /** Allocates a cache. It is empty. */
+  /** Allocates an empty cache. */
   static async create(host: EngineHost, sizes: DeviceCacheSizes): Promise<DeviceCache> {
     const lines = cacheLines(sizes);
     const graph = new Graph();
@@ -47,7 +47,7 @@ export class DeviceCache {
     return this.#lines;
   }
 
-  /** Those of the first rows: `[count, keyValueHeads, positions, headDimension]`. */
+  /** Keys and values of the first rows: `[count, keyValueHeads, positions, headDimension]`. */
   firstRows(count: number): Tensors {
     const known = this.#first.get(count);
     if (known) return known;
@@ -57,14 +57,14 @@ export class DeviceCache {
     return made;
   }
 
-  /** Copies a row over another one, before the next step. */
+  /** Requests a copy of a row over another one. {@link settle} makes it before the next step. */
   copyRow(from: number, to: number): void {
     const source = this.#copies.get(from) ?? from;
     if (source === to) this.#copies.delete(to);
     else this.#copies.set(to, source);
   }
 
-  /** Makes the copies that were asked for. */
+  /** Makes the requested copies. */
   async settle(): Promise<void> {
     if (this.#copies.size === 0) return;
     const to = BigInt64Array.from(this.#copies.keys(), BigInt);
@@ -95,7 +95,7 @@ export class DeviceCache {
   }
 }
 
-/** The outputs that replace tensors of the cache, each in the memory of the one that it replaces. */
+/** Outputs that replace tensors of the cache, each in the memory of the tensor that it replaces. */
 export function inPlace(tensors: Tensors): Tensors {
   return Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [`new_${name}`, tensor]));
 }

@@ -16,9 +16,7 @@ import { feedsOf, floats, oneTokenEach, type StepInputs, type StepKind } from '.
 import type { StepOutput } from './step-outputs.ts';
 import { StoredDecoder } from './stored-decoder.ts';
 
-/**
- * Decoding on a device: weights and cache stay in its memory. A step sends tokens, and returns distributions or the tokens that it drew.
- */
+/** Decoding on a device. Weights and cache stay in its memory. A step sends tokens and returns distributions or drawn tokens. */
 export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
   #cache: DeviceCache | undefined;
 

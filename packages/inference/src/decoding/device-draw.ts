@@ -20,8 +20,8 @@ import {
 const BLOCK = 256;
 
 /**
- * Inverse-CDF draws: the token at which the running sum of probabilities exceeds `uniform · total`. Sums first run over blocks of the
- * vocabulary, then within the block that was found. Rounding never finds a token without probability.
+ * Inverse-CDF draws: the token at which the running sum of probabilities exceeds `uniform · total`. Sums run over blocks of the vocabulary
+ * first, and then within the block that was found. Rounding never finds a token with probability 0.
  *
  * @param probabilities - `[n, V]`
  * @param uniforms - Numbers in [0, 1), `[n, 1]`.
@@ -55,7 +55,7 @@ function runningSums(x: Value): Value {
   return matmul(x, x.graph.constant(upper, [width, width]));
 }
 
-/** Index of the first sum above the target, and at most of the first sum that equals the last one. */
+/** Index of the first sum above the target, but at most of the first sum that equals the last one. */
 function firstAbove(sums: Value, target: Value): Value {
   const last = slice(sums, { axis: 1, start: -1 });
   return min(counted(lessOrEqual(sums, target)), counted(less(sums, last)));

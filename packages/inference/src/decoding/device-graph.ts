@@ -11,7 +11,7 @@ import { addStepOutputs, type StepOutput } from './step-outputs.ts';
 export interface DeviceCacheSizes {
   readonly config: ModelConfig;
   readonly maxSequences: number;
-  /** Positions that a model sees. A row has one more, where padding is written. */
+  /** Positions that the model sees. A row has one more, which takes padding. */
   readonly contextLength: number;
   /** Element type of keys, values, weights and hidden states. */
   readonly type: CacheType;
@@ -20,7 +20,7 @@ export interface DeviceCacheSizes {
 /** Element types of a cache on a device. */
 type CacheType = 'float32' | 'float16';
 
-/** Shape of the keys, or of the values, of a layer: a line for each position of each head of each row. */
+/** Shape of a layer's keys or values: one line per row, head and position. */
 export function cacheLines({ config, maxSequences, contextLength }: DeviceCacheSizes): [number, number] {
   return [maxSequences * config.keyValueHeads * (contextLength + 1), config.headDimension];
 }
@@ -34,20 +34,25 @@ export interface DeviceGraphOptions extends DeviceCacheSizes, GraphWeights {
 const scatterOp = defineOp({ type: 'ScatterND' });
 const sliceOp = defineOp({ type: 'Slice' });
 
-/** Added to the score of a position that is not seen, for each position that it is away. */
+/** Penalty of a position that must not be seen, per position of distance. */
 const BLOCKED = 1e30;
-/** About the lowest number of float16. */
+/** Roughly the lowest number of float16. */
 const LOWEST_HALF = -60_000;
 
 /**
  * A step of any length in consecutive rows of a cache that stays on a device.
  *
- * Inputs: `tokens` and `positions` int64 `[batch, time]`, `places` float32 `[batch, time, 1]` (positions too), `key_places` float32 `[keys]`
- * (0, 1, 2 …), `slots` int64 `[batch · keyValueHeads · time, 1]` (lines of the cache that the new keys and values go to), `start` and
- * `end` int64 `[2]` (the rows, and positions 0 … keys), `rows` int64 `[outputs]` (where the tokens whose distributions are wanted are
- * among `batch · time`), `inverse_temperature` `[outputs, 1]`, the cache as {@link cacheLines}, and the parameters.
+ * Inputs, besides the cache as {@link cacheLines} and the parameters:
  *
- * Outputs: those of {@link addStepOutputs}, and the cache, which must be the same memory as the input.
+ * - `tokens` and `positions`, int64 `[batch, time]`
+ * - `places`, float32 `[batch, time, 1]`: positions as floats
+ * - `key_places`, float32 `[keys]`: 0, 1, 2 …
+ * - `slots`, int64 `[batch · keyValueHeads · time, 1]`: lines of the cache for the new keys and values
+ * - `start` and `end`, int64 `[2]`: the rows, and positions 0 … keys
+ * - `rows`, int64 `[outputs]`: indices among `batch · time` of the tokens whose distributions are wanted
+ * - `inverse_temperature`, `[outputs, 1]`
+ *
+ * Outputs: those of {@link addStepOutputs}, and the cache, in the same memory as the input.
  */
 export function deviceGraph(options: DeviceGraphOptions): Graph {
   const graph = new Graph();
@@ -87,7 +92,7 @@ export function overwritten(target: Value, indices: Value, rows: Value): Value {
   return applyOne(scatterOp, [target, indices, rows], {}, { type: target.type, shape: target.shape });
 }
 
-/** Writes new lines into a part of the cache. Returns what the rows of this step see of it. */
+/** Writes new lines into a part of the cache. Returns the keys and values that the rows of this step see. */
 function extendedCache(graph: Graph, options: DeviceGraphOptions) {
   const { config, maxSequences, contextLength, type } = options;
   const { keyValueHeads, headDimension } = config;

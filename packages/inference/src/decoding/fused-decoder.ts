@@ -6,18 +6,18 @@ import { firstOutput, fusedGraph } from './fused-graph.ts';
 import { HostDecoder } from './host-decoder.ts';
 import type { StepInputs, StepKind } from './step-inputs.ts';
 
-/** Few rows are multiplied faster with operands swapped. From here on the usual order wins. */
+/** Below this number of rows, products are faster with their operands swapped. */
 const SWAP_LIMIT = 32;
 
 /** A step is many short operators, and its threads pause between steps. Measured in `docs/performance.md`. */
 const SPIN_MICROSECONDS = 100;
 
-/** How many views of the cache are kept for later steps. */
+/** Number of views of the cache that are kept for later steps. */
 const CACHED_VIEWS = 256;
 
 /**
- * Decoding on the CPU with ONNX Runtime's grouped-query attention: the cache is one block of memory per layer, which
- * the kernel extends in place.
+ * Decoding on the CPU with ONNX Runtime's grouped-query attention. The cache is one block of memory per layer, which the kernel extends in
+ * place.
  */
 export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   #probabilities = new Float32Array(0);
@@ -68,7 +68,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     return this.options.weights === 'int8' || this.isQuantized;
   }
 
-  /** In 8 bits one session computes both kinds of steps, so that the weights are there once. */
+  /** In 8 bits, one session computes both kinds of steps, so that the weights are in memory once. */
   #step(wanted: StepKind, count: number) {
     const { config, contextLength } = this.options;
     const step = this.#quantized ? 'prompts' : wanted;

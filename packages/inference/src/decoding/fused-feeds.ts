@@ -4,7 +4,7 @@ import { inverseTemperatures, longestOf, outputRows, type StepInputs } from './s
 /**
  * Inputs of `fusedGraph`, without the cache and the parameters. Rows are padded on the right.
  *
- * @param names - Inputs of the graph. `rows` and `positions` are made if they are among them.
+ * @param names - Inputs of the graph. `rows` and `positions` are computed only if they are among them.
  */
 export function fusedFeeds(inputs: StepInputs, names: readonly string[], contextLength: number): Tensors {
   const { tokens, lengths } = inputs;

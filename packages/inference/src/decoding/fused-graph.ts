@@ -27,7 +27,7 @@ export interface FusedGraphOptions extends GraphWeights {
   readonly linear: LinearOrder;
   /** Element type of cache, weights and hidden states. Default `'float32'`. */
   readonly type?: 'float32' | 'float16' | undefined;
-  /** Default `'distributions'`. */
+  /** What a step returns. Default `'distributions'`. */
   readonly output?: StepOutput | undefined;
 }
 
@@ -35,16 +35,20 @@ const negateOp = defineOp({ type: 'Neg' });
 const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'com.microsoft' });
 
 /**
- * Prefill or decode step with ONNX Runtime's grouped-query attention, which rotates queries and keys, appends to the
- * cache in place and attends over the length of each row.
+ * Prefill or decode step with ONNX Runtime's grouped-query attention. The kernel rotates queries and keys, appends to the cache in place
+ * and attends over the length of each row.
  *
- * Inputs: `tokens` int64 `[batch, time]`, `last_positions` int32 `[batch]` (tokens of each row after this step, less
- * one), `total` int32 `[1]` (the most tokens of any row after it), `rows` int64 `[outputs]` (where the tokens whose
- * distributions are wanted are among `batch · time`. Prompts only), `positions` int64 `[batch, time]` (learned positions, and heads that the kernel
- * cannot rotate), `inverse_temperature` `[outputs, 1]`, the cache, and the parameters unless they are initialisers.
+ * Inputs, besides the cache, and the parameters unless they are initialisers:
  *
- * Outputs: {@link firstOutput}, to be fetched with every run, those of {@link addStepOutputs}, and the cache, which must be the same
- * memory as the input.
+ * - `tokens`, int64 `[batch, time]`
+ * - `last_positions`, int32 `[batch]`: tokens of each row after this step, minus one
+ * - `total`, int32 `[1]`: the largest number of tokens of a row after this step
+ * - `rows`, int64 `[outputs]`: indices among `batch · time` of the tokens whose distributions are wanted. Prompts only.
+ * - `positions`, int64 `[batch, time]`: for learned positions, and for heads that the kernel cannot rotate
+ * - `inverse_temperature`, `[outputs, 1]`
+ *
+ * Outputs: {@link firstOutput}, which every run must fetch, those of {@link addStepOutputs}, and the cache, in the same memory as the
+ * input.
  */
 export function fusedGraph(options: FusedGraphOptions): Graph {
   const { config, step, linear, output = 'distributions' } = options;
@@ -68,7 +72,7 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
   return graph;
 }
 
-/** The kernel rotates heads of a multiple of 16 by itself. Others are rotated before it. */
+/** The kernel rotates heads whose dimension is a multiple of 16. Others are rotated before it. */
 const KERNEL_ROTATES = 16;
 
 /** Inputs of a step that attention reads. */

@@ -13,30 +13,29 @@ import { type Prefilled, PrefillQueue } from './prefill-queue.ts';
 import type { PrefixCache } from './prefix-cache.ts';
 import { reportingTemperature, Sequence, type SequenceRequest } from './sequence.ts';
 
-/** How a loop runs. */
+/** Options of a {@link GenerationLoop}. */
 export interface GenerationLoopOptions {
-  /** Lets messages in between two steps. */
+  /** Lets messages be handled between two steps. */
   readonly yield: () => Promise<void>;
-  /** Prompt tokens, padding included, that are computed between two steps. */
+  /** Maximum prompt tokens computed between two steps, padding included. */
   readonly prefillTokens: number;
-  /** Maximum tokens that are guessed at once for a sequence that runs alone. 0 guesses none. */
+  /** Maximum tokens guessed at once for a sequence that runs alone. 0 guesses none. */
   readonly promptLookup: number;
-  /** What is known of prompts. Belongs to the loop. */
+  /** Known beginnings of prompts. Belongs to the loop. */
   readonly prefixes: PrefixCache;
   /** Whether weights have changed since the last call, published or not. */
   readonly weightsChanged: () => boolean;
   readonly policyVersion: number;
 }
 
-/** Share of {@link GenerationLoopOptions.prefillTokens} that parts of long prompts get between two steps, at least. */
+/** Minimum share of {@link GenerationLoopOptions.prefillTokens} for parts of long prompts between two steps. */
 const LEAST_SHARE = 1 / 8;
 
 /**
- * Continuous batching. Every step advances all running sequences by one token, and a sequence that ends leaves its row
- * to the next one waiting.
+ * Continuous batching. Every step advances all running sequences by one token. A sequence that ends leaves its row to the next one waiting.
  *
- * Requests are served in order of arrival and members in order of index. Rows in use stay the first ones. When a row
- * frees up, the last one moves into it, so a step costs what its running sequences cost.
+ * Requests are served in order of arrival and members in order of index. Rows in use stay the first ones. When a row becomes free, the last
+ * one moves into it, so the cost of a step is that of its running sequences.
  */
 export class GenerationLoop {
   readonly #decoder: CachedDecoder;
@@ -45,13 +44,13 @@ export class GenerationLoop {
   readonly #waiting: Group[] = [];
   readonly #rows: Row[] = [];
   readonly #prefills: PrefillQueue;
-  /** Requests of which a member has had a row or was promised one. */
+  /** Requests with a member that has had a row or was promised one. */
   readonly #started = new Set<Group>();
   #policyVersion: number;
-  /** How often the weights have changed. */
+  /** Number of times that the weights have changed. */
   #weights = 0;
   #running: Promise<void> | undefined;
-  /** The step or exclusive task that was begun last. */
+  /** The latest step or exclusive task. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(decoder: CachedDecoder, options: GenerationLoopOptions) {
@@ -67,7 +66,7 @@ export class GenerationLoop {
     return this.#rows.length;
   }
 
-  /** Takes over new weights, whose change is the caller's business: prompts computed before are not shared any more. */
+  /** Sets the version of new weights, which the caller has changed. Prompts that were computed with older weights are no longer shared. */
   setPolicyVersion(version: number): void {
     this.#policyVersion = version;
     this.#forget();
@@ -103,7 +102,7 @@ export class GenerationLoop {
     });
   }
 
-  /** Ends one completion early, keeping its tokens: its text met a stop string. */
+  /** Ends one completion early and keeps its tokens, because its text met a stop string. */
   finish(observer: GenerationObserver | undefined, member: number): void {
     const row = this.#rows.find(
       ({ group, sequence }) => group.observer === observer && sequence.member === member,
@@ -111,7 +110,7 @@ export class GenerationLoop {
     if (row !== undefined && row.sequence.stopReason === undefined) row.sequence.stopReason = 'stop';
   }
 
-  /** Runs a task between two steps, such as exchanging the weights: nothing is generated meanwhile. */
+  /** Runs a task between two steps, such as replacing the weights. Nothing is generated meanwhile. */
   exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(task);
     this.#last = result.then(
@@ -148,7 +147,7 @@ export class GenerationLoop {
     }
   }
 
-  /** Rejects every request that takes part in the computation that failed. Those still waiting go on. */
+  /** Rejects every request that takes part in the failed computation. Waiting requests continue. */
   #fail(cause: unknown): void {
     const error = new SamplerError(`sample: the engine failed while generating: ${messageOf(cause)}`, {
       cause,
@@ -187,7 +186,7 @@ export class GenerationLoop {
     }
   }
 
-  /** Keeps what a row holds for later prompts, unless some of it was computed with older weights. */
+  /** Keeps a row's keys and values for later prompts, unless older weights computed some of them. */
   #keep(index: number): void {
     const { sequence, weights } = this.#rows[index]!;
     if (weights !== this.#weights) return;
@@ -243,7 +242,7 @@ export class GenerationLoop {
     return true;
   }
 
-  /** Computes prompts. Long ones get the more, the more sequences wait for theirs, compared with those that are held up. */
+  /** Computes prompts. Long ones get a larger share, the more sequences wait for their prompts, compared with those that run. */
   async #prefill(): Promise<void> {
     if (this.#options.weightsChanged()) this.#forget();
     const { promised } = this.#prefills;
@@ -282,7 +281,7 @@ export class GenerationLoop {
     this.#draw(row, distribution);
   }
 
-  /** What a step appends to the rows. */
+  /** Tokens that a step appends to the rows. */
   get #lastTokens(): NextTokens {
     const sequences = this.#rows.map(({ sequence }) => sequence);
     return {
@@ -306,7 +305,7 @@ export class GenerationLoop {
     }
   }
 
-  /** A step whose tokens the decoder draws. */
+  /** A step in which the decoder draws the tokens. */
   async #stepDrawn(uniforms: readonly number[]): Promise<void> {
     const drawn = await this.#decoder.decodeDrawn!(this.#lastTokens, uniforms);
     for (const [index, row] of this.#rows.entries()) {
@@ -315,7 +314,7 @@ export class GenerationLoop {
     }
   }
 
-  /** Computes a guess at once and draws as long as the draws agree with it. Every draw is the one of a single step. */
+  /** Computes a guess at once and draws as long as the draws agree with it. Every draw is that of a single step. */
   async #check(row: Row, guess: readonly TokenId[]): Promise<void> {
     const { sequence } = row;
     const tokens = [sequence.lastToken, ...guess];
@@ -338,7 +337,7 @@ export class GenerationLoop {
     return { probabilities: probabilities.subarray(from, to), logits: logits?.subarray(from, to) };
   }
 
-  /** Draws a row's next token. A distribution that cannot be drawn from rejects its own request only. */
+  /** Draws a row's next token. A distribution that cannot be drawn from rejects only its own request. */
   #draw(row: Row, distribution: Distribution): void {
     this.#advance(row, ({ sequence }) => sequence.advance(distribution, this.#scratch));
   }

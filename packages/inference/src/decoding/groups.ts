@@ -13,7 +13,7 @@ export interface GeneratedSequence {
 export interface GeneratedGroup {
   /** By member. */
   readonly sequences: readonly GeneratedSequence[];
-  /** Weights the first of them began with. */
+  /** Version of the weights that the first of them began with. */
   readonly policyVersion: number;
 }
 
@@ -24,14 +24,14 @@ export interface GenerationObserver {
   readonly onToken?: ((event: { member: number; token: TokenId; logprob: number }) => void) | undefined;
 }
 
-/** A request and where it stands. */
+/** A request and its progress. */
 export interface Group {
   readonly request: SequenceRequest;
   readonly observer: GenerationObserver;
   readonly members: readonly Sequence[];
   /** Members that have had a row so far. */
   started: number;
-  /** Members that have neither ended nor been cut off. */
+  /** Members that neither ended nor were aborted. */
   unfinished: number;
   /** Distribution of the first token, kept while members wait for it. */
   first?: Distribution | undefined;
@@ -49,7 +49,7 @@ export interface Member {
 
 /** One sequence in the cache. Its index is its row. */
 export interface Row extends Member {
-  /** Weights that its keys and values began with, by count. */
+  /** Number of the weights that its keys and values began with. */
   readonly weights: number;
 }
 

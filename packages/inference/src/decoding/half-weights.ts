@@ -7,7 +7,7 @@ export class HalfWeights {
   readonly #host: EngineHost;
   readonly #store: ParameterStore;
   #session: EngineSession | undefined;
-  /** The rounded weights, as the session's outputs. Later ones are written in place. */
+  /** The rounded weights, as the session's outputs. Later runs write them in place. */
   #tensors: Tensors = {};
 
   constructor(host: EngineHost, store: string) {
@@ -15,7 +15,7 @@ export class HalfWeights {
     this.#store = host.store(store);
   }
 
-  /** Rounds the present weights. */
+  /** Rounds the current weights. */
   async convert(): Promise<void> {
     const { parameters } = this.#store;
     this.#session ??= await this.#host.createSession(roundingGraph(parameters), {

@@ -4,7 +4,7 @@ import type { DecoderOptions } from './cached-decoder.ts';
 import { cacheNames } from './fused-graph.ts';
 import { StoredDecoder } from './stored-decoder.ts';
 
-/** What the decoders have in common that keep their cache in host memory. */
+/** Base of the decoders that keep their cache in host memory. */
 export abstract class HostDecoder extends StoredDecoder {
   protected readonly cache: KeyValueCache;
 
@@ -13,7 +13,7 @@ export abstract class HostDecoder extends StoredDecoder {
     this.cache = new KeyValueCache(options.config, options.maxSequences, options.contextLength);
   }
 
-  /** Keys and values of consecutive rows, as a graph reads them and, in the same memory, as it writes them. */
+  /** Keys and values of consecutive rows. The graph reads and writes the same memory. */
   protected rowTensors(firstRow: number, count: number): { readonly feeds: Tensors; readonly into: Tensors } {
     const feeds: Record<string, Tensor> = {};
     const into: Record<string, Tensor> = {};

@@ -6,13 +6,13 @@ import { reportingTemperature } from './sequence.ts';
 /** Tokens of one part of a prompt that is computed alone. */
 const PART_TOKENS = 256;
 
-/** Up to this length prompts are computed together. Longer ones gain nothing from it and would be padded. */
+/** Prompts up to this length are computed together. Longer ones gain nothing from it and would be padded. */
 const TOGETHER_TOKENS = 64;
 
-/** Prompts that were computed into rows, with the distributions of what follows them. */
+/** Prompts that were computed into rows, with the distributions of the tokens that follow. */
 export interface Prefilled {
   readonly how: 'together' | 'parts';
-  /** The first row. Prompts computed together lie in consecutive rows. */
+  /** The first row. Prompts that were computed together have consecutive rows. */
   readonly row: number;
   readonly prefills: readonly SharedPrefill[];
   readonly distributions: NextTokenDistributions;
@@ -20,9 +20,9 @@ export interface Prefilled {
 
 /** Prompt tokens to compute, padding included. */
 export interface PrefillBudget {
-  /** Of short prompts that are computed together. */
+  /** Tokens of short prompts that are computed together. */
   readonly together: number;
-  /** Of parts that are computed alone. */
+  /** Tokens of parts that are computed alone. */
   readonly parts: number;
 }
 
@@ -37,13 +37,13 @@ interface Progress {
 /**
  * Prompts of members that were promised a row, in order of arrival.
  *
- * Where a long prompt is cut into parts depends on the prompt and on what is known of it, and not on what else runs.
+ * The parts of a long prompt depend on the prompt and on the known prefixes, and not on what else runs.
  */
 export class PrefillQueue {
   readonly #decoder: CachedDecoder;
   readonly #prefixes: PrefixCache;
   readonly #queue: SharedPrefill[] = [];
-  /** The first of the queue, if it is half done. */
+  /** The first prompt of the queue, if a part of it is computed. */
   #progress: Progress | undefined;
 
   constructor(decoder: CachedDecoder, prefixes: PrefixCache) {
@@ -66,7 +66,7 @@ export class PrefillQueue {
     }
   }
 
-  /** Drops members whose requests were settled. */
+  /** Drops members of requests that have settled. */
   dropSettled(): void {
     for (let index = this.#queue.length - 1; index >= 0; index--) {
       const { members } = this.#queue[index]!;
@@ -77,7 +77,7 @@ export class PrefillQueue {
     if (this.#progress?.prefill !== this.#queue[0]) this.#progress = undefined;
   }
 
-  /** Forgets what was computed: the weights have changed. */
+  /** Discards computed parts, because the weights have changed. */
   restart(): void {
     this.#progress = undefined;
   }
@@ -88,10 +88,10 @@ export class PrefillQueue {
   }
 
   /**
-   * Computes prompts within a budget, and at least something.
+   * Computes prompts within a budget, at least one part.
    *
-   * @param running - Rows in use. Asked before each computation.
-   * @param done - Takes over prompts that are complete.
+   * @param running - Rows in use. Called before each computation.
+   * @param done - Receives prompts that are complete.
    */
   async compute(
     budget: PrefillBudget,
@@ -114,7 +114,7 @@ export class PrefillQueue {
     }
   }
 
-  /** The first prompts of the queue that are short and begin like nothing that is known. */
+  /** The first prompts of the queue that are short and have no known prefix. */
   #together(budget: number): SharedPrefill[] {
     const together: SharedPrefill[] = [];
     if (this.#progress !== undefined) return together;
@@ -158,7 +158,7 @@ export class PrefillQueue {
     return { how: 'parts', row, prefills: [prefill], distributions };
   }
 
-  /** Rows that run may move while a prompt is computed in parts, so it waits in the last row, which was promised to it. */
+  /** Running rows may move while a prompt is computed in parts. So the prompt waits in the last row, which was promised to it. */
   #begin(running: number): Progress {
     const prefill = this.#queue[0]!;
     const alone = prefill.prompt.length - this.#prefixes.known(prefill.prompt) <= PART_TOKENS;

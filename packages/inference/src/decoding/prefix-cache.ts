@@ -1,14 +1,14 @@
 import type { TokenId } from '@rlp/core';
 import type { CachedDecoder } from './cached-decoder.ts';
 
-/** Completions that are remembered to see whether prompts continue them. */
+/** Number of completions that are remembered, to see whether prompts continue them. */
 const MOST_COMPLETED = 4096;
 
 /** FNV-1a with 32 bits. */
 const HASH_START = 0x811c9dc5;
 const hashWith = (hash: number, token: TokenId): number => Math.imul(hash ^ token, 0x01000193);
 
-/** How much a {@link PrefixCache} keeps. */
+/** Limits of a {@link PrefixCache}. */
 export interface PrefixCacheOptions {
   /** Maximum bytes of keys and values. */
   readonly bytes: number;
@@ -25,13 +25,13 @@ interface Block {
 }
 
 /**
- * Keys and values of tokens that left their rows. A prompt that begins with the same tokens starts from them, such as the next turn
- * of a conversation or another conversation with the same system prompt.
+ * Keys and values of tokens that left their rows. A prompt that begins with the same tokens starts from them, such as the next turn of a
+ * conversation, or another conversation with the same system prompt.
  *
- * Completions are kept once a prompt has continued one. Where nothing does, they would only take memory.
+ * Completions are kept once a prompt has continued one. Until then they would only take memory.
  *
- * Tokens are kept in blocks, which form a tree. Sequences that begin alike share blocks. When memory runs out, the block that
- * was not used for longest goes first.
+ * Tokens are kept in blocks that form a tree. Sequences with the same beginning share blocks. If memory runs out, the least recently used
+ * block is dropped.
  */
 export class PrefixCache {
   readonly #decoder: Pick<CachedDecoder, 'positionBytes' | 'saveRow' | 'loadRow'>;
@@ -40,7 +40,7 @@ export class PrefixCache {
   readonly #roots = new Map<string, Block>();
   /** All blocks. The least recently used comes first, and a block comes before its parent. */
   readonly #blocks = new Set<Block>();
-  /** Memory of blocks that went. */
+  /** Memory of dropped blocks. */
   readonly #free: Float32Array[] = [];
   /** Hashes of completions with their prompts, as far as whole blocks go. The oldest comes first. */
   readonly #completed = new Set<number>();
@@ -55,12 +55,12 @@ export class PrefixCache {
     this.#capacity = Math.floor(bytes / (blockTokens * decoder.positionBytes));
   }
 
-  /** How many of these tokens are known. One is always left to compute, because its distribution is not kept. */
+  /** Number of leading tokens that are known. At least one token is left to compute, because its distribution is not kept. */
   known(tokens: readonly TokenId[]): number {
     return this.#path(tokens, tokens.length - 1).length * this.#blockTokens;
   }
 
-  /** Writes the known beginning of these tokens into a row. Returns its length. */
+  /** Writes the known beginning of these tokens into a row and returns its length. */
   restore(row: number, tokens: readonly TokenId[]): number {
     const path = this.#path(tokens, tokens.length - 1);
     for (const [index, { data }] of path.entries()) {
@@ -70,7 +70,7 @@ export class PrefixCache {
     return path.length * this.#blockTokens;
   }
 
-  /** Looks whether a prompt continues an earlier completion. */
+  /** Checks whether a prompt continues an earlier completion. */
   observe(prompt: readonly TokenId[]): void {
     if (this.#completions === 'kept' || this.#capacity === 0) return;
     let hash = HASH_START;
@@ -83,7 +83,7 @@ export class PrefixCache {
     }
   }
 
-  /** Keeps what a row holds for a prompt and its completion, if completions are kept. */
+  /** Keeps a row's keys and values of a prompt and its completion, if completions are kept. */
   keepCompletion(row: number, tokens: readonly TokenId[], promptLength: number): void {
     if (this.#capacity === 0) return;
     if (this.#completions === 'kept') {
@@ -97,7 +97,7 @@ export class PrefixCache {
     this.#completed.add(tokens.slice(0, length).reduce(hashWith, HASH_START));
   }
 
-  /** Keeps what a row holds for these tokens, as far as whole blocks go. */
+  /** Keeps a row's keys and values of these tokens, in whole blocks. */
   keep(row: number, tokens: readonly TokenId[]): void {
     if (this.#capacity === 0) return;
     const path = this.#path(tokens, tokens.length);
@@ -114,7 +114,7 @@ export class PrefixCache {
     }
   }
 
-  /** Drops everything: the weights have changed. */
+  /** Drops everything, because the weights have changed. */
   clear(): void {
     for (const { data } of this.#blocks) this.#free.push(data);
     this.#blocks.clear();

@@ -1,10 +1,11 @@
 import type { TokenId } from '@rlp/core';
 
-/** How many tokens must have occurred before in this order. Longer repeats are tried first. */
+/** Lengths of the repeats that a guess needs, in tokens. Longer ones are tried first. */
 const repeats = [3, 2];
 
 /**
- * Guesses what a text says next: what followed the last time that it said the same few tokens. Prompt lookup decoding of Saxena (2023).
+ * Guesses the next tokens of a text: those that followed the last time that it had the same few tokens. Prompt lookup decoding of Saxena
+ * (2023).
  *
  * @param most - Maximum tokens of the guess.
  * @returns Empty if the text does not repeat itself.
@@ -17,7 +18,7 @@ export function lookUp(text: readonly TokenId[], most: number): readonly TokenId
   return [];
 }
 
-/** Where the text goes on after the last earlier occurrence of its last `length` tokens. */
+/** Position after the last earlier occurrence of the text's last `length` tokens. */
 function lastRepeat(text: readonly TokenId[], length: number): number | undefined {
   const end = text.length - length;
   for (let start = end - 1; start >= 0; start--) {
@@ -28,7 +29,7 @@ function lastRepeat(text: readonly TokenId[], length: number): number | undefine
   return undefined;
 }
 
-/** Tokens from a place on. Where the text ends, the guess goes on with itself. */
+/** Tokens from a position on. If the text ends, the guess continues with itself. */
 function continued(text: readonly TokenId[], from: number, count: number): readonly TokenId[] {
   const guess: TokenId[] = [];
   while (guess.length < count) {

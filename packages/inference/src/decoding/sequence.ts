@@ -5,18 +5,20 @@ import type { ResolvedSampleRequest } from '../sampling/options.ts';
 import type { Distribution } from './cached-decoder.ts';
 import { lookUp } from './prompt-lookup.ts';
 
-/** What a sequence needs to know of its request. */
+/** What a sequence reads of its request. */
 export interface SequenceRequest extends Omit<ResolvedSampleRequest, 'stopStrings'> {
   /** Tokens that end a completion: the model's own and the request's. */
   readonly stopTokens: number[];
 }
 
-/** Temperature at which logprobs are reported, the sampling temperature or 1 for greedy decoding. */
+/** Temperature of the reported logprobs: the sampling temperature, or 1 for greedy decoding. */
 export function reportingTemperature(temperature: number): number {
   return temperature === 0 ? 1 : temperature;
 }
 
-/** A repetition penalty may choose a token whose probability without it is too small for float32: logits reach further. */
+/**
+ * Logprob of a token. A repetition penalty may choose one whose probability without it is too small for float32, so logits are used then.
+ */
 function logprobOf(token: TokenId, { probabilities, logits }: Distribution): number {
   const probability = probabilities[token]!;
   if (probability !== 0 || logits === undefined) return Math.log(probability);
@@ -24,7 +26,7 @@ function logprobOf(token: TokenId, { probabilities, logits }: Distribution): num
   return Math.log(probabilities[best]!) + logits[token]! - logits[best]!;
 }
 
-/** One completion in the making. */
+/** One unfinished completion. */
 export class Sequence {
   readonly tokens: TokenId[] = [];
   readonly logprobs: number[] = [];
@@ -48,7 +50,7 @@ export class Sequence {
     this.#budget = Math.min(request.maxTokens, contextLength - request.prompt.length);
   }
 
-  /** Positions its row holds: the prompt and every sampled token but the last, which has not been computed yet. */
+  /** Positions in its row: the prompt and every sampled token but the last, which is not computed yet. */
   get cachedLength(): number {
     return this.request.prompt.length + Math.max(0, this.tokens.length - 1);
   }
@@ -58,13 +60,13 @@ export class Sequence {
     return this.tokens[this.tokens.length - 1]!;
   }
 
-  /** What may follow {@link lastToken}, at most `most` tokens and one less than the budget has left. */
+  /** Guess of the tokens after {@link lastToken}. At most `most`, and one fewer than the budget has left. */
   guess(most: number): readonly TokenId[] {
     const count = Math.min(most, this.#trust, this.#budget - this.tokens.length - 1);
     return count < 1 ? [] : lookUp([...this.request.prompt, ...this.tokens], count);
   }
 
-  /** Lets the next guess be twice as long after one that was right, and as long as what was right of others. */
+  /** Adapts the length of the next guess: twice as long after a right one, otherwise as long as its right part. */
   learn({ guessed, right }: { readonly guessed: number; readonly right: number }): void {
     this.#trust = right === guessed ? 2 * guessed : Math.max(1, right);
   }

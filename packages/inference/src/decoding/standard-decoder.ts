@@ -16,8 +16,8 @@ import {
 const BLOCKED = -1e30;
 
 /**
- * Decoding with operators of the ONNX standard, on any execution provider. The cache stays in host memory and is fed
- * with every step: the slow but portable way, and the oracle of the fast one.
+ * Decoding with operators of the ONNX standard, on any execution provider. The cache stays in host memory and is an input of every step.
+ * Slow but portable, and the reference for the fast decoders.
  */
 export class StandardDecoder extends HostDecoder implements ManagedDecoder {
   async prepare(): Promise<void> {

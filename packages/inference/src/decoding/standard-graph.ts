@@ -15,15 +15,19 @@ export interface StandardGraphOptions extends GraphWeights {
 }
 
 /**
- * A step of any length after any cache, from operators of the ONNX standard only. Every execution provider runs it, and
- * the fused graphs are compared with it.
+ * A step of any length after any cache, with operators of the ONNX standard only. Every execution provider runs it, and the fused graphs
+ * are compared with it.
  *
- * Inputs: `tokens` and `positions` int64 `[batch, time]`, `rows` int64 `[outputs]` (where the tokens whose distributions are wanted are among
- * `batch · time`), `mask` `[batch, 1, time, contextLength + time]` (added to attention scores), `inverse_temperature`
- * `[outputs, 1]`, the cache `[batch, keyValueHeads, contextLength, headDimension]`, and the parameters.
+ * Inputs, besides the parameters:
  *
- * Outputs: `probabilities` and `logits` `[outputs, V]`, and the new keys and values `[batch, keyValueHeads, time,
- * headDimension]`. The caller writes them into the cache.
+ * - `tokens` and `positions`, int64 `[batch, time]`
+ * - `rows`, int64 `[outputs]`: indices among `batch · time` of the tokens whose distributions are wanted
+ * - `mask`, `[batch, 1, time, contextLength + time]`: added to attention scores
+ * - `inverse_temperature`, `[outputs, 1]`
+ * - the cache, `[batch, keyValueHeads, contextLength, headDimension]`
+ *
+ * Outputs: `probabilities` and `logits` `[outputs, V]`, and the new keys and values `[batch, keyValueHeads, time, headDimension]`. The
+ * caller writes them into the cache.
  */
 export function standardGraph(options: StandardGraphOptions): Graph {
   const graph = new Graph();
@@ -60,7 +64,7 @@ function concatenatedAttention(
   };
 }
 
-/** The mask of each layer: the given one, with what is outside of the layer's sliding window hidden too. */
+/** Mask of each layer: the given one, which also hides positions outside of the layer's sliding window. */
 function layerMask(
   mask: Value,
   { config, contextLength }: Pick<StandardGraphOptions, 'config' | 'contextLength'>,

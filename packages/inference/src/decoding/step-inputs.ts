@@ -10,9 +10,9 @@ export interface StepInputs {
   readonly firstRow: number;
   /** Tokens to append, by row. */
   readonly tokens: readonly (readonly TokenId[])[];
-  /** Tokens each row holds already. */
+  /** Number of tokens in each row before the step. */
   readonly lengths: readonly number[];
-  /** Of the last tokens of each row whose distributions are wanted. */
+  /** Temperatures of each row's last tokens whose distributions are wanted. */
   readonly temperatures: readonly number[];
 }
 
@@ -29,13 +29,13 @@ export function longestOf({ tokens }: StepInputs): number {
   return Math.max(...tokens.map((row) => row.length));
 }
 
-/** A device compiles programs for each length, so steps of more than one token have few of them. */
+/** Padded length of a step. A device compiles a program for each length, so steps of several tokens have few lengths. */
 export function paddedTime(inputs: StepInputs): number {
   const longest = longestOf(inputs);
   return longest === 1 ? 1 : PROMPT_PADDING * Math.ceil(longest / PROMPT_PADDING);
 }
 
-/** Where the tokens whose distributions are wanted are among `count · time`: the last ones of each row. Shape: `[outputs]`. */
+/** Indices among `count · time` of the tokens whose distributions are wanted: the last ones of each row. Shape: `[outputs]`. */
 export function outputRows({ tokens, temperatures }: StepInputs, time: number): Tensor {
   const each = temperatures.length / tokens.length;
   const rows = tokens.flatMap((added, row) =>

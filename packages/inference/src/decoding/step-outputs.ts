@@ -7,8 +7,8 @@ import { drawTokens } from './device-draw.ts';
 export type StepOutput = 'distributions' | 'draws';
 
 /**
- * Adds what a step returns of hidden states `[rows, d]`, divided by the temperatures: `probabilities` and `logits` `[rows, V]`, or `drawn` and
- * `drawn_probabilities` `[rows, 1]`. Needs the input `inverse_temperature` `[rows, 1]`, and `uniforms` `[rows, 1]` to draw.
+ * Adds the outputs of a step, from hidden states `[rows, d]` divided by the temperatures: `probabilities` and `logits` `[rows, V]`, or
+ * `drawn` and `drawn_probabilities` `[rows, 1]`. Needs the input `inverse_temperature` `[rows, 1]`. Draws also need `uniforms` `[rows, 1]`.
  */
 export function addStepOutputs(
   { hidden, head }: DecoderStates,

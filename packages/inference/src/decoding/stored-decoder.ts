@@ -14,7 +14,7 @@ import { oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
 import { WeightFile } from './weight-file.ts';
 import { StoredWeights } from './weights.ts';
 
-/** A session, and the parameters that a run of it reads. On a device an update replaces them. */
+/** A session and the parameters that its runs read. On a device an update replaces them. */
 interface Step {
   readonly session: EngineSession;
   readonly parameters: () => Tensors;
@@ -22,7 +22,7 @@ interface Step {
 
 type BuildStep = (weights: GraphWeights) => Graph;
 
-/** What decoders have in common: sizes, weights from a store, steps and their sessions. */
+/** Base of all decoders: sizes, weights from a store, steps and their sessions. */
 export abstract class StoredDecoder {
   readonly vocabularySize: number;
   readonly contextLength: number;
@@ -108,7 +108,7 @@ export abstract class StoredDecoder {
     for (const step of steps) if (step.status === 'fulfilled') await step.value.session.release();
   }
 
-  /** The step of a key. Its graph is compiled once, with parameters that are inputs or initialisers, as the options say. */
+  /** Step with this key. Its graph is compiled once, with parameters as inputs or initialisers, as the options say. */
   protected step(key: string, build: BuildStep, options: SessionOptions = {}): Promise<Step> {
     const known = this.#steps.get(key);
     if (known) return known;

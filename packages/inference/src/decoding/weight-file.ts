@@ -7,16 +7,16 @@ const files = () => nodeBuiltin<typeof import('node:fs')>('node:fs');
 /** Smaller tensors are part of the graph. */
 const smallestBytes = 2 ** 18;
 
-/** Places in the file are multiples of a page, so that each tensor is mapped alone. */
+/** Offsets in the file are multiples of a page, so that each tensor is mapped alone. */
 const pageBytes = 4096;
 
 const fileName = 'weights';
 
 /**
- * Large tensors of a graph in a temporary file, for as long as the graph is compiled.
+ * Large tensors of a graph in a temporary file while the graph is compiled.
  *
- * ONNX Runtime maps them one by one and keeps only what it packs of them. Of tensors within a graph it keeps a copy beside that, and two
- * more exist while the graph is compiled.
+ * ONNX Runtime maps them one by one and keeps only what it packs of them. Of tensors inside a graph it keeps another copy, and two more
+ * exist while the graph is compiled.
  */
 export class WeightFile {
   #open: { readonly folder: string; readonly descriptor: number } | undefined;
@@ -27,7 +27,7 @@ export class WeightFile {
     return this.#open?.folder;
   }
 
-  /** The tensor's place in the file, or its bytes if they are few or cannot be written. */
+  /** The tensor's offset in the file, or its bytes if they are few or cannot be written. */
   place<Bytes extends ArrayBufferView>(tensor: Bytes): Bytes | ExternalData {
     if (tensor.byteLength < smallestBytes) return tensor;
     try {
@@ -38,7 +38,7 @@ export class WeightFile {
     }
   }
 
-  /** Removes the file. What is mapped of it stays. Windows removes no file that is mapped, so there the system's clearing does it. */
+  /** Removes the file. Mapped tensors stay. Windows cannot remove a mapped file, so there the system's clean-up does it. */
   remove(): void {
     const open = this.#open;
     if (open === undefined) return;
@@ -76,7 +76,7 @@ function openTemporary() {
   return { folder, descriptor: files().openSync(join(folder, fileName), 'w') };
 }
 
-/** Whether a folder is that of a process which was killed while it compiled. */
+/** Whether a folder belongs to a process that was killed while it compiled. */
 function isAbandoned(name: string, path: string): boolean {
   const [, machine, pid, started] = folderPattern.exec(name) ?? [];
   if (machine === undefined) return false;
@@ -87,7 +87,7 @@ function isAbandoned(name: string, path: string): boolean {
   return status !== undefined && nodeHost().now() - status.mtimeMs > abandonedAfterMs;
 }
 
-/** The sampler works all the same if the folder cannot be removed. */
+/** Ignores errors, because the sampler works if the folder stays. */
 function removeQuietly(folder: string): void {
   try {
     files().rmSync(folder, { recursive: true, force: true });

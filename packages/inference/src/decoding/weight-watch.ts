@@ -1,12 +1,12 @@
 import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
 
-/** Numbers of each parameter that are looked at. */
+/** Number of values of each parameter that are compared. */
 const LOOKED_AT = 8;
 
 /**
- * Notices that weights in a store were changed, by a trainer that shares it for example.
+ * Notices changes of the weights in a store, such as those of a trainer that shares it.
  *
- * Few numbers of each parameter are compared. An update changes nearly all of them.
+ * It compares a few values of each parameter. An update changes nearly all of them.
  */
 export class WeightWatch {
   readonly #store: ParameterStore;

@@ -22,16 +22,16 @@ import { bakedProduct } from './quantized-product.ts';
 import type { WeightFile } from './weight-file.ts';
 
 /**
- * How sessions get their weights. `'shared'` reads the store in place, so a trainer's update is seen by the next run.
- * `'packed'` bakes a copy into the session, rearranged for matrix products. It is faster, but new weights rebuild the
- * session. `'int8'` bakes in the linear layers in 8 bits and reads the rest in place. `'float16'` reads a copy on the device.
+ * How sessions hold the weights. `'shared'` reads the store in place, so the next run sees a trainer's update. `'packed'` builds a copy
+ * into the session, rearranged for matrix products. It is faster, but new weights rebuild the session. `'int8'` builds in the linear layers
+ * in 8 bits and reads the rest in place. `'float16'` reads a copy on the device.
  */
 export type WeightPlacement = 'shared' | 'packed' | 'int8' | 'float16';
 
 /**
- * A model's parameters in a store, as seen by graphs.
+ * Parameters of a model in a store, for use in graphs.
  *
- * A trainer of a low-rank correction may store the linear layers in 8 or 4 bits and the factors of its correction beside them.
+ * A trainer of a low-rank correction may store the linear layers in 8 or 4 bits, and the factors of its correction beside them.
  */
 export class StoredWeights {
   readonly #store: ParameterStore;
@@ -61,7 +61,11 @@ export class StoredWeights {
   input = (graph: Graph, name: string, type: DataType = 'float32'): Value =>
     graph.input(name, type, this.#shape(name));
 
-  /** A parameter as part of the graph: a copy of its present value. @throws ArgumentError for weights on a device. */
+  /**
+   * A parameter as part of the graph: a copy of its current value.
+   *
+   * @throws ArgumentError for weights on a device.
+   */
   initializer(graph: Graph, name: string, file: WeightFile): Value {
     if (this.#store.residency === 'host') {
       return graph.initializer(name, 'float32', this.#shape(name), file.place(this.#store.data(name)));
@@ -71,7 +75,7 @@ export class StoredWeights {
     );
   }
 
-  /** Products of layers that the store holds quantized. They read it in place. */
+  /** Products of the store's quantized layers. They read it in place. */
   storedProduct: LayerProduct = (x, layer) => {
     const form = this.#quantizedForm(layer.weight);
     if (!form) return undefined;
@@ -79,7 +83,7 @@ export class StoredWeights {
     return this.#corrected(y, x, layer);
   };
 
-  /** The same, with a copy in 8 bits as part of the graph. Four bits are rounded to eight, for which there is a fast product. */
+  /** The same with a copy in 8 bits as part of the graph. Layers in 4 bits are converted to 8 bits, which have a fast product. */
   bakedProduct(file: WeightFile): LayerProduct {
     return (x, layer) => {
       const form = this.#quantizedForm(layer.weight);

@@ -25,24 +25,24 @@ import { syncWeightsToEngines } from './sync-weights.ts';
 import { ProbedWeights, type WeightProbe } from './weight-probe.ts';
 
 const schema = z.strictObject({
-  /** Most engines that one request is sent to, one after the other. Default 8. */
+  /** Maximum number of engines that get one request, one after the other. Default 8. */
   attempts: z.int().positive().default(8),
   /** How long an engine that failed gets no requests. */
   rest: z
     .strictObject({
-      /** Milliseconds after the first failure. Doubled with each further one. Default 500. */
+      /** Milliseconds after the first failure. Doubles with each further failure. Default 500. */
       firstMs: z.number().nonnegative().default(500),
-      /** Longest rest in milliseconds. Default 30 000. */
+      /** Maximum rest, in milliseconds. Default 30000. */
       longestMs: z.number().positive().default(30_000),
     })
     .prefault({}),
-  /** Milliseconds that a request waits for an engine when none serves. Default 600 000. */
+  /** Maximum time that a request waits for an engine if none serves, in milliseconds. Default 600000. */
   patienceMs: z.number().nonnegative().default(600_000),
-  /** Milliseconds that an engine may take over new weights. Default 600 000. */
+  /** Maximum time for an engine to take over new weights, in milliseconds. Default 600000. */
   updateTimeoutMs: z.number().positive().default(600_000),
-  /** Names requests that should meet the same engine, for its cache of prefixes. Default: the first 64 tokens of the prompt. */
+  /** Names the requests that should go to the same engine, for its prefix cache. Default: the first 64 tokens of the prompt. */
   affinity: callback<(request: SampleRequest) => string>().optional(),
-  /** Requests that the engine of a name may have more than the least loaded one. Default 4. */
+  /** Maximum requests that the engine of a name may have above the least loaded one. Default 4. */
   affinitySlack: z.int().nonnegative().default(4),
   /** A fixed text whose logprobs must move as the trainer's did. Default: no probe. */
   probe: z
@@ -64,14 +64,14 @@ export interface EngineFleet extends Sampler, TokenScorer, InferenceEngine {
   status(): readonly FleetStatus[];
 }
 
-/** Names that are remembered with their engines. */
+/** Number of names that are remembered with their engines. */
 const mostNames = 4096;
 
 /**
- * Samples on several engines. A request goes to the least loaded one, or to the one that had its prefix before. If an engine fails, its requests go to others, and
- * it is tried again after a rest.
+ * Samples on several engines. A request goes to the least loaded one, or to the one that had its prefix before. If an engine fails, its
+ * requests go to others. It is tried again after a rest.
  *
- * All engines take over weights at once. One that reports another version, or fails the probe, gets no requests until it has them.
+ * All engines take over weights at once. An engine that reports another version or fails the probe gets no requests until it has them.
  *
  * @throws OptionsError naming every problem at once. ArgumentError for no engines, or engines of different models.
  */
@@ -87,7 +87,7 @@ export function engineFleet(engines: readonly FleetEngine[], options: EngineFlee
   return new Fleet(engines, resolved);
 }
 
-/** Which engines a request may go to, and when it ends. */
+/** Engines that a request may go to, and the signal that ends it. */
 interface Choice {
   readonly signal: AbortSignal | undefined;
   /** Requests of one name meet the same engine. */
@@ -188,7 +188,7 @@ class Fleet implements EngineFleet {
     return publication.version;
   }
 
-  /** The error of an engine whose logprobs are not the trainer's. */
+  /** Error of an engine whose logprobs are not the trainer's. */
   async #probe(engine: FleetEngine, signal?: AbortSignal): Promise<unknown> {
     if (this.#probed === undefined || !isScorer(engine)) return undefined;
     try {
@@ -199,7 +199,7 @@ class Fleet implements EngineFleet {
     }
   }
 
-  /** Does work on one engine after another until one succeeds. */
+  /** Tries engines one after another until one succeeds. */
   async #onSome<Result>(
     owner: string,
     choice: Choice,
@@ -232,7 +232,10 @@ class Fleet implements EngineFleet {
     return new SamplerError(`${owner}: ${what}; see the logs of the servers${last.join('')}`);
   }
 
-  /** The engine for a request, which counts as its load from now on. Waits until one serves. Engines that have not failed at it go first. */
+  /**
+   * The engine for a request, whose load it counts for from now on. Waits until one serves. Engines that have not failed at this request
+   * come first.
+   */
   async #chosen(
     owner: string,
     choice: Choice,
@@ -285,7 +288,7 @@ class Fleet implements EngineFleet {
     return chosen;
   }
 
-  /** Tries engines again that have rested, after giving them the weights in force. */
+  /** Tries rested engines again, after they got the current weights. */
   #revive(): void {
     const now = this.#clock();
     for (const member of this.#members) {

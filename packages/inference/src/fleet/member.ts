@@ -4,11 +4,11 @@ import { messageOf } from '@rlp/core';
 /** An engine of a fleet. Without `scoreTokens` it samples only. */
 export type FleetEngine = Sampler & InferenceEngine & Partial<TokenScorer>;
 
-/** State of an engine, for people. */
+/** State of an engine, for display. */
 export interface FleetStatus {
   /** `'serving'` gets requests. `'resting'` failed and is tried again later. */
   readonly state: 'serving' | 'resting';
-  /** Requests that it works on. */
+  /** Number of its requests. */
   readonly load: number;
   readonly policyVersion: number;
   /** Failures since the last success. */
@@ -17,12 +17,12 @@ export interface FleetStatus {
   readonly reason?: string | undefined;
 }
 
-/** What a fleet knows of one of its engines. */
+/** What a fleet tracks about one engine. */
 export class FleetMember {
   readonly engine: FleetEngine;
   load = 0;
   failures = 0;
-  /** Time at which it may be tried again. */
+  /** Time at which it may be tried again, in milliseconds of the fleet's clock. */
   restsUntil: number | undefined;
   reason: string | undefined;
   revival: Promise<void> | undefined;

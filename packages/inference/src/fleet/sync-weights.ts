@@ -7,16 +7,16 @@ export type EngineSync =
 
 /** Options of {@link syncWeightsToEngines}. */
 export interface SyncWeightsOptions {
-  /** Milliseconds that an engine may take. Default 600 000. */
+  /** Maximum time for an engine, in milliseconds. Default 600000. */
   readonly timeoutMs?: number | undefined;
   /** Stops waiting. Every engine that has not answered counts as failed. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Hands weights to several engines at once. One that fails does not stop the others.
+ * Publishes weights to several engines at once. A failing engine does not stop the others.
  *
- * An engine that takes another version over than the published one has failed.
+ * An engine that takes over another version than the published one has failed.
  *
  * @returns One result for each engine, in their order.
  */

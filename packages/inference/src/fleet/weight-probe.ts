@@ -6,27 +6,26 @@ export interface WeightProbe {
   readonly request: ScoreRequest;
   /** The trainer's logprobs of the completion, under the weights of the publication. */
   readonly trainer: (request: ScoreRequest, signal?: AbortSignal) => Promise<ArrayLike<number>>;
-  /** Smallest movement in nats that counts. Keep it above the rounding of the engines. Default 0.01. */
+  /** Smallest change that counts, in nats. Keep it above the rounding of the engines. Default 0.01. */
   readonly tolerance?: number | undefined;
 }
 
 /** Logprobs of one engine or trainer. */
 type Logprobs = readonly number[];
 
-/** What was scored after a publication. */
+/** Scores after a publication. */
 interface Known {
   readonly engine: Logprobs;
   readonly trainer: Logprobs;
 }
 
 /**
- * Compares how far logprobs of a fixed text moved, in the trainer and in an engine. Levels may differ by rounding and by another precision. An
- * engine that answers and keeps its old weights does not move. One that keeps some of them is further from the trainer than it was
- * at first.
+ * Compares how far the logprobs of a fixed text moved in the trainer and in an engine. Their levels may differ by rounding and precision.
+ * An engine that keeps its old weights does not move. One that keeps some of them is further from the trainer than it was at first.
  */
 export class ProbedWeights {
   readonly #probe: WeightProbe;
-  /** The last scores of each engine, and how far it was from the trainer at first. */
+  /** Last scores of each engine, and its distance from the trainer at first. */
   readonly #known = new Map<object, Known & { readonly rounding: number }>();
   #trainer: Logprobs | undefined;
 

@@ -15,11 +15,11 @@ export interface CheckedSequence {
   readonly stopReason: StopReason;
 }
 
-/** Rounding may take a logprob of a certain token above 0. */
+/** Largest logprob. Rounding may bring that of a certain token above 0. */
 export const mostLogprob = 1e-3;
 
 /**
- * Checks that a server answered a request with what was asked for.
+ * Checks that a server's answer fits its request.
  *
  * @throws RequestError naming the first thing that is wrong.
  */

@@ -6,7 +6,7 @@ import * as z from 'zod';
 
 /** Options of every sampler on a server. */
 export const remoteSchema = requestSchema.extend({
-  /** Sends the requests. Default: connections that stay open (undici) in Node.js, else the platform's `fetch`. */
+  /** Sends the requests. Default: connections that stay open (undici) in Node.js, otherwise the platform's `fetch`. */
   fetch: requestSchema.shape.fetch,
   /** Name of the model on the server. Default: the one that it serves. */
   model: z.string().min(1).optional(),
@@ -22,26 +22,29 @@ export const remoteSchema = requestSchema.extend({
       'must be a chat renderer',
     )
     .optional(),
-  /** Tokens that the model knows. Default: the tokenizer's. */
+  /** Size of the model's vocabulary. Default: the tokenizer's. */
   vocabularySize: z.int().positive().optional(),
-  /** Version of the weights that the server has. Default 0. */
+  /** Version of the server's weights. Default 0. */
   policyVersion: z.int().nonnegative().default(0),
-  /** `'exact'` computes entropies from the logprobs of the whole vocabulary, which the server must give. `'unknown'` reports NaN. Default `'unknown'`. */
+  /**
+   * `'exact'` computes entropies from the logprobs of the whole vocabulary, which the server must return. `'unknown'` reports NaN. Default
+   * `'unknown'`.
+   */
   entropies: z.enum(['unknown', 'exact']).default('unknown'),
-  /** Path at which the server finds a directory of this machine. Default: the absolute path. */
+  /** Converts the path of a local directory to the server's path. Default: the absolute path. */
   remotePath: callback<(path: string) => string>().optional(),
-  /** Milliseconds that one request may take. Default 120 000. */
+  /** Maximum time of one request, in milliseconds. Default 120000. */
   timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(120_000),
-  /** Milliseconds that the server may take over new weights. Default 600 000. */
+  /** Maximum time for the server to take over new weights, in milliseconds. Default 600000. */
   updateTimeoutMs: requestSchema.shape.timeoutMs.unwrap().default(600_000),
-  /** Longest answer in bytes. Default 268 435 456 (256 MiB). */
+  /** Maximum size of an answer, in bytes. Default 268435456 (256 MiB). */
   maxAnswerBytes: z.int().positive().default(268_435_456),
 });
 
 /** Checked options of a sampler on a server. */
 export type ResolvedRemoteOptions = z.output<typeof remoteSchema>;
 
-/** The options with the transport that costs least here, if they name none. */
+/** The options with the cheapest transport of this platform, if they name none. */
 export function withPool<Options extends Pick<ResolvedRemoteOptions, 'fetch'>>(options: Options): Options {
   return { ...options, fetch: options.fetch ?? pooledFetch };
 }

@@ -30,15 +30,15 @@ export interface RemoteModel {
   readonly renderer: ChatRenderer | undefined;
   readonly contextLength: number;
   readonly vocabularySize: number;
-  /** Whether entropies are computed. They take the whole distribution of every position. */
+  /** Whether entropies are computed. They need the whole distribution of every position. */
   readonly entropies: 'unknown' | 'exact';
-  /** Weights that the server has. */
+  /** Weights of the server. */
   readonly weights: RemoteWeights;
 }
 
 /**
- * A policy on a server. Prompts and completions travel as tokens, each request is answered by weights of one version, and answers are
- * checked against what was asked for.
+ * A policy on a server. Prompts and completions are sent as tokens. Weights of one version answer each request. Answers are checked against
+ * their requests.
  */
 export class RemoteSampler implements InferenceBackend {
   readonly tokenizer: Tokenizer;
@@ -49,7 +49,7 @@ export class RemoteSampler implements InferenceBackend {
   readonly #entropies: RemoteModel['entropies'];
   readonly #initial: RemoteWeights;
   #weights: RemoteWeights;
-  /** Whether the server may have lost its weights: it was away, or does not know the model. */
+  /** Whether the server may have lost its weights: it was unreachable, or does not know the model. */
   #isSuspect = false;
   #updates: Promise<unknown> = Promise.resolve();
   #recovery: Promise<void> | undefined;
@@ -120,7 +120,7 @@ export class RemoteSampler implements InferenceBackend {
     });
   }
 
-  /** Logprobs of the whole vocabulary, which are logits up to a constant of each position. */
+  /** Logprobs of the whole vocabulary. They are logits up to a constant per position. */
   async scoreLogits(
     requests: readonly ScoreRequest[],
     { signal: given }: Omit<ScoreOptions, 'temperature'> = {},
@@ -169,12 +169,12 @@ export class RemoteSampler implements InferenceBackend {
     }
   }
 
-  /** Stops requests that wait for an answer. Later calls reject. The server runs on. */
+  /** Stops requests that wait for an answer. Later calls reject. The server keeps running. */
   async close(): Promise<void> {
     this.#closing.abort(new SamplerError(`${this.#server.name}: the sampler was closed; create another one`));
   }
 
-  /** Asks for an answer until there is one, with the weights in force. */
+  /** Repeats a request until it is answered, with the current weights. */
   async #asked<Answer>(
     owner: string,
     signal: AbortSignal,
@@ -205,7 +205,7 @@ export class RemoteSampler implements InferenceBackend {
     }
   }
 
-  /** Gives a server that was restarted its weights back. */
+  /** Loads the weights again if the server was restarted. */
   async #recovered(signal: AbortSignal): Promise<void> {
     if (!this.#isSuspect) return;
     this.#recovery ??= this.#recover().finally(() => {
@@ -287,7 +287,7 @@ export class RemoteSampler implements InferenceBackend {
     return { place: this.#server.client.place, vocabularySize: this.vocabularySize };
   }
 
-  /** Does a call's work with the signal that ends it: the caller's, or closing. */
+  /** Runs a call with the signal that ends it: the caller's, or that of closing. */
   async #open<Value>(
     given: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<Value>,
@@ -311,7 +311,7 @@ function mayHaveLostWeights(error: unknown): boolean {
   return error instanceof RequestError && (error.failure === 'unreachable' || isWorthAnother(error));
 }
 
-/** An answer that another attempt may better: it was cut, or the server had been restarted and did not know the model. */
+/** Whether another attempt may succeed: the answer was cut off, or the server was restarted and did not know the model. */
 function isWorthAnother({ failure, status }: RequestError): boolean {
   return failure === 'malformed' || status === 404;
 }

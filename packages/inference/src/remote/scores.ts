@@ -35,7 +35,7 @@ export function scoresAt(
 /**
  * Logprobs of the whole vocabulary at the positions from `from` on.
  *
- * @throws RequestError for a position that lacks them.
+ * @throws RequestError for a position without them.
  */
 export function logitsAt(
   { logprobs, full }: RemoteScores,

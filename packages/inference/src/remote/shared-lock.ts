@@ -1,10 +1,10 @@
 import { orAborted } from '@rlp/core';
 
-/** A lock for work that runs together or alone. Work that runs alone waits for what began earlier, and later work waits for it. */
+/** A lock for work that runs together or alone. Work that runs alone waits for earlier work, and later work waits for it. */
 export class SharedLock {
-  /** Ends once everything that began is done. */
+  /** Settles once all work that has begun is done. */
   #together: Promise<unknown> = Promise.resolve();
-  /** Ends once all work that runs alone is done. Absent if there is none. */
+  /** Settles once all work that runs alone is done. Absent if there is none. */
   #alone: Promise<unknown> | undefined;
 
   async run<Value>(

@@ -1,4 +1,4 @@
-/** Which tokens stay possible. Fields mean what they mean in core's `SamplingOptions`. */
+/** Filters of a distribution. Fields mean what they mean in core's `SamplingOptions`. */
 export interface DistributionFilters {
   readonly topK: number;
   readonly topP: number;
@@ -8,9 +8,8 @@ export interface DistributionFilters {
 /**
  * The tokens that filters keep.
  *
- * Order tokens by probability, highest first, equal ones by index: every filter keeps a beginning of that order. So a
- * kept set is a probability `floor` (everything above it stays) and how many tokens of exactly that probability stay,
- * lowest indices first.
+ * Order tokens by probability, highest first, equal ones by index. Every filter keeps a beginning of that order. So a kept set is a
+ * probability `floor`, with all tokens above it, and the number of tokens of exactly that probability, lowest indices first.
  */
 export interface KeptTokens {
   readonly floor: number;
@@ -25,7 +24,7 @@ export interface KeptTokens {
 const BUCKET_SHIFT = 19;
 const BUCKETS = 2048;
 
-/** Counts and sums of probabilities by magnitude: finds a cut in the order without sorting the vocabulary. */
+/** Counts and sums of probabilities by magnitude. Finds a cut in the order without sorting the vocabulary. */
 class Histogram {
   readonly counts = new Int32Array(BUCKETS);
   readonly masses = new Float64Array(BUCKETS);

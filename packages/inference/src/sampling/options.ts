@@ -1,14 +1,17 @@
 import { parseOptions, type SampleRequest, type TokenId } from '@rlp/core';
 import * as z from 'zod';
 
-/** Logits divided by a lower temperature would overflow float32. */
+/** Smallest temperature. Logits divided by a lower one would overflow float32. */
 export const smallestTemperature = 1e-5;
 
 /** Zod fields of core's `SamplingOptions`, with their defaults, for larger schemas. */
 export const samplingFields = {
   /** Maximum tokens of a completion. */
   maxTokens: z.int().positive(),
-  /** Softmax temperature. 0 takes the most likely token. Logprobs are reported at this temperature, at 0 with 1. Default 1. */
+  /**
+   * Softmax temperature. Logprobs are reported at this temperature. 0 takes the most likely token and reports logprobs at temperature 1.
+   * Default 1.
+   */
   temperature: z
     .number()
     .refine(
@@ -16,7 +19,7 @@ export const samplingFields = {
       `must be 0, which takes the most likely token, or at least ${smallestTemperature}`,
     )
     .default(1),
-  /** Divides positive and multiplies negative logits of tokens already in the sequence. At least 1. Default 1 (off). */
+  /** Divides positive logits of tokens already in the sequence by this, and multiplies negative ones. At least 1. Default 1 (off). */
   repetitionPenalty: z.number().min(1).default(1),
   /** Number of most likely tokens to keep. Default 0 (off). */
   topK: z.int().nonnegative().default(0),
@@ -36,7 +39,7 @@ const requestSchema = z.strictObject({
   count: z.int().positive(),
   seed: z.string(),
 });
-/** The same for a prompt that was checked. zod takes longer over long lists than a server's client has for a request. */
+/** The same for a checked prompt. For long lists, zod takes longer than a server's client has for a request. */
 const checkedSchema = requestSchema.extend({ prompt: z.custom<TokenId[]>() });
 
 /** The data of a {@link SampleRequest}, checked, with every default filled in. */

@@ -1,6 +1,6 @@
 import type { ScoreRequest } from '@rlp/core';
 
-/** Which results of a batch belong to a request. */
+/** Results of a batch that belong to one request. */
 interface ScorePart {
   /** Index of the request. */
   readonly index: number;
@@ -17,20 +17,20 @@ export interface ScoreBatch {
   readonly tokens: BigInt64Array;
   /** Shape: `[count, time]`. */
   readonly positions: BigInt64Array;
-  /** Where the distribution of each completion token is, among `count · time`. */
+  /** Index of each completion token's distribution among `count · time`. */
   readonly rows: BigInt64Array;
   /** The completion tokens. As many as `rows`. */
   readonly targets: BigInt64Array;
 }
 
-/** Length of what has to be computed: the last token predicts nothing that is asked for. */
+/** Tokens of a request to compute. The last one predicts nothing that is wanted. */
 function lengthOf({ prompt, completion }: ScoreRequest): number {
   return prompt.length + completion.length - 1;
 }
 
 /**
- * Sorts requests by length and cuts them into batches of at most `budget` tokens, padding included. Requests without
- * completion are left out.
+ * Sorts requests by length and cuts them into batches of at most `budget` tokens, padding included. Leaves out requests without a
+ * completion.
  */
 export function scoreBatches(requests: readonly ScoreRequest[], budget: number): ScoreBatch[] {
   const order = [...requests.keys()]

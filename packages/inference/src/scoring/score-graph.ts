@@ -18,16 +18,19 @@ export interface ScoreGraphOptions extends GraphWeights {
   readonly config: ModelConfig;
   readonly contextLength: number;
   readonly ops: OperatorSet;
-  /** What is computed of each position. */
+  /** Result for each position. */
   readonly output: 'scores' | 'logits';
 }
 
 /**
- * Whole sequences at once. The output head runs only for the rows that are asked for.
+ * Whole sequences at once. The output head runs only for the wanted rows.
  *
- * Inputs: `tokens` int64 `[batch, time]`, `positions` int64 `[batch, time]`, `mask` `[time, time]` (added to attention
- * scores), `rows` int64 `[rows]` (which of the `batch · time` positions are asked for), and the parameters. For scores
- * also `targets` int64 `[rows]` and `temperature` `[1, 1]`.
+ * Inputs, besides the parameters:
+ *
+ * - `tokens` and `positions`, int64 `[batch, time]`
+ * - `mask`, `[time, time]`: added to attention scores
+ * - `rows`, int64 `[rows]`: indices of the wanted positions among `batch · time`
+ * - `targets`, int64 `[rows]`, and `temperature`, `[1, 1]`: for scores only
  *
  * Outputs: `logprobs` and `entropies` `[rows]`, or `logits` `[rows, V]`.
  */

@@ -10,13 +10,13 @@ import { StoredWeights } from '../decoding/weights.ts';
 import { type ScoreBatch, scoreBatches } from './score-batches.ts';
 import { scoreGraph } from './score-graph.ts';
 
-/** What a scorer needs to know. */
+/** What a scorer needs. */
 export interface ScorerOptions {
   readonly config: ModelConfig;
   readonly store: string;
   readonly contextLength: number;
   readonly operators: OperatorSet;
-  /** Most tokens of one batch, padding included. A single longer sequence still runs. */
+  /** Maximum tokens of one batch, padding included. A single longer sequence still runs. */
   readonly scoreTokens: number;
 }
 
@@ -43,7 +43,7 @@ export class Scorer {
   /**
    * Logprobs and entropies at `temperature`, by request.
    *
-   * @throws SamplerError if the model gives none.
+   * @throws SamplerError if the model returns none.
    */
   async score(
     requests: readonly ScoreRequest[],

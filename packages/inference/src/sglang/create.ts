@@ -8,7 +8,7 @@ import { RemoteSampler } from '../remote/remote-sampler.ts';
 import { SglangServer } from './server.ts';
 
 const schema = remoteSchema.omit({ entropies: true }).extend({
-  /** Most tokens of a prompt with its completion. Default: the server's setting. */
+  /** Maximum tokens of a prompt and its completion together. Default: the server's setting. */
   contextLength: z.int().positive().optional(),
 });
 
@@ -21,9 +21,9 @@ const limitsSchema = z.looseObject({ context_length: z.int().positive().nullish(
 /**
  * A policy on an SGLang server, through `/generate`.
  *
- * New weights come as adapters (`--enable-lora`) or as checkpoints. SGLang repeats draws of a seed only with `--enable-deterministic-inference`.
+ * New weights are adapters (`--enable-lora`) or checkpoints. Equal seeds give equal draws only with `--enable-deterministic-inference`.
  *
- * @throws OptionsError naming every problem at once. ArgumentError for a server that is away or serves another model.
+ * @throws OptionsError naming every problem at once. ArgumentError for a server that is unreachable or serves another model.
  */
 export async function createSglangSampler(options: SglangSamplerOptions): Promise<InferenceBackend> {
   const resolved = parseOptions('createSglangSampler', schema, options);

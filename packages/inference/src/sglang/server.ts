@@ -14,7 +14,7 @@ import type {
 } from '../remote/remote-server.ts';
 import { adapterName, checkpointOf, pathOnServer } from '../remote/weights-on-server.ts';
 
-/** Logprob, token and perhaps its text. The first token of a prompt has no logprob. */
+/** Logprob and token, and sometimes its text. The first token of a prompt has no logprob. */
 const scoredToken = z.tuple([z.number().nullable(), z.int()], z.unknown());
 
 const generateSchema = z.object({
@@ -51,7 +51,7 @@ export class SglangServer implements RemoteServer {
     };
   }
 
-  /** Finds out which temperature its logprobs belong to: tokens drawn at temperature 2 are scored again, which is at 1. */
+  /** Finds the temperature that its logprobs belong to. Tokens drawn at temperature 2 are scored again, which happens at 1. */
   async probe(token: TokenId, weights: RemoteWeights): Promise<void> {
     const request = { prompt: [token], count: 1, maxTokens: 8, temperature: 2, seed: 1 };
     const filters = { topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, stopTokens: [], stopStrings: [] };
@@ -62,7 +62,7 @@ export class SglangServer implements RemoteServer {
     if (Math.max(...gaps) > 1e-2) this.#logprobs = 'at the sampling temperature, before filters';
   }
 
-  /** One request for each completion, because a request has one seed. They share the prompt in the cache. */
+  /** Sends one request per completion, because a request has one seed. They share the prompt in the cache. */
   generate(
     request: RemoteRequest,
     weights: RemoteWeights,

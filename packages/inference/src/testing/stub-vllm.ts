@@ -7,10 +7,10 @@ export const stubVocabulary = 16;
 type Body = Readonly<Record<string, unknown>>;
 type Answer = { readonly status?: number; readonly body: unknown };
 
-/** How a test changes what the stub does. Return `undefined` to leave an answer as it is. */
+/** Changes what the stub does. Return `undefined` to leave an answer as it is. */
 export type Fault = (path: string, body: Body, answer: Answer) => Answer | Promise<Answer> | undefined;
 
-/** How the stub was started. */
+/** Flags that the stub was started with. */
 interface StubSettings {
   /** `--enable-scale-out`. Default true. */
   readonly generate?: boolean;
@@ -21,8 +21,8 @@ interface StubSettings {
 }
 
 /**
- * A server with the routes of vLLM 0.32 that the driver asks, in the shapes of `vllm-0.32.json`. Its policy is a formula of the weights' name,
- * the last token and the next one.
+ * A server with the routes of vLLM 0.32 that the driver calls, in the shapes of `vllm-0.32.json`. Its policy is a formula of the weights'
+ * name, the last token and the next one.
  */
 export class StubVllm {
   readonly asked: { readonly path: string; readonly body: Body }[] = [];

@@ -14,12 +14,12 @@ export interface VllmSamplerOptions extends z.input<typeof remoteSchema> {}
 /**
  * A policy on a vLLM server, 0.10.2 or newer.
  *
- * Prompts and completions travel as tokens, through `/inference/v1/generate` if the server was started with `--enable-scale-out`, else
- * through `/v1/completions`. New weights come as adapters (`--enable-lora`, `VLLM_ALLOW_RUNTIME_LORA_UPDATING=1`) or as checkpoints
+ * Prompts and completions are sent as tokens. The route is `/inference/v1/generate` if the server was started with `--enable-scale-out`,
+ * otherwise `/v1/completions`. New weights are adapters (`--enable-lora`, `VLLM_ALLOW_RUNTIME_LORA_UPDATING=1`) or checkpoints
  * (`VLLM_SERVER_DEV_MODE=1`). A few requests at the start show what the server can do. Their seeds are fixed.
  *
- * @throws OptionsError naming every problem at once. ArgumentError for a server that is away, serves another model or does not
- *   give tokens.
+ * @throws OptionsError naming every problem at once. ArgumentError for a server that is unreachable, serves another model or does not
+ *   return tokens.
  */
 export async function createVllmSampler(options: VllmSamplerOptions): Promise<InferenceBackend> {
   const resolved = parseOptions('createVllmSampler', remoteSchema, options);

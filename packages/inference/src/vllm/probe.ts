@@ -38,7 +38,7 @@ async function servedModel(client: JsonClient, wanted: string | undefined) {
   return { model: found.id, root: found.root ?? found.id, contextLength: found.max_model_len };
 }
 
-/** Whether logprobs are those of temperature 1. Eight tokens at temperature 2 are scored again, which is at temperature 1. */
+/** Whether logprobs are those of temperature 1. Eight tokens drawn at temperature 2 are scored again, which happens at temperature 1. */
 async function logprobsMode(
   client: JsonClient,
   model: string,
@@ -88,7 +88,7 @@ async function distributionsOf(client: JsonClient, model: string, token: number)
   return completionsSchema.safeParse(answer).data ? ('whole' as const) : ('none' as const);
 }
 
-/** Forms of weights that it takes, and what to do about the others. */
+/** Forms of weights that it accepts, and how to make it accept the others. */
 async function weightForms(client: JsonClient): Promise<Pick<RemoteAbilities, 'accepts' | 'refusals'>> {
   const body = { lora_name: 'rlp probe' };
   const adapters = await client.text('/v1/unload_lora_adapter', { body }).then(

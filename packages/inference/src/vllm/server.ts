@@ -21,7 +21,7 @@ import {
   weightInfoSchema,
 } from './wire.ts';
 
-/** What a probe found out. */
+/** Results of a probe. */
 export interface VllmFacts {
   readonly abilities: RemoteAbilities;
   readonly route: VllmRoute;
@@ -39,7 +39,7 @@ export class VllmServer implements RemoteServer {
     'sample at 1, or start it with --logprobs-mode processed_logprobs and sample without filters';
   readonly client: JsonClient;
   readonly #options: Options;
-  /** Directories that were loaded as checkpoints. vLLM may keep files that are replaced in place. */
+  /** Versions of the directories that were loaded as checkpoints. vLLM may keep files that are replaced in place. */
   readonly #loaded = new Map<string, number>();
 
   constructor(client: JsonClient, options: Options) {
@@ -164,7 +164,7 @@ export class VllmServer implements RemoteServer {
     }
   }
 
-  /** Stops the server's scheduler, reloads, names the weights and starts it again, with the old weights if that failed. */
+  /** Stops the server's scheduler, reloads, names the weights and starts it again. If that fails, it restarts with the old weights. */
   async #loadCheckpoint(
     path: string,
     version: number,

@@ -2,7 +2,7 @@ import type { TokenId } from '@rlp/core';
 import * as z from 'zod';
 import type { RemoteScores } from '../remote/remote-server.ts';
 
-/** Route that tokens are sampled by. */
+/** Route for sampling tokens. */
 export type VllmRoute = 'generate' | 'completions';
 
 /** Answer of `/v1/models`. */
@@ -20,7 +20,7 @@ export const modelsSchema = z.object({
 /** Answer of `/weight_info`. */
 export const weightInfoSchema = z.object({ weight_version: z.string() });
 
-/** A list of one element for each token. zod's own lists take longer than the rest of a request. */
+/** A list of one element per token. zod's own lists take longer than the rest of a request. */
 const listOf = <Element>(isElement: (element: Element) => boolean) =>
   z.custom<readonly Element[]>((value) => Array.isArray(value) && value.every(isElement));
 const tokensSchema = listOf<TokenId>(Number.isSafeInteger);
