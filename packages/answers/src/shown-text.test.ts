@@ -30,7 +30,15 @@ describe('shownText', () => {
     ['a `<canvas>` b', 'a `<canvas>` b'],
     ['```html\n<title>a</title>\n```\n<title>b</title>', '```html\n<title>a</title>\n```\n'],
     ['a <input type="hidden"> b <img hidden> c', 'a <input type="hidden"> b <img hidden> c'],
+    [
+      '<br style="color:white"> <i title="style=color:white">b</i>',
+      '<br style="color:white"> <i title="style=color:white">b</i>',
+    ],
     ['vector<int> a, <b>', 'vector<int> a, <b>'],
+    ['a List<Object>list and `a`', 'a List<Object>list and `a`'],
+    ['<option>s and the <video>element', '<option>s and the <video>element'],
+    ['a <select>stop', 'a '],
+    ['<template><b>a</b>', ''],
     ['<<a title>> b', '<<a title>> b'],
     ['18[^1]\n\n[^1]: 20', '18[^1]\n\n'],
     ['a\n[//]: # (b)\n[Answer]: c', 'a\n\n[Answer]: c'],
@@ -51,6 +59,11 @@ describe('shownText', () => {
     'text-align:center;margin-left:20px',
     'font-size: 12px',
     'border-collapse:collapse',
+    'background:#111; color:#eee',
+    'color:white;background-color:navy',
+    'color: rgb(255,255,255); background: rgb(0, 0, 0)',
+    'color:hsl(0, 0%, 95%); background: linear-gradient(#000,#222)',
+    'color:var(--text)',
     '',
   ])('shows an element of the style %j', (style) => {
     expect(shownText(`<p style="${style}">a</p>`)).toContain('a</p>');
@@ -62,6 +75,15 @@ describe('shownText', () => {
     'color:red;display:none',
     'color: white',
     'color:#FFF',
+    'color:snow',
+    'color:#00000000',
+    'color:rgb(238,238,238); background:#fff',
+    'color:white; background:none',
+    'color:white; background:url(black.png) #fefefe',
+    'color:white; background:rgba(0,0,0,0.1)',
+    'color:white; border-color:black',
+    'color:black; background:#111',
+    'color:tomato; background:tomato',
     'opacity:0%',
     'font-size:0.1px',
     'text-indent:-9999px',
@@ -72,6 +94,13 @@ describe('shownText', () => {
   ])('does not show an element of the style %j', (style) => {
     expect(shownText(`a<p style="${style}">b<p>c</p></p>d`)).toBe('ad');
   });
+});
+
+it('reads behind long attributes, but not an element of which they hide how it looks', () => {
+  const text = `<path d="${'M0 1'.repeat(999)}"/><img src="${'a'.repeat(3000)}"> b`;
+  expect(shownText(text)).toBe(text);
+  expect(shownText(`<i ${'x '.repeat(2000)}>a</i> b`)).toBe(' b');
+  expect(shownText(`<i style="${'color:red;'.repeat(400)}display:none">a</i> b`)).toBe(' b');
 });
 
 it('leaves elements without a text that it looks for', () => {
@@ -96,6 +125,8 @@ it('takes linear time on hostile text', () => {
     '[a]:\n',
   ])
     shownText(unit.repeat(100_000));
-  shownText(`<a style="${'color:red '.repeat(100_000)}">`);
+  for (const unit of ['x="', 'x=" style="a', '"', "'", '" ']) shownText(`<a ${unit.repeat(200_000)}>`);
+  for (const part of ['color:red ', 'color:red;', 'background:', 'background:#000 ', 'style=color:#eee '])
+    shownText(`<a style="${part.repeat(100_000)}">`);
   expect(performance.now() - begun).toBeLessThan(5000);
 });

@@ -21,13 +21,18 @@ export function extractTag(
   return (response) => {
     const text = withoutHidden(response, `<${tag}>`);
     const read = several === 'last' ? text : text.slice(text.lastIndexOf('</think>') + 1);
-    const [, ...opened] = read.split(`<${tag}>`);
-    // Every text before a closing tag, so that a pair around another counts as a second answer. So do tags in other letters or with attributes.
-    const found = opened
-      .flatMap((part) => part.split(`</${tag}>`, several === 'last' ? 2 : undefined).slice(0, -1))
-      .map((content) => content.trim());
-    const tags = read.match(new RegExp(`<${tag}(?:\\s[^<>]*)?>`, 'gi'))?.length;
-    const isAgreed = several === 'last' || (new Set(found).size === 1 && tags === opened.length);
-    return isAgreed ? found.at(-1) : undefined;
+    const found = contentsIn(read, tag, several);
+    if (several === 'last' || found.length === 0) return found.at(-1);
+    // Pairs in other letters or with attributes are answers too, for a reader.
+    const alike = read.replace(new RegExp(`<(/?)${tag}(?:\\s[^<>]*)?>`, 'gi'), `<$1${tag}>`);
+    return new Set(contentsIn(alike, tag, several)).size === 1 ? found.at(-1) : undefined;
   };
+}
+
+/** Every text before a closing tag, so that a pair around another counts as a second answer; or the first one behind each opening tag. */
+function contentsIn(text: string, tag: string, several: 'last' | 'agreeing'): readonly string[] {
+  const [, ...opened] = text.split(`<${tag}>`);
+  return opened
+    .flatMap((part) => part.split(`</${tag}>`, several === 'last' ? 2 : undefined).slice(0, -1))
+    .map((content) => content.trim());
 }

@@ -114,8 +114,8 @@ function withoutQuotations(text: string): string {
   );
 }
 
-/** A minus sign of another form, or a dash in its place. */
-const minus = /[−﹣－⁻➖](?=\p{Nd})|(?<=#### ?)[-‐–] ?(?=\p{Nd})/gu;
+/** A minus sign of another form, or a dash in its place. A hyphen with a space is a bullet: no answer of GSM8K is written so, and its graders read none. */
+const minus = /[−﹣－⁻➖](?=\p{Nd})|(?<=#### ?)(?:[-‐–]|[‐–] )(?=\p{Nd})/gu;
 
 /** A text with ASCII digits and signs. One in capitals is written as others are, but for single letters. */
 function inUsualForm(text: string): string {
@@ -142,7 +142,7 @@ const readers = {
   boxed: boxedAnswer,
   hash(text: string) {
     const start = text.lastIndexOf('####');
-    const line = /^#### ?(-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
+    const line = /^#### ?(?:[-+*•] )?(-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
     const before = text.slice(Math.max(0, start - 40), Math.max(0, start));
     if (/#### [^\n]+$/.test(before)) return null;
     const [whole, number, rest] = line ?? ['', hashAnswer(text, 'last'), ''];

@@ -90,7 +90,7 @@ const compiled = Object.entries(forms).map(([stance, lines]) => {
 });
 
 /** Ends of sentences. A display may go on with one. */
-export const sentenceEnds = /(?<=[.!?])\s+|(?<=[。！？।])|\n(?!\s*(?:\$\$?|\\[[(])\s*$)/;
+export const sentenceEnds = /(?<=[.!?])\s+|(?<=[。！？।])|\n(?!\s{0,40}(?:\$\$?|\\[[(])\s{0,40}$)/;
 
 /** Words that leave open whether a sentence is true. */
 const open =

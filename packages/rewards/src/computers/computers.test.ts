@@ -178,6 +178,8 @@ describe('ParetoRewardComputer', () => {
     const absolute = new ParetoRewardComputer({ ...options, method: 'absolute' });
     expect(absolute.objectiveNames).toEqual(['a', 'b']);
     expect(await rewardsOf(absolute)).toEqual([2.25, 1.25, 1, null]);
+    const typed = { ...options, weights: new Float32Array([3, 1]), method: 'absolute' } as const;
+    expect(await rewardsOf(new ParetoRewardComputer(typed))).toEqual([2.25, 1.25, 1, null]);
     const relative = (await rewardsOf(
       new ParetoRewardComputer({ ...options, method: 'relative' }),
     )) as number[];
@@ -206,6 +208,9 @@ describe('ParetoRewardComputer', () => {
     );
     expect(() => new ParetoRewardComputer({ objectives: list, weights: [1] })).toThrow(OptionsError);
     expect(() => new ParetoRewardComputer({ objectives: list, weights: [0, 0] })).toThrow(/not all 0/);
+    expect(() => new ParetoRewardComputer({ objectives: list, weights: new Int8Array(2) } as never)).toThrow(
+      /weights: expected numbers, as a list, a Float32Array or a Float64Array/,
+    );
     expect(() => new ParetoRewardComputer({ objectives: {} })).toThrow(
       /objectives: expected at least one, got none/,
     );
@@ -277,6 +282,19 @@ describe('SVRLRewardComputer', () => {
     const options = { taskEvaluator: worth('a'), maxTurns: 10 };
     const scored = await new SVRLRewardComputer(options).computeRewards(recorded);
     expect(scored.map(({ components }) => components.efficiency)).toEqual([0.9, 0.8]);
+  });
+
+  it('counts nothing of the prompt, and a conversation without a response saves no steps', async () => {
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } } as const;
+    const prompt = [{ role: 'assistant', content: 'a', tool_calls: [call] }] as const;
+    const group = groupOf([{ a: 1 }, { a: 1 }], (member) => ({
+      ...{ task: { id: '0', prompt, metadata: { a: 1 } }, steps: [] },
+      messages: member === 0 ? prompt : [...prompt, { role: 'assistant', content: 'b' }],
+    }));
+    const options = { taskEvaluator: worth('a'), maxTurns: 10 };
+    const scored = await new SVRLRewardComputer(options).computeRewards(group);
+    expect(scored.map(({ components }) => components.efficiency)).toEqual([0, 0.9]);
+    expect(scored.map(({ components }) => components.verification)).toEqual([0, 0]);
   });
 
   it('refuses a budget of tools that is none, and to judge nothing', () => {

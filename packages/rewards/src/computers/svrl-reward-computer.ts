@@ -117,16 +117,22 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   }
 }
 
-/** Responses of the policy. Those of a recorded conversation, which has no steps, are its messages. */
-function responses({ messages, steps }: Trajectory): number {
-  return steps.length || messages.filter(({ role }) => role === 'assistant').length;
+/** Messages behind the prompt. A recorded conversation has no steps, but these. */
+const ownMessages = ({ task: { prompt }, messages }: Trajectory) =>
+  messages.slice(typeof prompt === 'string' ? 0 : prompt.length);
+
+/** Responses of the policy. A conversation without one saves no steps. */
+function responses(trajectory: Trajectory): number {
+  const { length } = trajectory.steps;
+  return length || ownMessages(trajectory).filter(({ role }) => role === 'assistant').length || Infinity;
 }
 
-/** Calls of the policy. Those of a recorded conversation, which has no steps, are in its messages. */
-function toolCalls({ messages, steps }: Trajectory): number {
+/** Calls of the policy. */
+function toolCalls(trajectory: Trajectory): number {
+  const { steps } = trajectory;
   const calls = steps.some((step) => step.toolCalls)
     ? steps.map((step) => step.toolCalls)
-    : messages.map((message) => message.tool_calls);
+    : ownMessages(trajectory).map((message) => message.tool_calls);
   return calls.reduce((sum, made) => sum + (made?.length ?? 0), 0);
 }
 

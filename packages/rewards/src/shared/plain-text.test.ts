@@ -125,18 +125,21 @@ describe('isVisible of a text with a name', () => {
     'Hmm. Let me think about it carefully.',
     'think think think',
     'Now the second step.',
+    'First, I think. Second, I answer. Last, done.',
+    'Just a second, let me go over it one more time.',
+    'No reason needed. It is time to answer.',
     'See the answer below.',
     'your reasoning here',
   ])('finds no thought in %j', (thought) => {
     expect(isVisible(thought, 'think')).toBe(false);
   });
 
-  it.each(['7 × 8 = 56', 'Add them.', 'a', 'Is it even?', 'They want a haiku.'])(
-    'sees the thought %j',
-    (thought) => {
-      expect(isVisible(thought, 'think')).toBe(true);
-    },
-  );
+  it.each([
+    ...['7 × 8 = 56', 'Add them.', 'a', 'Is it even? No.', 'They want a haiku.', 'Time is the reason.'],
+    ...['The second one is over.', 'So the last.', 'It takes a second.', 'It needs more time.'],
+  ])('sees the thought %j', (thought) => {
+    expect(isVisible(thought, 'think')).toBe(true);
+  });
 
   it.each(
     [
@@ -145,6 +148,10 @@ describe('isVisible of a text with a name', () => {
         '[number]',
         '{your_answer}',
         '(the answer goes here)',
+        '[add your own text]',
+        '[Write your solution below]',
+        '(insert result)',
+        '[insert the capital city]',
         'The answer is: ____',
       ],
       ['See the reasoning above.', 'As given in my reasoning.', 'Refer to the previous section.', 'answer'],
@@ -153,12 +160,29 @@ describe('isVisible of a text with a name', () => {
     expect(isVisible(answer, 'answer', ['reasoning', 'answer'])).toBe(false);
   });
 
-  it.each(['below', 'the same', 'see', 'yes', 'first', '[1, 2]', '{x}', 'the answer is 4'])(
-    'sees the answer %j',
-    (answer) => {
-      expect(isVisible(answer, 'answer', ['reasoning', 'answer'])).toBe(true);
-    },
-  );
+  it.each([
+    ...[
+      'below',
+      'the same',
+      'see',
+      'yes',
+      'first',
+      '[1, 2]',
+      '{x}',
+      'the answer is 4',
+      '[text]',
+      '(correct)',
+    ],
+    ...[
+      '[add, sub, mul]',
+      '[Add 3 to both sides]',
+      '[enter, exit]',
+      '[put the red ball into the box]',
+      '{title}',
+    ],
+  ])('sees the answer %j', (answer) => {
+    expect(isVisible(answer, 'answer', ['reasoning', 'answer'])).toBe(true);
+  });
 });
 
 it('reads letters in the case of their style', () => {

@@ -74,21 +74,21 @@ const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
-/** A gap to be filled: dots, `[your answer]`, `<insert the number here>`, `{{answer}}`. */
+/** A gap to be filled: dots, `[your answer]`, `<insert the number here>`, `{{answer}}`. Lists and steps such as `[add, sub]` and `[Add 3 to both sides]` are none. */
 const gap =
-  /^\s*(?:[.…_][\s.…_]*|\{\{[^{}]*\}\}|(?:[[{<]|&lt;)(?:your|insert|put|write|fill|enter|add)(?![a-z])[^\]}>&]*(?:[\]}>]|&gt;)[\])}.:!…\s]{0,20})$/i;
+  /^\s*(?:[.…_][\s.…_]*|\{\{[^{}]*\}\}|(?:[[{<(]|&lt;)(?:(?:your|insert|enter|fill)[ _](?![^\]}>)&]*\binto\b)[^\]}>)&,\d]*|(?:put|write|add)[ _][^\]}>)&,\d]{0,80}(?:(?<=[ _])(?:here|below|answer|number|result|solution|title|text|reasoning|thoughts?|explanation)|\byour\b[^\]}>)&,\d]{0,80}))(?:[\]}>)]|&gt;)[\])}.:!…\s]{0,20})$/i;
 /** Words for a text that is still to be written: `thinking goes here`, lorem ipsum. As values of data they may be meant, such as the status "todo". */
 const placeholder =
-  /^\W*(?:lorem ipsum\b[\s\S]*|(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|your (?:reasoning|thoughts?|thinking|answer|explanation))[\])}.:!…\s]{0,20}|(?:(?:the|my|so|final|correct|is|answer)\b\W*){2,9}|(?<=[[{<(])(?:(?:the|final|correct|answer|number|value|result|solution|name|title|text|content|word|amount)[ _]?){1,5}[\]}>)])$/i;
+  /^\W*(?:lorem ipsum\b[\s\S]*|(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|your (?:reasoning|thoughts?|thinking|answer|explanation))[\])}.:!…\s]{0,20}|(?:(?:the|my|so|final|correct|is|answer)\b\W*){2,9}|(?<=[[{<(])(?:(?:the|final|correct)[ _])*(?:answer|number|value|result|solution|amount|(?<=[ _])(?:name|title|text|content|word))[\]}>)])$/i;
 /** A text that only points at another one: `see the reasoning above`. */
 const pointer =
   /^(?=.{0,200}$)(?=.*\b(?:(?:see|refer|cf)\b.*\b(?:above|below|before|earlier|later|next|previous|thoughts?|thinking|reasoning|answer)|(?:same )?as (?:(?:given|said|stated|shown|described|in|the|my) )*(?:above|below|before|earlier|thoughts?|thinking|reasoning|answer))\b)\W*(?:(?:please|see|refer|look|as|in|at|to|the|my|same|cf|is|it|given|said|stated|shown|described|above|below|before|earlier|later|next|previous|section|tags?|thoughts?|thinking|reasoning|answer)\b\W*)+$/is;
-/** Words of a thought that does not think: of talk, of order, of thinking itself, gaps in brackets. */
+/** Words of a thought that does not think: of talk, of order, of thinking itself, gaps in brackets. `second` and the like count unless they stand for a step or a moment. */
 const idle =
-  /\[[\p{L} ,'’]*\]|(?<![\p{L}\p{N}])(?:steps? ?(?:number )?\d+|n\/a|h+m+|u+[hm]+|(\p{L})\1{4,}|again|ah|ahead|alright|answer|anyway|begin|blah|brevity|conclude|continue|done|er|final|finally|fine|finish|first|fourth|goes|going|gonna|good|great|here|hey|hidden|internal|last|let|look|maybe|moment|needed|next|no|none|nothing|now|off|oh|ok|okay|omitted|please|proceed|ready|really|reason|reasoning|redacted|required|necessary|right|second|see|should|skip|skipped|so|start|started|steps?|sure|then|think|thinking|third|thoughts?|try|wait|well|yeah|yep|yes)(?![\p{L}\p{N}])/giu;
+  /\[[\p{L} ,'’]*\]|(?<![\p{L}\p{N}])(?:steps? ?(?:number )?\d+|n\/a|h+m+|u+[hm]+|(\p{L})\1{4,}|(?:second|last)(?= steps?(?!\p{L})|\s?[,:])|(?:wait|just|one) (?:a )?second|(?:(?:one more|another|next|this) )time|time(?= to(?! \p{N}))|over(?: (?:it|this|that|again|once|and|over)(?!\p{L}))+|(?:go|look|think) (?:(?:it|this|that|things) )?over|(?:no|to|will|must|should|i|me|let['’]?s) reason|again|ah|ahead|alright|answer|anyway|begin|blah|brevity|conclude|continue|done|er|final|finally|fine|finish|first|fourth|goes|going|gonna|good|great|here|hey|hidden|internal|let|look|maybe|moment|needed|next|no|none|nothing|now|off|oh|ok|okay|omitted|please|proceed|ready|really|reasoning|redacted|required|necessary|right|see|should|skip|skipped|so|start|started|steps?|sure|then|think|thinking|third|thoughts?|try|wait|well|yeah|yep|yes)(?![\p{L}\p{N}])/giu;
 /** Words between them. */
 const small =
-  /(?<![\p{L}\p{N}])(?:a|about|actually|all|also|an|and|any|are|as|at|away|be|because|been|before|but|by|carefully|come|do|does|end|for|from|get|give|go|got|have|i|idea|if|in|instead|into|is|it|just|like|me|more|my|not|of|on|once|one|or|our|over|part|shall|some|something|still|take|tell|that|the|them|there|these|they|things?|this|those|through|time|to|up|us|was|way|we|what|when|will|with|without|would|you|your)(?![\p{L}\p{N}])|['’]\p{L}+/giu;
+  /(?<![\p{L}\p{N}])(?:a|about|actually|all|also|an|and|any|are|as|at|away|be|because|been|before|but|by|carefully|come|do|does|end|for|from|get|give|go|got|have|i|idea|if|in|instead|into|is|it|just|like|me|more|my|not|of|on|once|one|or|our|part|shall|some|something|still|take|tell|that|the|them|there|these|they|things?|this|those|through|to|up|us|was|way|we|what|when|will|with|without|would|you|your)(?![\p{L}\p{N}])|['’]\p{L}+/giu;
 
 /** Whether a thought has no words, or idle ones and small ones between them. */
 function isIdle(thought: string): boolean {
