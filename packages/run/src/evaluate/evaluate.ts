@@ -24,7 +24,7 @@ import {
   resolveMeasuring,
   resolveSettings,
 } from './options.ts';
-import type { ScoredGroup } from './scored-group.ts';
+import type { ScoredTask } from './scored-task.ts';
 import { summary } from './summary.ts';
 
 /** Functions that score responses by name, or a computer such as the one of a training run. */
@@ -84,7 +84,7 @@ export async function evaluate<Metadata, Outcome = unknown>(
   signal?.throwIfAborted();
   const computer = computerOf(rewards);
   const deadline = deadlineOf(settings.timeoutMs, signal);
-  const pending: Promise<ScoredGroup>[] = [];
+  const pending: Promise<ScoredTask>[] = [];
   try {
     const rollouts = collector();
     for await (const group of rollouts.collectGroups(tasks, { iteration: 0, signal: deadline.signal })) {
@@ -157,7 +157,7 @@ function requirePolicy(policy: Omit<RolloutPolicy, 'close'> | undefined): Omit<R
 }
 
 /** Version of the weights that gave the last response. */
-function versionOf(groups: readonly ScoredGroup[]): number {
+function versionOf(groups: readonly ScoredTask[]): number {
   const steps = groups.flatMap(({ trajectories }) =>
     trajectories.flatMap(({ trajectory }) => trajectory.steps),
   );
@@ -214,7 +214,7 @@ async function scored<Metadata, Outcome>(
   group: TrajectoryGroup<Metadata, Outcome>,
   computer: RewardsFor<Metadata, Outcome>,
   { signal, onScored }: Pick<Scoring<Metadata, Outcome>, 'onScored'> & { readonly signal: AbortSignal },
-): Promise<ScoredGroup> {
+): Promise<ScoredTask> {
   const trajectories = await computer
     .computeRewards(group, { signal })
     .catch((error: unknown): readonly ScoredTrajectory[] => {

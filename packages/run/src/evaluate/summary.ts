@@ -7,10 +7,11 @@ import {
   type ScoredTrajectory,
   type Task,
 } from '@rlp/core';
-import { measureOf, shareOf } from './intervals.ts';
+import { componentNames } from './component-names.ts';
+import { meanOf, measureOf, shareOf } from './intervals.ts';
 import { majorityAtK } from './majority.ts';
 import type { ResolvedSettings } from './options.ts';
-import type { ScoredGroup } from './scored-group.ts';
+import type { ScoredTask } from './scored-task.ts';
 import { unscoredOf } from './unscored.ts';
 
 /** What a summary is made with. */
@@ -23,7 +24,7 @@ export interface SummaryContext {
 
 /** The record of an evaluation. */
 export function summary(
-  groups: readonly ScoredGroup[],
+  groups: readonly ScoredTask[],
   tasks: readonly Task[],
   { settings, policyVersion, answer, notes }: SummaryContext,
 ): Evaluation {
@@ -56,15 +57,17 @@ export function summary(
   };
 }
 
-function evaluatedTask({ task, trajectories }: ScoredGroup, { category }: ResolvedSettings): EvaluatedTask {
-  const names = new Set(trajectories.flatMap(({ components }) => Object.keys(components)));
+function evaluatedTask({ task, trajectories }: ScoredTask, { category }: ResolvedSettings): EvaluatedTask {
   const value = category === undefined ? undefined : categoryOf(task, category);
   return {
     task: task.id,
     ...present('category', value),
     rewards: trajectories.map(({ reward }) => reward),
     components: Object.fromEntries(
-      [...names].map((name) => [name, trajectories.map(({ components }) => components[name] ?? null)]),
+      componentNames(trajectories).map((name) => [
+        name,
+        trajectories.map(({ components }) => components[name] ?? null),
+      ]),
     ),
     tokens: trajectories.map((scored) => tokensOf(scored)),
   };
@@ -99,10 +102,10 @@ function withCorrectness(
 }
 
 function requireMetric(tasks: readonly EvaluatedTask[], metric: string): void {
-  const names = new Set(tasks.flatMap(({ components }) => Object.keys(components)));
-  if (names.size === 0 || names.has(metric)) return;
+  const names = componentNames(tasks);
+  if (names.length === 0 || names.includes(metric)) return;
   throw new ArgumentError(
-    `evaluate: metric must be a part of the reward, one of ${[...names].join(', ')}, got "${metric}"`,
+    `evaluate: metric must be a part of the reward, one of ${names.join(', ')}, got "${metric}"`,
   );
 }
 
@@ -126,18 +129,27 @@ function measured(
 }
 
 function componentsOf(tasks: readonly EvaluatedTask[], confidence: number): Record<string, Measure> {
-  const names = new Set(tasks.flatMap(({ components }) => Object.keys(components)));
-  const measures = [...names].map((name) => {
-    return [name, measured(tasks, ({ components }) => components[name] ?? [], confidence)] as const;
-  });
+  const componentOf = (name: string) =>
+    measured(tasks, ({ components }) => components[name] ?? [], confidence);
+  return measuresBy(componentNames(tasks), componentOf);
+}
+
+/** Measures by name, without those that do not exist. */
+function measuresBy<Name extends string | number>(
+  names: readonly Name[],
+  measure: (name: Name) => Measure | undefined,
+): Record<string, Measure> {
   return Object.fromEntries(
-    measures.filter((entry): entry is readonly [string, Measure] => entry[1] !== undefined),
+    names.flatMap((name) => {
+      const found = measure(name);
+      return found === undefined ? [] : [[String(name), found]];
+    }),
   );
 }
 
 /** pass@k and maj@k over the tasks with at least k scored responses. */
 function atEachK(
-  groups: readonly ScoredGroup[],
+  groups: readonly ScoredTask[],
   tasks: readonly EvaluatedTask[],
   { k, confidence }: ResolvedSettings,
   answer: SummaryContext['answer'],
@@ -167,13 +179,12 @@ const counted = (measure: Measure | undefined, rows: readonly (readonly number[]
   measure && { ...measure, responses: rows.reduce((sum, { length }) => sum + length, 0) };
 
 function byK(k: readonly number[], measure: (each: number) => Measure | undefined) {
-  const entries = k.map((each) => [String(each), measure(each)] as const);
-  const present = entries.filter((entry): entry is readonly [string, Measure] => entry[1] !== undefined);
-  return present.length === 0 ? undefined : Object.fromEntries(present);
+  const measures = measuresBy(k, measure);
+  return Object.keys(measures).length === 0 ? undefined : measures;
 }
 
 function votesOf(
-  { trajectories }: ScoredGroup,
+  { trajectories }: ScoredTask,
   { correct = [] }: EvaluatedTask,
   answer: (response: string) => string | undefined,
 ) {
@@ -205,7 +216,7 @@ function categoriesOf(tasks: readonly EvaluatedTask[], confidence: number): Eval
 }
 
 /** Lengths of responses that ended by themselves or at a limit. */
-function lengthsOf(groups: readonly ScoredGroup[]): Pick<Evaluation, 'lengths' | 'truncated'> {
+function lengthsOf(groups: readonly ScoredTask[]): Pick<Evaluation, 'lengths' | 'truncated'> {
   const ended = groups
     .flatMap(({ trajectories }) => trajectories)
     .filter(({ trajectory: { status } }) => status === 'completed' || status === 'truncated');
@@ -214,7 +225,7 @@ function lengthsOf(groups: readonly ScoredGroup[]): Pick<Evaluation, 'lengths' |
   const at = (fraction: number) => tokens[Math.ceil(fraction * tokens.length) - 1]!;
   return {
     lengths: {
-      mean: tokens.reduce((sum, count) => sum + count, 0) / tokens.length,
+      mean: meanOf(tokens),
       median: at(0.5),
       p90: at(0.9),
       max: tokens.at(-1)!,

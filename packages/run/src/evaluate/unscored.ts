@@ -1,5 +1,5 @@
 import { causeOf, type ScoredTrajectory, type UnscoredResponses, withPlace } from '@rlp/core';
-import type { ScoredGroup } from './scored-group.ts';
+import type { ScoredTask } from './scored-task.ts';
 
 /** Longest message that is kept. */
 const longestMessage = 200;
@@ -9,7 +9,7 @@ const longestMessage = 200;
  *
  * @param wanted - Responses that were asked for.
  */
-export function unscoredOf(groups: readonly ScoredGroup[], wanted: number): UnscoredResponses {
+export function unscoredOf(groups: readonly ScoredTask[], wanted: number): UnscoredResponses {
   const all = groups.flatMap(({ trajectories }) => trajectories);
   const causes = new Map<string, number>();
   const add = (cause: string, count = 1) => causes.set(cause, (causes.get(cause) ?? 0) + count);

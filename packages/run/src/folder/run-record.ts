@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { arch, cpus, platform, totalmem } from 'node:os';
 import { FormatError, isRecord, messageOf } from '@rlp/core';
 import * as z from 'zod';
 import { modeNames, modes, sections } from '../config/modes.ts';
+import { readIfThere } from './read-if-there.ts';
 
 const stageSchema = z.strictObject({
   /** Iterations that the stage makes. */
@@ -53,10 +53,7 @@ export type RunRecord = z.output<typeof recordSchema>;
 
 /** Reads `run.json`. `undefined` if there is none. @throws FormatError for a broken file. */
 export async function readRunRecord(path: string): Promise<RunRecord | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
+  const text = await readIfThere(path);
   if (text === undefined) return undefined;
   try {
     return recordSchema.parse(JSON.parse(text));

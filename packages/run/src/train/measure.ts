@@ -8,6 +8,7 @@ import type * as z from 'zod';
 import type { evaluationSchema } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
 import { type EvaluateCollectedOptions, evaluate } from '../evaluate/evaluate.ts';
+import { meanOf } from '../evaluate/intervals.ts';
 import { writeJson } from '../folder/write-json.ts';
 import type { PreparedRun } from './prepare.ts';
 import { collectAgent } from './run-agent.ts';
@@ -112,5 +113,5 @@ export function scoreOf({ tasks, accuracy }: Evaluation, limit: number): number 
         : (correct ?? []).map((right) => (right === null ? null : Number(right)));
     return known.filter((score) => score !== null);
   });
-  return scores.length === 0 ? undefined : scores.reduce((sum, score) => sum + score, 0) / scores.length;
+  return scores.length === 0 ? undefined : meanOf(scores);
 }

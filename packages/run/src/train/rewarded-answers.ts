@@ -9,6 +9,7 @@ import {
 import { checkRun } from '../config/check-run.ts';
 import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
+import { componentNames } from '../evaluate/component-names.ts';
 import { loadRows } from './data/load-rows.ts';
 import type { RunRow } from './data/rows.ts';
 import { createRewards } from './environment.ts';
@@ -25,7 +26,7 @@ export interface RewardedAnswers {
   readonly failure: string | undefined;
 }
 
-type Answered = RunRow & { readonly completion: string };
+type AnsweredRow = RunRow & { readonly completion: string };
 
 /** Scores what the first rows show as answers, as they are written there. Empty if they show none. */
 async function rewardAnswers(
@@ -33,7 +34,7 @@ async function rewardAnswers(
   rewards: RewardComputer<AnswerMetadata>,
   { count, signal }: { readonly count: number; readonly signal: AbortSignal | undefined },
 ): Promise<readonly RewardedAnswers[]> {
-  const answered = rows.filter((row): row is Answered => row.completion !== undefined).slice(0, count);
+  const answered = rows.filter((row): row is AnsweredRow => row.completion !== undefined).slice(0, count);
   const scored = await Promise.all(
     answered.map(async ({ id, prompt, completion, metadata }) => {
       const messages = [...promptMessages(prompt), { role: 'assistant', content: completion } as const];
@@ -48,8 +49,7 @@ async function rewardAnswers(
       return (await rewards.computeRewards(group, { signal }))[0]!;
     }),
   );
-  const names = [...new Set(scored.flatMap(({ components }) => Object.keys(components)))];
-  return names.map((name) => {
+  return componentNames(scored).map((name) => {
     const scores = scored.flatMap(({ components }) => components[name] ?? []);
     const failures = scored.flatMap(({ failures = [] }) => failures.filter(({ source }) => source === name));
     const rewarded = scores.filter((score) => score > 0).length;

@@ -1,36 +1,26 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunStoppedError } from '@rlp/algorithms';
 import { closeRun, loadRun, type RunPosition, saveRun } from '@rlp/algorithms/run';
-import type { Metrics, MetricsLogger, Weights } from '@rlp/core';
-import { loadModel, saveModel } from '@rlp/models';
-import { metricRowsFromJsonl } from '@rlp/tracking';
+import type { Metrics, MetricsLogger } from '@rlp/core';
+import { loadModel } from '@rlp/models';
 import type { StageName } from '../config/modes.ts';
 import { dropLater } from '../folder/open-folder.ts';
-import { writeJson } from '../folder/write-json.ts';
-import { type Measured, measure, scoreOf } from './measure.ts';
 import { type OpenRun, say } from './open-run.ts';
 import { openPolicy, type Policy } from './policy.ts';
 import { withoutWeights } from './prepare.ts';
 import { recordGroups } from './record-groups.ts';
-import { saveRewardModel } from './reward-models.ts';
 import { stageLog } from './run-log.ts';
-import type { Stage, StagePlan, StageReport, StageState } from './stages/stage.ts';
+import {
+  isMeasuredAfter,
+  measureBefore,
+  measureDuring,
+  measureEnd,
+  measureMissed,
+  type OpenStage,
+  saveResult,
+} from './stage-evaluations.ts';
+import type { StagePlan, StageReport, StageState } from './stages/stage.ts';
 import { stages } from './stages/stages.ts';
-import { accuracyText } from './write-report.ts';
-
-/** One stage of a run, with what it has opened. */
-interface OpenStage {
-  readonly run: OpenRun;
-  readonly name: StageName;
-  readonly stage: Stage;
-  readonly plan: StagePlan;
-  readonly policy: Policy;
-  /** Iterations of the stages before. */
-  readonly offset: number;
-  readonly isLast: boolean;
-}
 
 /** Folder of a stage's checkpoints. */
 const checkpointsOf = ({ files }: OpenRun, name: StageName) => join(files.checkpoints, name);
@@ -186,100 +176,11 @@ async function save({ run, name, stage, policy }: OpenStage, state: StageState):
   await saveRun(checkpointsOf(run, name), policy.backend, position, { keep });
 }
 
-async function measured(
-  { run, stage, policy: { inference, backend } }: OpenStage,
-  name: string,
-  limit?: number,
-): Promise<Measured | undefined> {
-  const { prepared, model, signal, files } = run;
-  const folder = files.evaluations;
-  const measures = prepared.config.evaluation !== 'none' && (stage.measuresPairs?.(prepared) ?? true);
-  if (stage.measure === undefined || !measures) {
-    return measure(prepared, { name, limit, inference, model, signal, folder });
-  }
-  const record = await stage.measure({ prepared, backend, model }, { name, limit });
-  if (record === undefined) return undefined;
-  await writeJson(join(folder, `${name}.json`), record);
-  return { record, answers: [] };
-}
-
-/** The policy before the first stage. */
-async function measureBefore(open: OpenStage): Promise<void> {
-  const { run, offset } = open;
-  if (offset > 0 || existsSync(join(run.files.evaluations, 'before.json'))) return;
-  await open.policy.refresh();
-  const before = await measured(open, 'before');
-  if (before) say(run, `Held-out accuracy before training: ${accuracyText(before.record)}`);
-}
-
-/** Whether an evaluation is due during the stage. */
-function isMeasuredAfter({ run, plan }: OpenStage, made: number): boolean {
-  const { evaluation } = run.prepared.config;
-  return evaluation !== 'none' && made % evaluation.every === 0 && made < plan.iterations;
-}
-
-/** Makes the evaluation during which an earlier process was stopped. Its iteration is logged again, because its last row counts. */
-async function measureMissed(open: OpenStage, made: number, log: MetricsLogger): Promise<void> {
-  const { evaluations, metrics } = open.run.files;
-  const record = join(evaluations, `${evaluationName(open, made)}.json`);
-  if (made === 0 || !isMeasuredAfter(open, made) || existsSync(record)) return;
-  const measures = await measureDuring(open, made);
-  const rows = metricRowsFromJsonl(await readFile(metrics, 'utf8'), metrics);
-  const logged = rows.find(({ step }) => step === open.offset + made - 1)?.metrics;
-  log.log(made - 1, { ...logged, ...measures });
-}
-
-const evaluationName = ({ name }: OpenStage, made: number) => `${name}-${String(made).padStart(8, '0')}`;
-
-/** Measures the first held-out tasks, and keeps the best model of the last stage. */
-async function measureDuring(open: OpenStage, made: number): Promise<Metrics> {
-  const { run, policy, stage } = open;
-  const { evaluation } = run.prepared.config;
-  if (evaluation === 'none') return {};
-  if (stage.kind !== 'rl') await policy.refresh();
-  const result = await measured(open, evaluationName(open, made), evaluation.during);
-  if (result === undefined) return {};
-  await keepBest(open, result, made);
-  const { accuracy, reward } = result.record;
-  return {
-    ...(accuracy !== undefined && { 'evaluation/accuracy': accuracy }),
-    ...(reward !== undefined && { 'evaluation/reward': reward.value }),
-  };
-}
-
-/** Saves the model if no earlier evaluation of the last stage was as good, on the tasks that all of them have. */
-async function keepBest(open: OpenStage, { record }: Measured, iteration: number): Promise<void> {
-  const { run, policy, isLast } = open;
-  const { evaluation } = run.prepared.config;
-  if (!isLast || evaluation === 'none') return;
-  const score = scoreOf(record, evaluation.during);
-  const { best } = run.journal.record;
-  if (score === undefined || (best !== undefined && best.score >= score)) return;
-  await saveResult(open, join(run.files.checkpoints, 'best'), await policy.backend.getWeights());
-  const tasks = Math.min(evaluation.during, record.tasks.length);
-  await run.journal.update({ best: { iteration, score, tasks } });
-}
-
-/** Saves a model, with its value head if that is what was trained. */
-async function saveResult(
-  { run, stage, policy }: OpenStage,
-  folder: string,
-  weights: Weights,
-): Promise<void> {
-  const model = { ...run.model, weights };
-  if (stage.saves === undefined) return saveModel(folder, model);
-  await saveRewardModel(folder, model, policy.backend);
-}
-
 /** Measures the finished stage on all tasks and saves its model. */
 async function finish(open: OpenStage, folder: string): Promise<void> {
-  const { run, name, plan, policy, isLast, stage } = open;
+  const { run, name, plan, policy } = open;
   await run.journal.requireFolder();
-  const result = await measured(open, isLast ? 'final' : `after-${name}`);
-  if (result) {
-    await keepBest(open, result, plan.iterations);
-    say(run, `Held-out accuracy after ${stage.label}: ${accuracyText(result.record)}`);
-  }
+  await measureEnd(open);
   const weights = await policy.backend.getWeights();
   await saveResult(open, folder, weights);
   run.model = { ...run.model, weights };

@@ -19,6 +19,7 @@ import { checkRun } from '../config/check-run.ts';
 import type { RunMode, StageName } from '../config/modes.ts';
 import type { RowMetadata, RunConfig } from '../config/run-schema.ts';
 import { openFolder, readFolder, savedSomething } from '../folder/open-folder.ts';
+import { readIfThere } from '../folder/read-if-there.ts';
 import { type RunFiles, runFiles } from '../folder/run-files.ts';
 import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
 import { type RunSummary, summarize } from '../folder/summary.ts';
@@ -182,7 +183,7 @@ function headline({ prepared, engine }: OpenRun): string {
   const has = (...names: readonly StageName[]) => names.some((name) => prepared.stages.includes(name));
   const [onPairs, onPolicy] = [has('preference', 'reward-model'), has('rl', 'distill')];
   const counts = [
-    ...(prepared.stages.includes('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
+    ...(has('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
     ...(onPairs ? [`${rows.practised.length} pairs`] : []),
     ...(onPolicy ? [`${rows.practised.length} to practise`] : []),
     mode === 'sft' && rows.heldOut.length === 0 && rows.imitated.some(({ isCorpus }) => isCorpus)
@@ -209,7 +210,7 @@ async function evaluateOnly(run: OpenRun): Promise<void> {
 async function conclude({ files, prepared, journal }: OpenRun): Promise<void> {
   const { mode, config, stages, parameters } = prepared;
   const { record } = journal;
-  const text = (await ifThere(files.metrics)) ?? '';
+  const text = (await readIfThere(files.metrics)) ?? '';
   const rows = metricRowsFromJsonl(text, files.metrics);
   const measured = await measuredBy(files, stages);
   const { seconds } = record;
@@ -242,7 +243,7 @@ async function measuredBy(
 }
 
 async function readMeasured(files: RunFiles, name: string): Promise<Measured | undefined> {
-  const read = (ending: string) => ifThere(join(files.evaluations, `${name}.${ending}`));
+  const read = (ending: string) => readIfThere(join(files.evaluations, `${name}.${ending}`));
   const [record, lines] = [await read('json'), await read('jsonl')];
   if (record === undefined) return undefined;
   const answers = (lines ?? '').split('\n').filter(Boolean);
@@ -250,14 +251,6 @@ async function readMeasured(files: RunFiles, name: string): Promise<Measured | u
     record: parseOptions(name, evaluationSchema, JSON.parse(record)),
     answers: answers.map((line) => JSON.parse(line) as Answered),
   };
-}
-
-/** Text of a file, if there is one. */
-function ifThere(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
 }
 
 async function resultOf(

@@ -5,6 +5,7 @@ import type { RunRow } from '../data/rows.ts';
 import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage } from './stage.ts';
+import { updatesOf } from './updates-of.ts';
 
 /** Options of `runPreferenceTraining` among those of the stage. */
 function optionsOf({ given, config }: PreparedRun) {
@@ -28,14 +29,11 @@ export const preferenceStage: Stage = {
   backend: ({ given }) => given.preference?.backend,
   plan(prepared, model) {
     const { pairs, notes } = own(prepared.rows.practised, prepared, model);
-    const { updates, epochs = 1, pairsPerBatch, loss } = resolvePreferenceOptions(optionsOf(prepared));
+    const { updates, epochs, pairsPerBatch, loss } = resolvePreferenceOptions(optionsOf(prepared));
     // Losses over single sequences take pairs apart.
     const isSingle = loss.some(({ kind }) => kind === 'kto' || kind === 'apo-zero-unpaired');
-    const examples = isSingle ? 2 * pairs.length : pairs.length;
-    const perEpoch = Math.ceil(examples / pairsPerBatch);
-    const whole = Math.floor(epochs);
-    const rest = Math.ceil(((epochs - whole) * examples) / pairsPerBatch);
-    const iterations = updates ?? whole * perEpoch + rest;
+    const rows = isSingle ? 2 * pairs.length : pairs.length;
+    const iterations = updatesOf({ rows, perBatch: pairsPerBatch, epochs, updates });
     const length = pairs.reduce((longest, pair) => Math.max(longest, pairLength(pair)), 1);
     return { iterations, updates: iterations, notes, batch: { rows: 2 * pairsPerBatch, length } };
   },

@@ -6,6 +6,7 @@ import type { RunRow } from '../data/rows.ts';
 import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage } from './stage.ts';
+import { updatesOf } from './updates-of.ts';
 
 /** Options of `runRewardModelTraining` among those of the stage. */
 function optionsOf({ given, config }: PreparedRun) {
@@ -30,11 +31,8 @@ export const rewardModelStage: Stage = {
   backend: ({ given }) => ({ reference: 'none', ...given.rewardModel?.backend, valueHead: 'linear' }),
   plan(prepared, model) {
     const { pairs, notes } = own(prepared.rows.practised, prepared, model);
-    const { updates, epochs = 1, pairsPerBatch } = rewardModelSchema.parse(optionsOf(prepared));
-    const perEpoch = Math.ceil(pairs.length / pairsPerBatch);
-    const whole = Math.floor(epochs);
-    const rest = Math.ceil(((epochs - whole) * pairs.length) / pairsPerBatch);
-    const iterations = updates ?? whole * perEpoch + rest;
+    const { updates, epochs, pairsPerBatch } = rewardModelSchema.parse(optionsOf(prepared));
+    const iterations = updatesOf({ rows: pairs.length, perBatch: pairsPerBatch, epochs, updates });
     const length = pairs.reduce((longest, pair) => Math.max(longest, pairLength(pair)), 1) + 1;
     return { iterations, updates: iterations, notes, batch: { rows: 2 * pairsPerBatch, length } };
   },

@@ -1,7 +1,7 @@
 import type { ScoredTrajectory, Task } from '@rlp/core';
 
 /** The scored responses to one task. */
-export interface ScoredGroup {
+export interface ScoredTask {
   readonly task: Task;
   readonly trajectories: readonly ScoredTrajectory[];
 }
