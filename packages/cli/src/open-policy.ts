@@ -4,7 +4,7 @@ import { FormatError } from '@rlp/core';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { type LanguageModel, loadModel, modelFolder, parseHubName } from '@rlp/models';
 import { createEngine, type EngineOptions } from '@rlp/onnx/runtime';
-import { runFiles, savedModel } from '@rlp/run';
+import { missingModel, savedModel } from '@rlp/run';
 import { UsageError } from './usage-error.ts';
 
 /** A model that is ready to answer. */
@@ -40,9 +40,8 @@ async function policyFolder(path: string): Promise<string> {
   }
   const isThere = await exists(path);
   if (!isThere && parseHubName(path) !== undefined) return modelFolder(path);
-  if (await exists(runFiles(path).run)) {
-    throw new FormatError(`the run ${path} has saved no model yet; continue it with rlp run resume ${path}`);
-  }
+  const missing = await missingModel(path);
+  if (missing !== undefined) throw new FormatError(missing);
   const problem = isThere ? 'holds no model' : 'does not exist';
   throw new FormatError(
     `${path} ${problem}; give a model folder with config.json, a run folder with checkpoints/best or checkpoints/last, or a name on the hub such as Qwen/Qwen3-0.6B`,

@@ -8,6 +8,7 @@ export { readRunFile } from './config/read-run.ts';
 export type { DescribedReward, RunRewards } from './config/reward-schema.ts';
 export { type ResolvedRunConfig, type RowMetadata, type RunConfig, runSchema } from './config/run-schema.ts';
 export type { RewardName } from './config/stock-rewards.ts';
+export { missingModel } from './folder/missing-model.ts';
 export { type RunFiles, runFiles, savedModel } from './folder/run-files.ts';
 export { isRunnable, type RunRecord, readRunRecord } from './folder/run-record.ts';
 export type { RunSummary } from './folder/summary.ts';

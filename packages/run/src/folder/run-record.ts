@@ -51,9 +51,18 @@ const recordSchema = z.strictObject({
 /** Contents of `run.json`. */
 export type RunRecord = z.output<typeof recordSchema>;
 
-/** Reads `run.json`. `undefined` if there is none. @throws FormatError for a broken file. */
+/**
+ * Reads a `run.json`. `undefined` if there is none.
+ *
+ * @param path - Path of the file, such as `runFiles(directory).run`.
+ * @throws FormatError for a broken file, and for a folder.
+ */
 export async function readRunRecord(path: string): Promise<RunRecord | undefined> {
-  const text = await readIfThere(path);
+  const text = await readIfThere(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EISDIR') throw error;
+    const problem = `${path} is a folder; give its run.json, as runFiles(directory).run does`;
+    throw new FormatError(problem, { cause: error });
+  });
   if (text === undefined) return undefined;
   try {
     return recordSchema.parse(JSON.parse(text));

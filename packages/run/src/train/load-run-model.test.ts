@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { characterTokenizer, createModel, parseModelConfig, saveModel } from '@rlp/models';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunMode } from '../config/modes.ts';
 import { runFiles } from '../folder/run-files.ts';
+import { hostFacts, type RunRecord, readRunRecord } from '../folder/run-record.ts';
 import { loadRunModel, requireModel } from './load-run-model.ts';
 
 let run: string;
@@ -11,6 +13,15 @@ beforeAll(async () => {
   run = await mkdtemp(join(tmpdir(), 'rlp-run-model-'));
 });
 afterAll(() => rm(run, { recursive: true }));
+
+/** Writes a `run.json`, as a run of this mode does. */
+async function writeRecord(mode: RunMode): Promise<void> {
+  const record = {
+    ...{ record: 'run', version: 1, config: { model: 'models/base' }, mode, status: 'finished', stages: {} },
+    ...{ startedAt: '', updatedAt: '', seconds: 1, seeds: { run: '0' }, versions: {}, host: hostFacts() },
+  } satisfies RunRecord;
+  await writeFile(runFiles(run).run, JSON.stringify(record));
+}
 
 /** Saves a model of so many layers as a run does. */
 async function save(name: 'best' | 'last', layers: number): Promise<void> {
@@ -23,8 +34,12 @@ async function save(name: 'best' | 'last', layers: number): Promise<void> {
 it('goes on from the best model of a run, or from the last one', async () => {
   const config = { model: run, seed: '0' };
   await mkdir(runFiles(run).checkpoints, { recursive: true });
-  await writeFile(runFiles(run).run, '{}');
+  await writeRecord('sft');
   await expect(requireModel(config, undefined)).rejects.toThrow(/the run .* has saved no model yet/);
+  await expect(readRunRecord(run)).rejects.toThrow(`${run} is a folder; give its run.json`);
+  await writeRecord('eval');
+  const remedy = `model: the run ${run} only evaluates and saves no model; give models/base`;
+  await expect(requireModel(config, undefined)).rejects.toThrow(remedy);
   await save('last', 1);
   await requireModel(config, undefined);
   expect((await loadRunModel(config)).config.layers).toBe(1);

@@ -11,7 +11,8 @@ import {
 } from '@rlp/models';
 import type { CreateModel } from '../config/model-schema.ts';
 import type { ResolvedRunConfig } from '../config/run-schema.ts';
-import { runFiles, savedModel } from '../folder/run-files.ts';
+import { missingModel } from '../folder/missing-model.ts';
+import { savedModel } from '../folder/run-files.ts';
 
 /** Loads the model of a run, or makes it. @throws FormatError naming the folder and a remedy. */
 export async function loadRunModel(
@@ -29,11 +30,8 @@ export async function requireModel(
 ): Promise<void> {
   if (typeof model !== 'string') return;
   const saved = savedModel(model);
-  if (saved === undefined && existsSync(runFiles(model).run)) {
-    throw new FormatError(
-      `model: the run ${model} has saved no model yet; continue it with rlp run resume ${model}`,
-    );
-  }
+  const problem = saved === undefined ? await missingModel(model) : undefined;
+  if (problem !== undefined) throw new FormatError(`model: ${problem}`);
   const folder = await modelFolder(saved ?? model, { signal });
   if (existsSync(folder)) return;
   throw new FormatError(

@@ -1,6 +1,7 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, FormatError } from '@rlp/core';
 import { loadTokenizer, type TextTokenizer } from '@rlp/models';
 import type { Teacher } from '../config/distill-schema.ts';
+import { missingModel } from '../folder/missing-model.ts';
 import { savedModel } from '../folder/run-files.ts';
 
 /**
@@ -15,7 +16,10 @@ export async function requireTeacher(
 ): Promise<void> {
   if (teacher === undefined || (typeof teacher === 'object' && 'scoreTokens' in teacher)) return;
   const name = typeof teacher === 'string' ? teacher : teacher.model;
-  const { tokenizer } = await loadTokenizer(savedModel(name) ?? name, { signal });
+  const saved = savedModel(name);
+  const problem = saved === undefined ? await missingModel(name) : undefined;
+  if (problem !== undefined) throw new FormatError(`distill.teacher: ${problem}`);
+  const { tokenizer } = await loadTokenizer(saved ?? name, { signal });
   requireVocabulary(name, tokenizer, own);
 }
 
