@@ -10,6 +10,19 @@ it.each([
   [[], 'an empty list'],
   [[1], 'a list'],
   [Promise.resolve(1), 'a promise'],
+  [new Map([[1, 2]]), 'a Map of 1'],
+  [new Set(), 'a Set of 0'],
+  [new Date(0), 'a Date'],
+  [new Float32Array(3), 'a Float32Array of 3'],
+  [new Error('boom'), 'an Error "boom"'],
+  [Object.assign(new RangeError('x'.repeat(41)), { code: 7 }), `a RangeError "${'x'.repeat(40)}…"`],
+  [
+    new (class Own {
+      size = 'big';
+    })(),
+    'an Own with size',
+  ],
+  [Object.create(null), 'an object with no fields'],
   [{}, 'an object with no fields'],
   [{ reward: 1, extra: 2 }, 'an object with reward, extra'],
   [

@@ -9,7 +9,10 @@ export function described(value: unknown): string {
   if (value === undefined) return 'undefined';
   if (isPromiseLike(value)) return 'a promise';
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return shownValue(value);
+  const kind = shownValue(value);
   const fields = Object.keys(value);
+  if (kind !== 'an object' && (fields.length === 0 || ArrayBuffer.isView(value) || value instanceof Error))
+    return kind;
   const more = fields.length > shownFields ? ', …' : '';
-  return `an object with ${fields.slice(0, shownFields).join(', ') || 'no fields'}${more}`;
+  return `${kind} with ${fields.slice(0, shownFields).join(', ') || 'no fields'}${more}`;
 }

@@ -83,7 +83,7 @@ describe('parseOptions', () => {
     });
     const given = { model: Promise.resolve(), count: Promise.resolve(3) };
     expect(() => parseOptions('train', wanted, given)).toThrow(
-      '  - model: must be a sampler; await the promise\n  - count: expected a number, got an object; await the promise',
+      '  - model: must be a sampler; await the promise\n  - count: expected a number, got a Promise; await the promise',
     );
   });
 

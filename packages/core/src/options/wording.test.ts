@@ -19,7 +19,7 @@ it.each([
 it.each([
   ['Too small: expected array to have >=2 items', [1], 'expected at least 2 items, got 1'],
   ['Too big: expected string to have <=1 characters', 'ab', 'expected at most 1 character, got 2'],
-  ['Too small: expected set to have >=1 items', new Set(), 'expected at least 1 item, got an object'],
+  ['Too small: expected set to have >=1 items', new Set(), 'expected at least 1 item, got a Set of 0'],
   ['Too small: expected int to be >0', 0, 'expected a number of more than 0, got 0'],
   ['Too big: expected number to be <5', 5, 'expected a number of less than 5, got 5'],
   ['Invalid number: must be a multiple of 4', 6, 'expected a multiple of 4, got 6'],

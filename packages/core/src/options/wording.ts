@@ -27,14 +27,29 @@ const shownLetters = 40;
 /** What came instead, in a few words. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
-  if (typeof value === 'string') {
-    return JSON.stringify(value.length > shownLetters ? `${value.slice(0, shownLetters)}…` : value);
-  }
+  if (typeof value === 'string') return shownText(value);
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value !== 'object' || value === null) return String(value);
   // Such an object is taken for an instance of a class.
-  return Object.hasOwn(value, 'constructor') ? 'an object with a field named constructor' : 'an object';
+  if (Object.hasOwn(value, 'constructor')) return 'an object with a field named constructor';
+  return shownObject(value);
+}
+
+function shownText(text: string): string {
+  return JSON.stringify(text.length > shownLetters ? `${text.slice(0, shownLetters)}…` : text);
+}
+
+/** An instance of a class by the name of the class, with its size or its message. */
+function shownObject(value: object): string {
+  const made: unknown = value.constructor;
+  const name = typeof made === 'function' && made !== Object ? made.name : '';
+  if (name === '') return 'an object';
+  const kind = `${/^[AEIOU]/i.test(name) ? 'an' : 'a'} ${name}`;
+  if (value instanceof Error) return `${kind} ${shownText(value.message)}`;
+  const { length, size } = value as { readonly length?: unknown; readonly size?: unknown };
+  const count = ArrayBuffer.isView(value) ? length : size;
+  return typeof count === 'number' ? `${kind} of ${count}` : kind;
 }
 
 /** The size of a list or a text, which bounds are about. */
