@@ -80,9 +80,14 @@ const collectRolloutsFields = z.strictObject({
 
 const collectRolloutsSchema = withForeignNames(collectRolloutsFields, { maxTurns: 'max_steps_per_rollout' });
 
-/** @throws OptionsError naming every problem of the options of a collection. */
-export function requireCollectOptions(options: object): void {
-  parseOptions('RolloutManager', collectSchema, options, 'CollectOptions');
+/**
+ * Checks the options of a collection.
+ *
+ * @param owner - Begins the error message.
+ * @throws OptionsError naming every problem.
+ */
+export function requireCollectOptions(owner: string, options: object): void {
+  parseOptions(owner, collectSchema, options, 'CollectOptions');
 }
 
 /** @throws OptionsError naming every problem of the options of `collectRollouts`. */

@@ -1,4 +1,4 @@
-import { ArgumentError, type State, type Task, type Trajectory } from '@rlp/core';
+import { ArgumentError, described, type State, type Task, type Trajectory } from '@rlp/core';
 import type { CollectOptions, EpisodeState } from './collect-options.ts';
 import type { GroupStart } from './episode/group-context.ts';
 
@@ -14,10 +14,17 @@ interface Collection {
 function requireList(method: string, given: unknown, items: string): void {
   if (Array.isArray(given)) return;
   const isSource = typeof given === 'object' && given !== null && 'take' in given;
-  const came = isSource
-    ? 'a task source; write source.take(8)'
-    : `${given === null ? 'null' : typeof given}; write [ … ]`;
+  const came = isSource ? 'a task source; write source.take(8)' : `${described(given)}; write [ … ]`;
   throw new ArgumentError(`${method}: expected a list of ${items}, got ${came}`);
+}
+
+function requireTasks(tasks: readonly Pick<Task, 'id'>[]): void {
+  requireList('collectGroups', tasks, 'tasks');
+  const nameless = tasks.findIndex((task) => typeof task?.id !== 'string');
+  if (nameless < 0) return;
+  throw new ArgumentError(
+    `collectGroups: expected tasks with an id and a prompt, got ${described(tasks[nameless])} at place ${nameless}`,
+  );
 }
 
 /** A group per task, named `collection/task`, and `collection/task#n` for its n-th repetition within one collection. */
@@ -26,14 +33,8 @@ export function startsOfTasks<S extends State, Metadata, Outcome>(
   { unfinished = [], ...at }: Collection & Pick<CollectOptions<Metadata, Outcome>, 'unfinished'>,
   repetitions: Map<string, number>,
 ): GroupStart<S, Metadata, Outcome>[] {
-  requireList('collectGroups', tasks, 'tasks');
+  requireTasks(tasks);
   requireList('collectGroups', unfinished, 'unfinished trajectories');
-  const nameless = tasks.findIndex((task) => typeof task?.id !== 'string');
-  if (nameless >= 0) {
-    throw new ArgumentError(
-      `collectGroups: expected tasks with an id and a prompt, got another value at place ${nameless}`,
-    );
-  }
   const carried = byGroup(unfinished);
   return tasks.map((task) => {
     const groupId = nameOf(task.id, at, repetitions);
@@ -80,6 +81,7 @@ export function startsOfTrajectories<S extends State, Metadata, Outcome>(
 
 /** Names of the groups of a collection: `collection/task`, and `collection/task#n` for the n-th repetition of a task in it. */
 export function groupNames(tasks: readonly Pick<Task, 'id'>[], at: Collection): string[] {
+  requireTasks(tasks);
   const repetitions = new Map<string, number>();
   return tasks.map(({ id }) => nameOf(id, at, repetitions));
 }

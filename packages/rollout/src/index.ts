@@ -1,4 +1,9 @@
-export type { CollectOptions, CollectRolloutsOptions, EpisodeState } from './collect-options.ts';
+export {
+  type CollectOptions,
+  type CollectRolloutsOptions,
+  type EpisodeState,
+  requireCollectOptions,
+} from './collect-options.ts';
 export {
   createRolloutCoordinator,
   type RolloutCoordinator,

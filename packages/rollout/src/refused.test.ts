@@ -58,7 +58,11 @@ it.each<[string, (manager: RolloutManager) => unknown, string]>([
     (manager) => manager.collectGroups({ take: () => [] } as never),
     'got a task source; write source.take(8)',
   ],
-  ['one task', (manager) => manager.collectGroups({ id: 'a' } as never), 'got object; write [ … ]'],
+  [
+    'one task',
+    (manager) => manager.collectGroups({ id: 'a' } as never),
+    'got an object with id; write [ … ]',
+  ],
   ['no task', (manager) => manager.collectGroups(null as never), 'got null; write [ … ]'],
   ['no trajectory', (manager) => manager.resume([{}] as never), 'the entry at place 0 is not a trajectory'],
   [
@@ -71,10 +75,19 @@ it.each<[string, (manager: RolloutManager) => unknown, string]>([
   expect(() => begin(manager)).toThrow(message);
 });
 
-it('refuses an option that a collection does not have', async () => {
+it('refuses an option that a collection does not have when it is called', () => {
   const manager = new RolloutManager({ environment: mockEnvironment(), ...mockPolicy() });
-  const given = { iteration: 1, onGroups: () => undefined };
-  await expect(manager.collectGroups([], given).next()).rejects.toThrow('did you mean onGroup?');
+  const given = { iteration: 1, onGroups: () => undefined } as object;
+  const job = { task: { id: 'a', prompt: 'a', metadata: undefined }, groupId: 'a' };
+  for (const begin of [
+    () => manager.collectGroups([], given),
+    () => manager.continueFrom([], given),
+    () => manager.resume([], given),
+    () => manager.collectJob(job, given),
+  ]) {
+    expect(begin).toThrow('did you mean onGroup?');
+  }
+  expect(() => manager.collectGroups([], null as never)).toThrow('RolloutManager: invalid options');
 });
 
 it('names groups as a manager does', () => {

@@ -100,6 +100,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     tasks: readonly Task<Metadata>[],
     options: CollectOptions<Metadata, Outcome> = {},
   ): Groups<Metadata, Outcome> {
+    requireCollectOptions('RolloutManager', options);
     const at = { ...options, iteration: this.#nextIteration(options) };
     return this.#collect(startsOfTasks<S, Metadata, Outcome>(tasks, at, new Map()), options, this.options);
   }
@@ -117,6 +118,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     trajectories: readonly Trajectory<Metadata, Outcome>[],
     options: Omit<CollectOptions<Metadata, Outcome>, 'iteration' | 'round' | 'unfinished'> = {},
   ): Groups<Metadata, Outcome> {
+    requireCollectOptions('RolloutManager', options);
     return this.#collect(startsOfTrajectories<S, Metadata, Outcome>(trajectories), options, this.options);
   }
 
@@ -125,6 +127,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     { task, groupId, unfinished = [] }: Pick<GroupJob<Metadata>, 'task' | 'groupId' | 'unfinished'>,
     options: Omit<CollectOptions<Metadata, Outcome>, 'iteration' | 'round' | 'unfinished'> = {},
   ): Groups<Metadata, Outcome> {
+    requireCollectOptions('RolloutManager', options);
     const [begun] = startsOfTrajectories<S, Metadata, Outcome>(
       unfinished as readonly Trajectory<Metadata, Outcome>[],
     );
@@ -140,6 +143,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     states: readonly EpisodeState<S, Metadata>[],
     options: CollectOptions<Metadata, Outcome> = {},
   ): Groups<Metadata, Outcome> {
+    requireCollectOptions('RolloutManager', options);
     const at = { ...options, iteration: this.#nextIteration(options) };
     return this.#collect(startsOfStates<S, Metadata, Outcome>(states, at), options, this.options);
   }
@@ -155,7 +159,6 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     given: CollectOptions<Metadata, Outcome>,
     options: ResolvedRolloutOptions,
   ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
-    requireCollectOptions(given);
     const { signal, onNote, onEnded, onGroup } = given;
     const begun: GroupContext<S, Metadata, Outcome>[] = [];
     const stop = new AbortController();

@@ -203,10 +203,14 @@ describe('an unfinished episode that does not fit', () => {
     );
     const unfinished = 'episodes' as never;
     expect(() => manager.collectGroups([tasks[0]!], { unfinished })).toThrow(
-      'expected a list of unfinished trajectories, got string',
+      'expected a list of unfinished trajectories, got "episodes"',
     );
-    expect(() => manager.collectGroups([tasks[0]!, {} as never])).toThrow('another value at place 1');
-    expect(() => manager.resume('episodes' as never)).toThrow('expected a list of trajectories, got string');
+    expect(() => manager.collectGroups([tasks[0]!, {} as never])).toThrow(
+      'got an object with no fields at place 1',
+    );
+    expect(() => manager.resume('episodes' as never)).toThrow(
+      'expected a list of trajectories, got "episodes"',
+    );
     const placed = (member: number) => ({ ...nameless, group: { id: 'g', member } });
     for (const member of [-1, 0.5, 1e9]) {
       expect(() => manager.resume([placed(member)])).toThrow(
@@ -271,9 +275,11 @@ describe('continueFrom', () => {
     const manager = manage(counting('messages'), () => 0);
     const fork = { task: tasks[0]!, state: {} };
     expect(() => manager.continueFrom(fork as never)).toThrow(
-      'continueFrom: expected a list of { task, state }, got object; write [ … ]',
+      'continueFrom: expected a list of { task, state }, got an object with task, state; write [ … ]',
     );
-    expect(() => manager.collectGroups(tasks[0] as never)).toThrow('expected a list of tasks, got object');
+    expect(() => manager.collectGroups(tasks[0] as never)).toThrow(
+      'expected a list of tasks, got an object with id, prompt, metadata',
+    );
     expect(() => manager.collectGroups({ take: () => tasks } as never)).toThrow(
       'collectGroups: expected a list of tasks, got a task source; write source.take(8)',
     );

@@ -86,8 +86,8 @@ function checkShape(advantages: unknown, groups: number): void {
   if (isList && advantages.length === groups && wrong === undefined) return;
   const got = isList && wrong !== undefined ? `${described(wrong)} as one of them` : described(advantages);
   throw new ArgumentError(
-    `advantages: expected a list of ${groups} groups, each with one advantage per trajectory, got ` +
-      `${isList && wrong === undefined ? `${advantages.length} groups` : got}`,
+    `advantages: expected a list of ${groups} ${groups === 1 ? 'group' : 'groups'}, each with one advantage per trajectory, got ` +
+      `${isList && wrong === undefined ? `a list of ${advantages.length}` : got}`,
   );
 }
 

@@ -54,7 +54,7 @@ describe('an estimator that somebody wrote', () => {
       () => estimating(() => [1, 2]),
       /advantages: expected a list .* got 1 as one of them/,
     ],
-    ['leaves a group out', () => estimating(() => [[1, 2, 3, 4]]), /got 1 groups/],
+    ['leaves a group out', () => estimating(() => [[1, 2, 3, 4]]), /got a list of 1/],
     [
       'sees tokens and returns the rows themselves',
       () => estimating({ estimate: ({ rewards }: { rewards: unknown }) => rewards }),

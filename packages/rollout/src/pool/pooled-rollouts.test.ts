@@ -28,6 +28,28 @@ async function collect(onFailure: PooledRolloutsOptions['onFailure']) {
   return groups;
 }
 
+it('checks the options of a collection when it is called, and counts collections as a manager does', async () => {
+  const pool: RolloutPool = {
+    workers: 1,
+    run: async ({ task, groupId }) => ({
+      id: groupId,
+      task,
+      trajectories: [{ status: 'completed' }] as never,
+    }),
+    close: async () => undefined,
+  };
+  const rollouts = pooledRollouts(pool);
+  expect(() => rollouts.collectGroups(tasks, { onGroups: 1 } as never)).toThrow('did you mean onGroup?');
+  expect(() => rollouts.collectGroups('a' as never)).toThrow(
+    'collectGroups: expected a list of tasks, got "a"',
+  );
+  const names: string[] = [];
+  for (const _ of ['first', 'second']) {
+    for await (const { id } of rollouts.collectGroups(tasks)) names.push(id);
+  }
+  expect(names).toEqual(['0/a', '0/b', '1/a', '1/b']);
+});
+
 it.each([
   ['keep', ['0/a: failed,failed', '0/b: completed']],
   ['drop-member', ['0/b: completed']],

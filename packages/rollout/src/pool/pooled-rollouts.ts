@@ -14,7 +14,7 @@ import {
 } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
-import type { CollectOptions } from '../collect-options.ts';
+import { type CollectOptions, requireCollectOptions } from '../collect-options.ts';
 import type { GroupStart } from '../episode/group-context.ts';
 import { startsOfTasks } from '../group-starts.ts';
 import { type ResolvedRolloutOptions, rolloutSchema } from '../options.ts';
@@ -42,6 +42,7 @@ export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements In
   readonly #run: string;
   #publication: FilePublication | undefined;
   #lastError: unknown;
+  #collections = 0;
   #notes: string[] = [];
 
   /** @internal Made by {@link pooledRollouts}. */
@@ -73,14 +74,24 @@ export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements In
    *
    * A job that no worker could do gives a group of trajectories with status `failed`, no group, or an error, depending on `onFailure`.
    */
-  async *collectGroups(
+  collectGroups(
     tasks: readonly Task<Metadata>[],
-    { iteration = 0, onEnded, onGroup, signal, ...at }: CollectOptions<Metadata, Outcome> = {},
+    options: CollectOptions<Metadata, Outcome> = {},
+  ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
+    requireCollectOptions('pooledRollouts', options);
+    const { iteration = this.#collections } = options;
+    const starts = startsOfTasks<never, Metadata, Outcome>(tasks, { ...options, iteration }, new Map());
+    this.#collections += 1;
+    return this.#groups(starts, options);
+  }
+
+  async *#groups(
+    starts: readonly GroupStart<never, Metadata, Outcome>[],
+    { onEnded, onGroup, signal }: CollectOptions<Metadata, Outcome>,
   ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
     const stop = new AbortController();
     const both = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
     const limit = pLimit(Math.min(this.options.concurrency, 4 * this.#pool.workers));
-    const starts = startsOfTasks<never, Metadata, Outcome>(tasks, { iteration, ...at }, new Map());
     const pending = starts.map((start) =>
       limit(async () => {
         const group = await this.#collect(start, both);

@@ -9,3 +9,13 @@ it('refuses answers longer than the context', () => {
     `\`sampling.maxTokens\` is ${sampling.maxTokens}, but the sampler's context holds ${policy.contextLength}`,
   );
 });
+
+it('checks tasks and options of a collection when it is called', () => {
+  const rollouts = captureRollouts({
+    policy: scriptedPolicy(['a']),
+    run: async () => '',
+    transport: 'fetch',
+  });
+  expect(() => rollouts.collectGroups([task], { onGroups: 1 } as never)).toThrow('did you mean onGroup?');
+  expect(() => rollouts.collectGroups(task as never)).toThrow('collectGroups: expected a list of tasks');
+});

@@ -16,6 +16,7 @@ import {
   RolloutCounter,
   type RolloutStatistics,
   requireAnswerRoom,
+  requireCollectOptions,
 } from '@rlp/rollout';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Admission } from '../admission.ts';
@@ -120,16 +121,26 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
    * Equal iterations of equal weights sample equal answers to equal requests. Once the signal fires, groups under way are yielded with
    * their unfinished members `aborted`.
    */
-  async *collectGroups(
+  collectGroups(
     tasks: readonly Task<Metadata>[],
     options: CaptureCollectOptions<Metadata, Outcome> = {},
   ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
-    const { iteration = this.#collections, round, signal, onEnded, onGroup, unfinished = [] } = options;
+    requireCollectOptions('captureRollouts', options);
+    const { iteration = this.#collections, round } = options;
+    const names = groupNames(tasks, { iteration, round });
     this.#collections += 1;
+    return this.#groups(tasks, names, options);
+  }
+
+  async *#groups(
+    tasks: readonly Task<Metadata>[],
+    names: readonly string[],
+    { signal, onEnded, onGroup, unfinished = [] }: CaptureCollectOptions<Metadata, Outcome>,
+  ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
     const stop = new AbortController();
     const release = signal && onAbort(signal, () => stop.abort(signal.reason));
     const begun: Running<Metadata, Outcome>[] = [];
-    const pending = groupNames(tasks, { iteration, round }).map((id, place) => {
+    const pending = names.map((id, place) => {
       const path = this.#theDoor.groupPath(id);
       const group = { id, path, task: tasks[place]!, signal: stop.signal, onEnded };
       const running = { ...group, ended: endedOf<Metadata, Outcome>(id, unfinished) };
