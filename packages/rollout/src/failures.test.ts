@@ -123,6 +123,22 @@ describe('failure is data', () => {
       (all) => all.map((completion) => ({ ...completion, stopReason: 'eos' })),
       'completion 0 must have one of stop, length, abort as stopReason, got "eos"',
     ],
+    [
+      'a token that no vocabulary has',
+      (all) => all.map((completion) => ({ ...completion, tokens: completion.tokens.map(() => -1) })),
+      'completion 0 must have ids of the vocabulary as tokens, got -1',
+    ],
+    [
+      'tokens that are no list',
+      (all) => all.map((completion) => ({ ...completion, tokens: undefined })),
+      'completion 0 must have a list of tokens, got undefined',
+    ],
+    [
+      'logprobs that are not there',
+      (all) => all.map(({ behaviorLogprobs, ...completion }) => completion),
+      'completion 0 must have one finite logprob of at most 0 per token, got undefined for',
+    ],
+    ['nothing as a completion', (all) => all.map(() => null), 'completion 0 must be an object, got null'],
     ['too few completions', (all) => all.slice(1), 'expected 8 completions, got 7'],
     ['a completion that is not in a list', ([first]) => ({ text: first!.text }), 'got an object with text'],
   ])('takes %s for a failure of the sampler', async (_, change, problem) => {
@@ -158,6 +174,19 @@ describe('failure is data', () => {
       boundary: 'sampler',
       message: `sampler.sample: completion 0 must have one finite logprob of at most 0 per token, got ${came}`,
     });
+  });
+
+  it('takes tokens outside the vocabulary of the sampler for a failure of the sampler', async () => {
+    const sampler = Object.assign(moody(), { vocabularySize: 3 });
+    const sample = sampler.sample.bind(sampler);
+    sampler.sample = async (request) =>
+      (await sample(request)).map((one) => ({ ...one, tokens: one.tokens.map(() => 3) }));
+    const [group] = await collect(
+      manage(mockEnvironment(), { groupSize: 1 }, sampler).collectGroups([task('a')]),
+    );
+    expect(group!.trajectories[0]!.failure!.message).toBe(
+      'sampler.sample: completion 0 must have ids of the vocabulary below 3 as tokens, got 3',
+    );
   });
 
   it('takes logprobs of 0, which are those of tokens that were certain', async () => {

@@ -83,7 +83,7 @@ describe('a fault in every iteration', () => {
     [
       'negative tokens',
       sampled((each) => ({ ...each, tokens: each.tokens.map(() => -1) })),
-      /outside the vocabulary/,
+      /must have ids of the vocabulary.* as tokens, got -1/,
     ],
     [
       'no text',

@@ -5,6 +5,7 @@ import {
   type RecordedTrajectory,
   type StepTrace,
   type TokenSequence,
+  type TrainingBackend,
   type Trajectory,
 } from '@rlp/core';
 import { explainedVariance } from '../statistics/diagnostics.ts';
@@ -19,7 +20,7 @@ import type { AdvantageEstimator, ScoredGroup, TokenEstimate } from './protocol.
 import { type AnchorStatistics, anchorStatistics, recordedTrajectories } from './recorded-trajectories.ts';
 import { type Score, type Scores, scoreSequences } from './scores.ts';
 import { tokenBatch } from './token-batch.ts';
-import { scatterRows, trajectoryRows } from './trajectory-rows.ts';
+import { scatterRows, type TrajectoryRows, trajectoryRows } from './trajectory-rows.ts';
 import type { Updates } from './updates.ts';
 
 /** What learning needs besides the groups. */
@@ -71,6 +72,7 @@ export async function learn<Metadata>(
   });
   const rows = trajectoryRows(groups, options);
   const { sequences } = rows;
+  requireKnownTokens(rows, context.backend);
   const loss = context.loss ?? policyLossOf(options, coefficients);
   const scores = await scoreSequences(sequences, wantedScores(estimator.needs ?? [], loss, options), context);
   signal?.throwIfAborted();
@@ -98,6 +100,24 @@ export async function learn<Metadata>(
     values: valuesOf(experience),
     anchors: anchorStatistics(traces),
   };
+}
+
+/** @throws ArgumentError for a token that the policy does not have: the sampler was of another model. */
+function requireKnownTokens<Metadata>(
+  { sequences, owners, parts }: TrajectoryRows<Metadata>,
+  { vocabularySize = Number.POSITIVE_INFINITY }: TrainingBackend,
+): void {
+  for (const [index, { tokens }] of sequences.entries()) {
+    const at = tokens.findIndex(
+      (token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize),
+    );
+    if (at < 0) continue;
+    const owner = owners[parts.findIndex((row) => row.some(({ sequence }) => sequence === index))];
+    throw new ArgumentError(
+      `trajectory ${owner?.scored.trajectory.id ?? ''}: token ${tokens[at]} at position ${at} is outside the vocabulary of the backend, ` +
+        `which has ${vocabularySize} tokens; sample from the model that is trained`,
+    );
+  }
 }
 
 function checkedEstimate(estimate: TokenEstimate): TokenEstimate {

@@ -1,6 +1,8 @@
 import type { TrajectoryGroup } from '@rlp/core';
+import { RolloutManager } from '@rlp/rollout';
 import { describe, expect, it } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
+import type { GroupCollector } from '../loop/protocol.ts';
 import { describeMistakes, smallOptions, smallRun, train } from './mistakes.fixture.ts';
 
 const judging = (computeRewards: (group: TrajectoryGroup) => unknown) =>
@@ -13,6 +15,29 @@ function changed(part: 'backend' | 'sampler', methods: object) {
   const run = smallRun();
   Object.assign(run[part], methods);
   return train(run);
+}
+const pass = { loss: 0, metrics: {}, logprobs: [], tokens: { trained: 1, total: 1 } };
+const step = { gradientNorm: 1, learningRate: 1, updates: 1 };
+/** A run whose collector samples from another model. */
+function foreignTokens() {
+  const { environment, tokenizer, ...rest } = smallRun();
+  const manager = new RolloutManager({ environment, tokenizer, sampler: rest.sampler }, smallOptions.rollout);
+  const rollouts: GroupCollector = {
+    options: manager.options,
+    async *collectGroups(tasks, { iteration }) {
+      for await (const group of manager.collectGroups(tasks as never, { iteration })) {
+        yield {
+          ...group,
+          trajectories: group.trajectories.map((trajectory) => ({
+            ...trajectory,
+            steps: trajectory.steps.map((each) => ({ ...each, tokens: each.tokens.map(() => 900) })),
+          })),
+        };
+      }
+    },
+  };
+  const algorithm = new GRPOAlgorithm({ ...rest, rollouts } as never, { tasksPerIteration: 2 });
+  return algorithm.train({ iterations: 1, print: 'none' });
 }
 const state = { prompt: 'a', response: '', stepCount: 0 };
 const scored = ({ trajectories }: TrajectoryGroup, member: number) => ({
@@ -109,6 +134,21 @@ describe('a backend, sampler, environment or logger that somebody wrote', () => 
       'publishes nothing',
       () => changed('backend', { publish: async () => ({}) }),
       /backend\.publish: expected to resolve with \{ kind, version \}, got an object with no fields/,
+    ],
+    [
+      'has a loss that is not a number',
+      () => changed('backend', { forwardBackward: async () => ({ ...pass, loss: Number.NaN }) }),
+      /backend\.forwardBackward: expected a finite number as loss, got NaN; lower the learning rate/,
+    ],
+    [
+      'has a gradient that is not finite',
+      () => changed('backend', { optimStep: async () => ({ ...step, gradientNorm: Infinity }) }),
+      /backend\.optimStep: expected a finite number as gradientNorm, got Infinity/,
+    ],
+    [
+      'samples tokens that the backend does not have',
+      foreignTokens,
+      /trajectory 0\/prompt-1\/0: token 900 at position 1 is outside the vocabulary of the backend, which has \d+ tokens/,
     ],
     [
       'names its forms of publication as text',

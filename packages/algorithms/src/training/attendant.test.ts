@@ -165,3 +165,22 @@ describe('supervised fine-tuning', () => {
     expect(logged.at(-1)).toEqual([0, 'waiting for backend.forwardBackward since 30 s']);
   });
 });
+
+it('lets a run go on whose backend skipped an update that overflowed, and ends one with a lost gradient', async () => {
+  const stepping = (result: object) => {
+    const setup = banditSetup('overflow');
+    Object.assign(setup.backend, {
+      optimStep: async () => ({
+        gradientNorm: Number.POSITIVE_INFINITY,
+        learningRate: 1,
+        updates: 1,
+        ...result,
+      }),
+    });
+    return collect(setup, { ...loop, iterations: 1 });
+  };
+  expect(await stepping({ skipped: 'overflow' })).toHaveLength(1);
+  await expect(stepping({})).rejects.toThrow(
+    'backend.optimStep: expected a finite number as gradientNorm, got Infinity',
+  );
+});

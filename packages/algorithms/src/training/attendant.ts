@@ -25,6 +25,15 @@ const resultFields: Readonly<Record<string, readonly string[]>> = {
   publish: ['kind', 'version'],
 };
 
+/** Those of them that are numbers. With NaN, a run would go on with weights that are lost. */
+const finiteFields: ReadonlySet<string> = new Set([
+  'loss',
+  'gradientNorm',
+  'learningRate',
+  'updates',
+  'version',
+]);
+
 /** Limits of {@link Attendant}. */
 export interface AttendantOptions {
   readonly deadlines: Pick<Deadlines, 'backendMs' | 'noteMs'>;
@@ -88,10 +97,21 @@ function checkedResult<Value>(call: string, result: Value, fields: readonly stri
   const missing = fields.filter(
     (field) => (result as Record<string, unknown> | undefined)?.[field] === undefined,
   );
-  if (missing.length === 0) return result;
-  throw new TrainingError(
-    `${call}: expected to resolve with { ${fields.join(', ')} }, got ${described(result)}; see TrainingBackend of @rlp/core`,
-  );
+  if (missing.length > 0) {
+    throw new TrainingError(
+      `${call}: expected to resolve with { ${fields.join(', ')} }, got ${described(result)}; see TrainingBackend of @rlp/core`,
+    );
+  }
+  const given = result as Readonly<Record<string, unknown>> | undefined;
+  for (const field of fields.filter((name) => finiteFields.has(name))) {
+    const value = given?.[field];
+    // A backend in mixed precision says that it skipped the update of a gradient that overflowed.
+    if (Number.isFinite(value) || given?.skipped !== undefined) continue;
+    throw new TrainingError(
+      `${call}: expected a finite number as ${field}, got ${described(value)}; lower the learning rate or check the batch, and continue from the last checkpoint`,
+    );
+  }
+  return result;
 }
 
 /** One call under way. It is timed in steps that double, which needs no clock. */

@@ -1,6 +1,8 @@
 import {
   type Completion,
   described,
+  type InferenceEngine,
+  isRecord,
   type Sampler,
   SamplerError,
   type StopReason,
@@ -38,35 +40,48 @@ export function sampleTurn(
 ): Promise<readonly Completion[]> {
   return callSampler(async (own) => {
     const completions = await sampler.sample(lazily(own, { ...options.sampling, ...request }));
-    checkCompletions(completions, request.count);
+    const { vocabularySize = Number.POSITIVE_INFINITY } = sampler as Partial<InferenceEngine>;
+    checkCompletions(completions, request.count, vocabularySize);
     return completions;
   }, limits);
 }
 
 const stopReasons: readonly unknown[] = ['stop', 'length', 'abort'] satisfies StopReason[];
 
-function checkCompletions(completions: readonly Completion[], count: number): void {
+function checkCompletions(completions: readonly Completion[], count: number, vocabularySize: number): void {
   if ((completions as typeof completions | undefined)?.length !== count) {
     const got = (completions as typeof completions | undefined)?.length ?? described(completions);
     throw new SamplerError(`sampler.sample: expected ${count} completions, got ${got}`);
   }
   for (const [member, completion] of completions.entries()) {
-    const { tokens, behaviorLogprobs, policyVersion, text, stopReason } = completion;
-    const place = `sampler.sample: completion ${member}`;
-    if (!Number.isFinite(policyVersion)) {
-      throw new SamplerError(`${place} must have a number as policyVersion, got ${policyVersion}`);
-    }
-    if (typeof text !== 'string') throw new SamplerError(`${place} must have a text, got ${String(text)}`);
-    if (!stopReasons.includes(stopReason)) {
-      throw new SamplerError(
-        `${place} must have one of ${stopReasons.join(', ')} as stopReason, got ${described(stopReason)}`,
-      );
-    }
-    const bad = behaviorLogprobs.find((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
-    if (behaviorLogprobs.length === tokens.length && bad === undefined) continue;
-    throw new SamplerError(
-      `${place} must have one finite logprob of at most 0 per token, got ` +
-        (bad === undefined ? `${behaviorLogprobs.length} for ${tokens.length} tokens` : String(bad)),
-    );
+    const problem = problemOf(completion) ?? tokenProblemOf(completion, vocabularySize);
+    if (problem !== undefined) throw new SamplerError(`sampler.sample: completion ${member} must ${problem}`);
   }
+}
+
+function problemOf(completion: Completion): string | undefined {
+  if (!isRecord(completion)) return `be an object, got ${described(completion)}`;
+  const { policyVersion, text, stopReason }: Completion = completion;
+  if (!Number.isFinite(policyVersion)) return `have a number as policyVersion, got ${String(policyVersion)}`;
+  if (typeof text !== 'string') return `have a text, got ${described(text)}`;
+  if (stopReasons.includes(stopReason)) return undefined;
+  return `have one of ${stopReasons.join(', ')} as stopReason, got ${described(stopReason)}`;
+}
+
+function tokenProblemOf(
+  { tokens, behaviorLogprobs }: Completion,
+  vocabularySize: number,
+): string | undefined {
+  if (!Array.isArray(tokens)) return `have a list of tokens, got ${described(tokens)}`;
+  const foreign = tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize));
+  if (foreign !== undefined) {
+    const below = Number.isFinite(vocabularySize) ? ` below ${vocabularySize}` : '';
+    return `have ids of the vocabulary${below} as tokens, got ${described(foreign)}`;
+  }
+  const expected = 'have one finite logprob of at most 0 per token, got';
+  if (behaviorLogprobs?.length !== tokens.length) {
+    return `${expected} ${behaviorLogprobs?.length ?? described(behaviorLogprobs)} for ${tokens.length} tokens`;
+  }
+  const bad = behaviorLogprobs.find((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
+  return bad === undefined ? undefined : `${expected} ${String(bad)}`;
 }

@@ -11,6 +11,7 @@ it('refuses answers longer than the context', () => {
 });
 
 it('checks tasks and options of a collection when it is called', () => {
+  const task = { id: 'a', prompt: 'a', metadata: undefined };
   const rollouts = captureRollouts({
     policy: scriptedPolicy(['a']),
     run: async () => '',
