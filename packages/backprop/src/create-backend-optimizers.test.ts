@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { readSafetensors } from '@rlp/models/safetensors';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { OptimizerOptions } from './optimizer/options.ts';
+import { KernelOptimizer } from './program/kernel-optimizer.ts';
 import { inlineBackends, temporaryCheckpoint } from './testing/inline-backends.ts';
 import { negativeLogLikelihood, sequences, tinyModel } from './testing/tiny-model.ts';
 
@@ -122,6 +123,17 @@ describe('a checkpoint of another optimizer', () => {
 });
 
 describe('optimStep', () => {
+  it('leaves no gradient behind when it fails', async () => {
+    const { backend } = await backends.create();
+    const failing = vi
+      .spyOn(KernelOptimizer.prototype, 'update')
+      .mockRejectedValueOnce(new Error('no memory'));
+    onTestFinished(() => failing.mockRestore());
+    await backend.forwardBackward({ sequences }, negativeLogLikelihood);
+    await expect(backend.optimStep()).rejects.toThrow('no memory');
+    expect((await backend.optimStep()).gradientNorm).toBe(0);
+  });
+
   it('refuses an optimizer that cannot use the state', async () => {
     const { backend } = await backends.create({ optimizer: { kind: 'lion' } });
     await expect(backend.optimStep({ optimizer: {} })).rejects.toThrow(

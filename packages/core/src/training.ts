@@ -188,12 +188,13 @@ export interface TrainingBackend {
   /**
    * Adds the gradient of the batch's loss to the accumulated gradient. Weights do not change.
    *
-   * Rejects with an `ArgumentError` for mismatched lengths or missing columns, and with a `TrainingError` that names
-   * the first bad tensor if the loss or a gradient is not finite. The accumulated gradient is then discarded.
+   * Rejects with an `ArgumentError` for mismatched lengths or missing columns, before it computes anything. Rejects with a
+   * `TrainingError` that names the first bad tensor if the loss or a gradient is not finite. The accumulated gradient is then discarded,
+   * as it is after any other failure.
    */
   forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult>;
 
-  /** Clips the accumulated gradient, makes one optimizer update, clears the gradient. */
+  /** Clips the accumulated gradient, makes one optimizer update, clears the gradient. The gradient is also cleared if that fails. */
   optimStep(): TrainFuture<OptimStepResult>;
 
   /**

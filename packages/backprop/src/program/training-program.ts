@@ -79,28 +79,11 @@ export class TrainingProgram {
 
   readonly optimStep = (given: UpdateSettings): Promise<OptimStepResult> =>
     this.#tasks.run(async () => {
-      await this.#freezeReference();
-      const { learningRate: base, schedule, optimizer, maxGradientNorm } = this.#options;
-      const { learningRate = base * scheduleFactor(schedule, this.#updates) } = given;
-      await this.#gradient.settle();
-      const lossScale = this.#lossScale?.factor ?? 1;
-      const gradientNorm = (await this.#gradient.norm()) / lossScale;
-      const overflows = !Number.isFinite(gradientNorm);
-      this.#lossScale?.adapt(overflows ? 'overflow' : 'finite');
-      if (overflows) {
+      try {
+        return await this.#update(given);
+      } finally {
         this.#discardGradient();
-        return { gradientNorm, learningRate, updates: this.#updates, skipped: 'overflow' };
       }
-      await this.#optimizer.update({
-        ...{ learningRate, update: this.#updates + 1 },
-        options: given.optimizer ?? optimizer,
-        factor: clipFactor(gradientNorm, given.maxGradientNorm ?? maxGradientNorm) / lossScale,
-      });
-      this.#gradient.clear();
-      this.#updates += 1;
-      this.#forgetPoint();
-      this.#dropout.reset();
-      return { gradientNorm, learningRate, updates: this.#updates };
     });
 
   readonly score = (
@@ -213,6 +196,26 @@ export class TrainingProgram {
       this.#point = undefined;
       this.#dropReference();
     });
+
+  async #update(given: UpdateSettings): Promise<OptimStepResult> {
+    await this.#freezeReference();
+    const { learningRate: base, schedule, optimizer, maxGradientNorm } = this.#options;
+    const { learningRate = base * scheduleFactor(schedule, this.#updates) } = given;
+    await this.#gradient.settle();
+    const lossScale = this.#lossScale?.factor ?? 1;
+    const gradientNorm = (await this.#gradient.norm()) / lossScale;
+    const overflows = !Number.isFinite(gradientNorm);
+    this.#lossScale?.adapt(overflows ? 'overflow' : 'finite');
+    if (overflows) return { gradientNorm, learningRate, updates: this.#updates, skipped: 'overflow' };
+    await this.#optimizer.update({
+      ...{ learningRate, update: this.#updates + 1 },
+      options: given.optimizer ?? optimizer,
+      factor: clipFactor(gradientNorm, given.maxGradientNorm ?? maxGradientNorm) / lossScale,
+    });
+    this.#updates += 1;
+    this.#forgetPoint();
+    return { gradientNorm, learningRate, updates: this.#updates };
+  }
 
   #discardGradient(): void {
     this.#gradient.clear();

@@ -99,6 +99,23 @@ describe('TabularBackend', () => {
     expect(await backend.getWeights()).toEqual(before);
   });
 
+  it('drops the gradient of earlier passes when a loss throws, so that the next update has none of it', async () => {
+    const backend = new TabularBackend({ vocabularySize: 3, optimizer: 'sgd', learningRate: 1 });
+    const before = await backend.getWeights();
+    const sequence = { tokens: [0, 1, 2], mask: [0, 1, 1], weights: [0, 1, 1], columns: {} };
+    await backend.forwardBackward({ sequences: [sequence] }, entropyAndLogprob);
+    const broken: Loss = {
+      key: 'broken',
+      columns: [],
+      compute: () => {
+        throw new Error('of the loss');
+      },
+    };
+    await expect(backend.forwardBackward({ sequences: [sequence] }, broken)).rejects.toThrow('of the loss');
+    expect((await backend.optimStep()).gradientNorm).toBe(0);
+    expect(await backend.getWeights()).toEqual(before);
+  });
+
   it('takes exactly its own logits, and says what else came', async () => {
     const backend = new TabularBackend({ vocabularySize: 3 });
     const { shape } = (await backend.getWeights()).get('logits')!;
@@ -120,6 +137,9 @@ describe('TabularBackend', () => {
   });
 
   it('names everything that is wrong with its options', () => {
+    expect(() => new TabularBackend({ vocabularySize: 3, weight_decay: 0.1 } as never)).toThrow(
+      'Unrecognized option "weight_decay"; in rlp this is optimizer.weightDecay, which is no option here',
+    );
     const wrong = { vocabularySize: 1, learningRate: -1, lr: 3 };
     expect(() => new TabularBackend(wrong)).toThrow(
       /vocabularySize: expected a number of at least 2[\s\S]*learningRate: expected[\s\S]*"lr"; in rlp this is learningRate/,
@@ -151,6 +171,8 @@ describe('a table', () => {
   });
 
   it.each<[object, string]>([
+    [{ mask: undefined }, 'mask must hold one number per token, got undefined for 2 tokens'],
+    [{ weights: null }, 'weights must hold one number per token, got null for 2 tokens'],
     [{ mask: [0] }, 'mask must hold one number per token, got 1 for 2 tokens'],
     [{ weights: [0, 1, 1] }, 'weights must hold one number per token, got 3 for 2 tokens'],
     [{ columns: { a: [0, 1, 2] } }, 'a must hold one number per token, got 3 for 2 tokens'],

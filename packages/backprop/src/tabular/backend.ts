@@ -121,7 +121,7 @@ export class TabularBackend implements FullBackend {
           tokens: countTokens(batch),
         };
       } catch (error) {
-        if (error instanceof TrainingError) for (const { gradient } of this.#states()) gradient.fill(0);
+        for (const { gradient } of this.#states()) gradient.fill(0);
         throw error;
       }
     });

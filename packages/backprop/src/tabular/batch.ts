@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  described,
   type Loss,
   type TrainingBatch,
   TrainingError,
@@ -53,9 +54,9 @@ function checkSequence(table: LogitsTable, sequence: TrainingSequence, loss: Los
   const { tokens, mask, weights, columns } = sequence;
   table.checkTokens(owner, tokens);
   for (const [name, values] of Object.entries({ mask, weights, ...columns })) {
-    if (values.length === tokens.length) continue;
+    if (values?.length === tokens.length) continue;
     throw new ArgumentError(
-      `${owner}: ${name} must hold one number per token, got ${values.length} for ${tokens.length} tokens`,
+      `${owner}: ${name} must hold one number per token, got ${values?.length ?? described(values)} for ${tokens.length} tokens`,
     );
   }
   const missing = loss.columns.filter((name) => columns[name] === undefined);

@@ -156,7 +156,13 @@ describe('a name of another library', () => {
     expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
   });
 
-  it.each(['temperature', 'rank', 'hasOwnProperty', ''])('is not %j', (name) => {
+  it('of an option that is elsewhere is translated all the same', () => {
+    expect(problems({ temperature: 1 })).toEqual([
+      'Unrecognized option "temperature"; in rlp this is rollout.sampling.temperature, which is no option here',
+    ]);
+  });
+
+  it.each(['rank', 'hasOwnProperty', ''])('is not %j', (name) => {
     expect(problems({ [name]: 1 })).toEqual([
       expect.stringContaining(`"${name}"; expected one of: tasksPer`),
     ]);
@@ -171,7 +177,7 @@ describe('a name of another library', () => {
       parseOptions('train', each, { passes: 1, aggregation: 'token-mean' });
     expect(refused(derived[0]!.extend({ more: z.number() }).partial())).toThrow('in rlp this is epochs');
     expect(refused(derived[1]!.safeExtend({ more: z.number().optional() }))).toThrow('in rlp this is epochs');
-    expect(refused(picked)).not.toThrow('in rlp');
+    expect(refused(picked)).toThrow('in rlp this is epochs, which is no option here');
   });
 
   it('stands for the nearest option of several, by what was given', () => {

@@ -1,7 +1,7 @@
 import type { AllowedOption } from './allowed-options.ts';
 import { nearNames, sameNames } from './near-names.ts';
 import type { Reading } from './reading.ts';
-import { ownerOf, translatedElsewhere, translatedHere } from './translation.ts';
+import { ownerOf, translatedElsewhere, translatedHere, translatedInVain } from './translation.ts';
 
 /** More keys than this are not listed. */
 const listed = 15;
@@ -59,6 +59,7 @@ export function keySuggestion(key: string, path: readonly string[], reading: Rea
     asked(sameNames(key, elsewhere, lastOf)) ??
     translatedElsewhere(key, allowed) ??
     ownerOf(key, allowed) ??
+    translatedInVain(key, allowed) ??
     asked(nearNames(key, elsewhere, lastOf)) ??
     translatedHere(snakeCase(key), reading, path) ??
     translatedElsewhere(snakeCase(key), allowed) ??

@@ -39,6 +39,14 @@ export function translatedHere(name: string, reading: Reading, near: readonly st
   return nearest.size === 0 ? undefined : `in rlp this is ${[...nearest].join(' or ')}`;
 }
 
+/** Our name of an option of another library that these options lack. */
+export function translatedInVain(name: string, allowed: readonly AllowedOption[]): string | undefined {
+  const target = targetsOf(name, allowed)
+    .flatMap(({ targets }) => targets)
+    .find((each) => !isOutside(each));
+  return target && `in rlp this is ${target}, which is no option here`;
+}
+
 /** Where an option that another library gives this name is instead, or what to do instead. */
 export function translatedElsewhere(name: string, allowed: readonly AllowedOption[]): string | undefined {
   const target = targetsOf(name, allowed)

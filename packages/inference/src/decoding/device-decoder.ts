@@ -70,9 +70,15 @@ export class DeviceDecoder extends StoredDecoder implements ManagedDecoder {
   }
 
   override async close(): Promise<void> {
-    await super.close();
-    await this.half?.close();
-    await this.#cache?.close();
+    try {
+      await super.close();
+    } finally {
+      try {
+        await this.half?.close();
+      } finally {
+        await this.#cache?.close();
+      }
+    }
   }
 
   override async refresh(): Promise<void> {
