@@ -1,4 +1,4 @@
-import { apply, collection, type Expression } from './expression.ts';
+import { apply, collection, type Expression, renamed, variablesOf } from './expression.ts';
 import { isLabel } from './labels.ts';
 import { otherwise } from './piecewise.ts';
 import { TermReader } from './term-reader.ts';
@@ -65,16 +65,22 @@ export abstract class BracketReader extends TermReader {
     const { bars, sign, isInSet } = this;
     this.bars = 0;
     this.isInSet = open === '{';
-    if (open === '{') this.sign = 'unread';
+    if (open === '{') {
+      this.sign = 'unread';
+      this.#separate();
+    }
     const isEmpty = open === '{' && this.is('sign', '\\}');
     let inner = isEmpty ? collection('list', []) : this.list();
     const isCondition = open === '{' && this.take(':');
     const image = isCondition && !isLabel(inner) && inner.type !== 'relation' ? [inner] : [];
     if (isCondition) {
       const domain = inner.type === 'relation' ? [inner] : [];
+      const element = inner.type === 'relation' ? inner.sides[0]! : inner;
       inner = this.list();
-      const conditions = inner.type === 'collection' && inner.kind === 'list' ? inner.parts : [inner];
+      const conditions =
+        inner.type === 'collection' && /^(?:list|all)$/.test(inner.kind) ? inner.parts : [inner];
       if (domain.length > 0) inner = collection('list', [...conditions, ...domain]);
+      if (element.type === 'symbol') inner = ofElement(inner, element.name);
     }
     Object.assign(this, { bars, sign, isInSet });
     const closing = closings[this.advance().text];
@@ -85,6 +91,15 @@ export abstract class BracketReader extends TermReader {
       return image.length === 0 ? inner : collection('image', [...image, ...(parts ?? [inner])]);
     if (open === '{') return collection('set', parts ?? [inner]);
     return parts === undefined ? inner : collection(open + closing, parts);
+  }
+
+  /** An odd bar in a set stands before its condition. */
+  #separate(): void {
+    const end = this.tokens.findIndex(({ text }, at) => at >= this.at && text === '\\}');
+    const bars = this.tokens.flatMap(({ text }, at) =>
+      text === '|' && at >= this.at && at < end ? [at] : [],
+    );
+    if (bars.length % 2 === 1) this.tokens[bars[0]!] = { kind: 'sign', text: ':', spaced: true };
   }
 
   /** Values, each with its condition behind it. */
@@ -115,4 +130,20 @@ export abstract class BracketReader extends TermReader {
     const kind = end === 'endvmatrix' ? 'determinant' : 'matrix';
     return collection(`${kind} ${rows.map((row) => row.length).join(',')}`, rows.flat());
   }
+}
+
+/** The conditions of a set for its element. If they are bounds, its letter does not count. A set of which none speaks of its element is not read. */
+function ofElement(inner: Expression, name: string): Expression {
+  const conditions = inner.type === 'collection' ? inner.parts : [inner];
+  const sides = conditions.flatMap((part) =>
+    part.type === 'relation' && part.operators[0] !== 'in' ? part.sides : [],
+  );
+  if (sides.length > 0 && !sides.some((side) => variablesOf(side).has(name))) throw new Unreadable();
+  const isBound = conditions.every(
+    (part) =>
+      part.type === 'relation' &&
+      /^(?:(?:[<>]|[lg]e|ne|in),?)+$/.test(part.operators.join()) &&
+      part.sides.every((side) => side.type === 'symbol' || variablesOf(side).size === 0),
+  );
+  return isBound ? renamed(inner, name, 'element:') : inner;
 }

@@ -10,7 +10,7 @@ import {
   variablesOf,
 } from './expression.ts';
 import { isLabel, isValueOfFunction, isVariable, withoutLabel } from './labels.ts';
-import { infinity, intersection, minusInfinity, reals, withoutPoints } from './set-difference.ts';
+import { infinity, intersection, minusInfinity, placeOf, reals, withoutPoints } from './set-difference.ts';
 import { entrywise } from './vectors.ts';
 
 /**
@@ -31,6 +31,8 @@ export function canonical(expression: Expression): Expression {
   if (expression.type !== 'collection' || expression.kind === 'cases') return expression;
   const excluded = isJoint(expression) ? pointsLeftOut(expression.parts) : undefined;
   if (excluded !== undefined) return canonical(excluded);
+  const counted = isJoint(expression) ? wholeNumbersOf(expression.parts) : undefined;
+  if (counted !== undefined) return counted;
   const written = withBoundNames(expression.parts);
   const parts = (isJoint(expression) ? written.filter((part) => !isRealDomain(part)) : written).map(
     canonical,
@@ -92,7 +94,8 @@ function isCollection(part: Expression, kind: string): part is Collection {
 const isJoint = ({ kind, parts }: Collection) => /^(?:list|all)$/.test(kind) && parts.length > 1;
 
 /** `x \ne 1, x \ne 2` as `\mathbb{R} \setminus \{1, 2\}`, and `x > 0, x \ne 2` as `(0, \infty) \setminus \{2\}`. */
-function pointsLeftOut(parts: readonly Expression[]): Expression | undefined {
+function pointsLeftOut(given: readonly Expression[]): Expression | undefined {
+  const parts = given.filter((part) => !isRealDomain(part));
   const names = variablesOf(...parts.flatMap((part) => (part.type === 'relation' ? part.sides : [])));
   const isExcluded = (part: Expression): part is Relation =>
     part.type === 'relation' && part.operators.join() === 'ne' && isVariable(part.sides[0]!);
@@ -102,6 +105,30 @@ function pointsLeftOut(parts: readonly Expression[]): Expression | undefined {
   const interval = rest.length === 0 ? reals : canonical(collection('list', rest));
   const isInterval = interval.type === 'collection' && /^[([][)\]]$/.test(interval.kind);
   return isInterval ? apply('without', interval, collection('set', points)) : undefined;
+}
+
+/** `1 \le n \le 3, n \in \mathbb{Z}` as a set of numbers, if they are few. 0 may be a natural number. */
+function wholeNumbersOf(parts: readonly Expression[]): Collection | undefined {
+  const domain = parts.find(
+    (part): part is Relation => part.type === 'relation' && part.operators.join() === 'in',
+  );
+  const [name, numbers] = domain?.sides ?? [];
+  const others = parts.filter((part): part is Relation => part !== domain && part.type === 'relation');
+  const areOfOne =
+    name?.type === 'symbol' &&
+    others.length === parts.length - 1 &&
+    others.every(({ sides }) => [...variablesOf(...sides)].join() === name.name);
+  if (!areOfOne || numbers?.type !== 'symbol' || !/^[ZN]$/.test(numbers.name)) return;
+  const interval = canonical(collection('list', others));
+  if (interval.type !== 'collection' || !/^[([][)\]]$/.test(interval.kind)) return;
+  const [low, high] = interval.parts.map(placeOf) as [number, number];
+  const first = interval.kind[0] === '(' ? Math.floor(low) + 1 : Math.ceil(low);
+  const last = interval.kind[1] === ')' ? Math.ceil(high) - 1 : Math.floor(high);
+  if (!(last - first < 100) || (numbers.name === 'N' && first < 1)) return;
+  return collection(
+    'set',
+    Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => constant(first + k)),
+  );
 }
 
 /** `x \in \mathbb{R}`, which says nothing of a variable. */

@@ -67,12 +67,13 @@ export function partsOf(expression: Expression): readonly Expression[] {
 export const hasSymbol = (expression: Expression, name: string) =>
   partsOf(expression).some((part) => part.type === 'symbol' && part.name === name);
 
-/** An expression with another name for one of its variables. */
-export function renamed(expression: Expression, from: string, to: string): Expression {
+/** An expression with another name, or an expression, for one of its variables. */
+export function renamed(expression: Expression, from: string, to: string | Expression): Expression {
   const again = (part: Expression) => renamed(part, from, to);
   switch (expression.type) {
     case 'symbol':
-      return expression.name === from ? { ...expression, name: to } : expression;
+      if (expression.name !== from) return expression;
+      return typeof to === 'string' ? symbol(to) : to;
     case 'apply':
       return { ...expression, args: expression.args.map(again) };
     case 'collection':

@@ -2,7 +2,7 @@ import type { MathEquivalence } from './symbolic-equivalence.ts';
 
 /** What labels a part: `(a)`, `ii)`, `(3)`, `Bob:`, and `maximum value` before a number. */
 const labels =
-  /(?<![^\s,;.\\])(?:\(?(?:([a-h])|(i{1,3}|iv|v)|(\d))\)[\s:]*|([A-Za-z][a-z']+)\s*:\s*|([Mm](?:ax|in))(?:imum)?(?:\svalue)?[\s:=]*(?:is\s|of\s)?(?=-?[\d\\$]))/g;
+  /(?<![^\s,;.\\])(?:(?:[Pp]art\s)?\(?(?:(?:([a-h])|(i{1,3}|iv|v))(?:\)|\.(?=\s))|(\d)\))[\s:]*|([A-Za-z][a-z']+)\s*:\s*|([Mm](?:ax|in))(?:imum)?(?:\svalue)?[\s:=]*(?:is\s|of\s)?(?=-?[\d\\$]))/g;
 const romans = ['', 'i', 'ii', 'iii', 'iv', 'v'];
 
 /** What begins or ends with an operator is a factor or a term: `(2)^3`, `(a)x + (b)y`. */
@@ -10,7 +10,7 @@ const inFormula = /^[\^_+*/=]|^\\(?:cdot|times)|[-+*/^=]$|\\(?:cdot|times|pm)$/;
 
 /** The parts of `(a) 3, (b) 5` or `Bob: 8, Alice: 12` by label; `undefined` for one part, or if something has no label. */
 function partsOf(answer: string): ReadonlyMap<string, string> | undefined {
-  if (!/[):]|m(?:ax|in)/i.test(answer)) return;
+  if (!/[):]|[a-v]\.|m(?:ax|in)/i.test(answer)) return;
   const text = answer
     .replaceAll(/\\(?:text(?:bf)?|mathrm)\s*\{([^{}]*)\}|\\(?=(?:max|min)\b)/g, '$1')
     .replaceAll(/(?:\\[,;: ]|\\q?quad(?![a-z])|\s)+/g, ' ')

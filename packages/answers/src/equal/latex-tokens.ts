@@ -33,7 +33,7 @@ const characters = table(
 const synonyms = table(
   'dfrac frac tfrac frac cfrac frac dbinom binom tbinom binom leq le leqslant le geq ge geqslant ge neq ne lt < gt > lbrace \\{ rbrace \\} ' +
     '{ \\{ } \\} lbrack [ rbrack ] lvert | rvert | vert | mid : cdot * times * ast * div / colon : land and wedge and lor or vee or ' +
-    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon integer Z real R number R constant R asin arcsin acos arccos atan arctan imath i jmath j pounds £ euro € # # & & _ _',
+    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon integer Z real R number R constant R asin arcsin acos arccos atan arctan imath i jmath j rightarrow to longrightarrow to pounds £ euro € # # & & _ _',
 );
 
 const ignored = /^(?:left|right|middle|angle|[bB]igg?[lrm]?|(?:display|text|script)style|limits|rm|bf)$/;
@@ -94,6 +94,9 @@ function plainCharacters(text: string): string {
     )
     .replaceAll('√', '\\sqrt ')
     .replace(/\\[lc]?dots(?![a-z])/g, '...')
+    .replace(/\^\s*(?:\{\s*((?:\\prime\s*)+)\}|\\prime(?![a-z]))/g, (whole) =>
+      "'".repeat(whole.split('prime').length - 1),
+    )
     .replace(/[º℃ℝ]/g, (sign) => characters.get(sign) ?? '°C')
     .normalize('NFKC')
     .replace(/[^\u0020-\u007e]/g, (sign) => {

@@ -47,5 +47,7 @@ function boundedBy(expression: Expression): readonly string[] {
   const isDomain = expression.operators[0] === 'in' && expression.sides[1]!.type === 'symbol';
   return isDomain
     ? []
-    : expression.sides.flatMap((side) => (isValueOfFunction(side) ? [] : [...variablesOf(side)]));
+    : expression.sides.flatMap((side) =>
+        isValueOfFunction(side) ? [] : [...variablesOf(side)].filter((name) => name !== 'element:'),
+      );
 }

@@ -37,7 +37,7 @@ function split(
 }
 
 /** Where a number lies on the line. Not a number for what has no value. */
-function placeOf(point: Expression): number {
+export function placeOf(point: Expression): number {
   if (point.type === 'symbol' && point.name === 'infty') return Infinity;
   if (point.type === 'apply' && point.name === 'negate') return -placeOf(point.args[0]!);
   return toComplex(evaluate(point, new Map())).re;

@@ -1,6 +1,7 @@
 import { Fraction } from 'fraction.js';
+import { derivativeIn, integral, limit } from './calculus.ts';
 import { functionNames } from './evaluate.ts';
-import { apply, type Expression, renamed, symbol, writtenNumber } from './expression.ts';
+import { apply, constant, type Expression, renamed, symbol, writtenNumber } from './expression.ts';
 import { valueInWords } from './number-words.ts';
 import { TokenCursor, Unreadable } from './token-cursor.ts';
 
@@ -23,6 +24,10 @@ export abstract class TermReader extends TokenCursor {
   protected bars = 0;
   /** Functions whose argument is being read. */
   #calls = 0;
+  /** Letters of the integrals that are being read, empty until their differential is. */
+  readonly #integrals: string[] = [];
+  /** Whether the numerator of a fraction is being read. */
+  #isAbove = false;
 
   /** Whether a letter U joins two intervals. */
   protected isUnionLetter(): boolean {
@@ -74,13 +79,14 @@ export abstract class TermReader extends TokenCursor {
   #beginsFactor(): boolean {
     const { next } = this;
     if (next === undefined) return false;
+    if (this.#isDifferential()) return this.#isAbove;
     if (next.kind === 'number') return this.previous?.kind !== 'number';
     if (next.kind === 'letter') return !this.isUnionLetter() && !(this.degrees && /^[CF]$/.test(next.text));
     if (next.kind === 'command') {
       return (
         functionNames.has(next.text) ||
         letters.has(next.text) ||
-        /^(?:frac|binom|sum|prod|lfloor|lceil|langle|sqrt|begin\w*|[A-Z])$/.test(next.text)
+        /^(?:frac|binom|sum|prod|int|lim|lfloor|lceil|langle|sqrt|begin\w*|[A-Z])$/.test(next.text)
       );
     }
     return (
@@ -131,6 +137,7 @@ export abstract class TermReader extends TokenCursor {
 
   #atom(): Expression {
     return this.nest(() => {
+      if (this.#isDifferential()) return this.#differential();
       const { kind, text } = this.advance();
       if (kind === 'number') return this.#number(text);
       if (kind === 'command') return this.#command(text);
@@ -183,7 +190,9 @@ export abstract class TermReader extends TokenCursor {
   }
 
   #command(name: string): Expression {
-    if (name === 'frac') return apply('divide', this.argument('one'), this.argument('one'));
+    if (name === 'frac') return this.#fraction();
+    if (name === 'int') return this.#integral();
+    if (name === 'lim') return this.#limit();
     if (name === 'binom') return apply('binomial', this.argument('one'), this.argument('one'));
     if (name === 'sqrt' && this.take('[')) {
       const degree = this.sum();
@@ -195,6 +204,62 @@ export abstract class TermReader extends TokenCursor {
     if (name === 'sum' || name === 'prod') return this.#series(name);
     if (letters.has(name) || /^[A-Z]$/.test(name)) return this.#symbol(name);
     return this.group(name);
+  }
+
+  #fraction(): Expression {
+    const found = derivativeIn(this.tokens.slice(this.at, this.at + 30).map(({ text }) => text));
+    if (found !== undefined) {
+      if (found.name === undefined) throw new Unreadable();
+      this.at += found.length;
+      return symbol(found.name);
+    }
+    const isAbove = this.#isAbove;
+    this.#isAbove = true;
+    const above = this.argument('one');
+    this.#isAbove = isAbove;
+    return apply('divide', above, this.argument('one'));
+  }
+
+  /** Whether `dx` stands here, in an integral. */
+  #isDifferential(): boolean {
+    const [sign, letter] = [this.next, this.tokens[this.at + 1]];
+    const isLetter = letter?.kind === 'letter' || (letter?.kind === 'command' && letters.has(letter.text));
+    return this.#integrals.length > 0 && sign?.text === 'd' && sign.kind !== 'command' && isLetter;
+  }
+
+  /** The differential of the innermost integral, as a factor. */
+  #differential(): Expression {
+    if (this.#integrals.at(-1) !== '') throw new Unreadable();
+    this.#integrals[this.#integrals.length - 1] = this.tokens[this.at + 1]!.text;
+    this.at += 2;
+    return constant(1);
+  }
+
+  /** `\int_0^1 f(x)\,dx`, with the differential behind, in a numerator or in front. */
+  #integral(): Expression {
+    const from = this.take('_') ? this.argument('one') : undefined;
+    const to = this.take('^') ? this.argument('one') : undefined;
+    if ((from === undefined) !== (to === undefined)) throw new Unreadable();
+    this.#integrals.push('');
+    let integrand = this.#signed('') ?? this.#product();
+    while (this.#integrals.at(-1) === '' && !this.#isDifferential()) {
+      const term = this.#signed('+');
+      if (term === undefined) throw new Unreadable();
+      integrand = apply('add', integrand, term);
+    }
+    if (this.#integrals.at(-1) === '') this.#differential();
+    return integral(integrand, this.#integrals.pop()!, [from, to]);
+  }
+
+  /** `\lim_{x \to 0} f(x)`. */
+  #limit(): Expression {
+    for (const sign of ['_', '{']) this.expect(sign);
+    const name = this.#atom();
+    this.expect('to', 'command');
+    const to = this.sum();
+    this.expect('}');
+    if (name.type !== 'symbol') throw new Unreadable();
+    return limit(this.#product(), name.name, to);
   }
 
   /** `\sum_{k=1}^{n} k^2`: what it adds, its letter, and the bounds of that. */
