@@ -1,7 +1,16 @@
 import { ArgumentError, type Environment, type State } from '@rlp/core';
 
-/** Methods that an environment may leave out, and that only read a state. */
-const readers = ['tools', 'stateKey', 'transcript', 'outcome', 'metrics', 'termination'] as const;
+/** Methods that only read a state. */
+const readers = [
+  'buildPrompt',
+  'isTerminal',
+  'tools',
+  'stateKey',
+  'transcript',
+  'outcome',
+  'metrics',
+  'termination',
+] as const;
 
 const methods = ['reset', 'updateState', 'isTerminal', 'buildPrompt'] as const;
 
@@ -17,14 +26,14 @@ function checkEnvironment(given: unknown): void {
   throw new ArgumentError(`the layer needs an environment with ${methods.join(', ')}, and got ${what}`);
 }
 
-/** The optional members of an environment. */
+/** What an environment has besides `reset` and `updateState`. */
 export type Readers<S extends State, Metadata, Outcome> = Pick<
   Environment<S, Metadata, Outcome>,
   (typeof readers)[number] | 'version' | 'pools'
 >;
 
 /**
- * The optional methods that an environment has, its version and its pools, for states of an environment around it.
+ * Everything but `reset` and `updateState` of an environment, for states of an environment around it.
  *
  * @param inner - The state of the environment within a state of the one around it.
  */

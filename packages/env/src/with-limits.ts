@@ -24,7 +24,6 @@ export function withLimits<S extends State, Metadata, Outcome>(
   return {
     ...lift(environment, (state: S) => state),
     reset: (task, seed, context) => environment.reset(task, seed, context),
-    buildPrompt: (state) => environment.buildPrompt(state),
     updateState: (state, response, context) => environment.updateState(state, response, context),
     isTerminal: (state) => state.stepCount >= maxTurns || environment.isTerminal(state),
     termination: (state) =>

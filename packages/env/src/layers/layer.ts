@@ -87,8 +87,7 @@ export function exchanged<S extends State, Use extends LayerUse>(
 export function liftLayer<S extends State, Key extends string, Use extends LayerUse, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   key: Key,
-): Readers<Keyed<S, Key, Use>, Metadata, Outcome> &
-  Pick<Environment<Keyed<S, Key, Use>, Metadata, Outcome>, 'buildPrompt' | 'isTerminal'> {
+): Readers<Keyed<S, Key, Use>, Metadata, Outcome> {
   type Outer = Keyed<S, Key, Use>;
   const inner = (state: Outer) => innerState<S, Key, Use>(state, key);
   const exchanges = (state: Outer) => (state[key] as Use).exchanges;
@@ -96,7 +95,6 @@ export function liftLayer<S extends State, Key extends string, Use extends Layer
   return {
     ...lift(environment, inner),
     buildPrompt: (state) => withExchanges(environment.buildPrompt(inner(state)), exchanges(state)),
-    isTerminal: (state) => environment.isTerminal(inner(state)),
     ...(transcript && {
       transcript: (state) => withExchanges(transcript.call(environment, inner(state)), exchanges(state)),
     }),

@@ -66,10 +66,7 @@ export function withMemory<S extends State, Metadata, Outcome>(
   if (keepTurns === undefined) return layered;
   const whole = (state: WithMemory<S>) => promptMessages(layered.buildPrompt(state));
   return {
-    ...lift(layered, (state: WithMemory<S>) => state),
-    reset: (task, seed, context) => layered.reset(task, seed, context),
-    updateState: (state, response, context) => layered.updateState(state, response, context),
-    isTerminal: (state) => layered.isTerminal(state),
+    ...layered,
     buildPrompt: (state) => remembered(whole(state), state.notebook, keepTurns),
     transcript: layered.transcript ?? whole,
   };
@@ -89,12 +86,10 @@ function withNotebook<S extends State, Metadata, Outcome>(
       const opening = promptMessages(environment.buildPrompt(state)).length;
       return opened('withMemory', state, 'notebook', { text: '', opening, ...(keepTurns && { keepTurns }) });
     },
-    buildPrompt: (state) => environment.buildPrompt(inner(state)),
     updateState: async (state, response, context) => {
       const next = await environment.updateState(inner(state), response, context);
       return { ...next, notebook: state.notebook } as Outer;
     },
-    isTerminal: (state) => environment.isTerminal(inner(state)),
     metrics: (state) => ({
       ...environment.metrics?.(inner(state)),
       'memory/characters': state.notebook.text.length,

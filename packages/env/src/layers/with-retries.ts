@@ -75,7 +75,6 @@ export function withRetries<S extends State, Metadata, Outcome>(
         'withRetries: the state has a field "retries" already: use withRetries once',
       );
     },
-    buildPrompt: (state) => environment.buildPrompt(inner(state)),
     updateState: async (state, response, context) => {
       const { made: before, seed } = state.retries;
       const call = (own: EnvironmentContext) => environment.updateState(inner(state), response, own);
@@ -83,7 +82,6 @@ export function withRetries<S extends State, Metadata, Outcome>(
       const { value, made } = await attempted(call, settings, { path, context });
       return outer(value, { made: before + made, seed });
     },
-    isTerminal: (state) => environment.isTerminal(inner(state)),
     metrics: (state) => ({ ...environment.metrics?.(inner(state)), 'retries/made': state.retries.made }),
   };
 }

@@ -174,12 +174,10 @@ function inPlace<Live extends OpenWorld, S extends State, Metadata, Outcome, See
       };
       return opened('withWorld', state, 'place', await pool.begin(task, seed, look, context?.signal));
     },
-    buildPrompt: (state) => environment.buildPrompt(inner(state)),
     updateState: async (state, response, context) => {
       const next = await environment.updateState(inner(state), response, context);
       return { ...next, place: state.place } as Outer;
     },
-    isTerminal: (state) => environment.isTerminal(inner(state)),
     ...(outcome && { outcome }),
     ...(stateKey && { stateKey: (state: Outer) => JSON.stringify([stateKey(state), state.place.id]) }),
   };

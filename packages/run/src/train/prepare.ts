@@ -57,31 +57,16 @@ export async function prepareRun(
   let loaded: LanguageModel | undefined = await loadRunModel(config, signal);
   const model = withoutWeights(loaded);
   const parameters = countParameters(loaded.config);
-  const all = [...rows.practised, ...rows.heldOut];
   const environment = await createEnvironment(config.environment, {
     hasChat: model.chat !== undefined,
-    rows: all,
+    rows: [...rows.practised, ...rows.heldOut],
   });
-  if (showsMessages(environment) && model.chat === undefined) {
-    throw new ArgumentError(
-      'environment: the model has no chat template, which messages need; use `environment: text` and rows whose prompts are text, or a model that can chat',
-    );
-  }
+  requireChat(environment, model);
   requireRoom(given, model);
   const { computer, component, readsAnswer, requireModels, close } = createRewards(config);
   requireModels?.();
   await requireTeacher(config.distill?.teacher, model.tokenizer, signal);
-  if (stages.includes('sft')) {
-    // What is practised later is a prompt, and not a text to imitate.
-    requireCompletions(
-      rows.imitated,
-      mode === 'sft' || given.sft?.data !== undefined ? 'accepted' : 'refused',
-    );
-  }
-  if (readsAnswer !== undefined && (stages.includes('rl') || mode === 'eval'))
-    requireAnswers(all, readsAnswer);
-  if (stages.includes('preference')) rows.practised.forEach(preferenceOf);
-  if (stages.includes('reward-model')) [...rows.practised, ...rows.heldOut].forEach(preferenceOf);
+  requireFitting(rows, { given, mode, readsAnswer });
   return {
     ...{ config, given, mode, stages, model, parameters, rows, environment, component, close },
     takeModel() {
@@ -92,6 +77,35 @@ export async function prepareRun(
     agent: agentOf(given.agent),
     rewards: computer,
   };
+}
+
+function requireChat(environment: RunEnvironment, { chat }: LanguageModel): void {
+  if (!showsMessages(environment) || chat !== undefined) return;
+  throw new ArgumentError(
+    'environment: the model has no chat template, which messages need; use `environment: text` and rows whose prompts are text, or a model that can chat',
+  );
+}
+
+/** Checks that each stage can use its rows. */
+function requireFitting(
+  { imitated, practised, heldOut }: RunRows,
+  {
+    given,
+    mode,
+    readsAnswer,
+  }: Pick<PreparedRun, 'given' | 'mode'> & { readonly readsAnswer?: string | undefined },
+): void {
+  const stages: readonly StageName[] = modes[mode];
+  const all = [...practised, ...heldOut];
+  if (stages.includes('sft')) {
+    // What is practised later is a prompt, and not a text to imitate.
+    const isAlone = mode === 'sft' || given.sft?.data !== undefined;
+    requireCompletions(imitated, isAlone ? 'accepted' : 'refused');
+  }
+  if (readsAnswer !== undefined && (stages.includes('rl') || mode === 'eval'))
+    requireAnswers(all, readsAnswer);
+  if (stages.includes('preference')) practised.forEach(preferenceOf);
+  if (stages.includes('reward-model')) all.forEach(preferenceOf);
 }
 
 /** What is left to know of a model whose weights are in the engine. */
