@@ -1,4 +1,5 @@
 import { FormatError } from '@rlp/core';
+import { joinedBytes } from '../lines/byte-lines.ts';
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const isSpace = (byte: number) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
@@ -78,12 +79,7 @@ export class JsonElements {
   }
 
   #joined(last: Uint8Array): Uint8Array {
-    const joined = new Uint8Array(this.#bytes + last.length);
-    let at = 0;
-    for (const piece of [...this.#pieces, last]) {
-      joined.set(piece, at);
-      at += piece.length;
-    }
+    const joined = joinedBytes([...this.#pieces, last]);
     [this.#pieces, this.#bytes] = [[], 0];
     return joined;
   }

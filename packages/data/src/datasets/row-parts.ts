@@ -22,13 +22,12 @@ export function messagesOf(value: unknown, entry: DatasetEntry<unknown>, column:
   const list = Array.isArray(value) ? value.map(plainMessage) : value;
   const { success, data, error } = messagesSchema.safeParse(list);
   if (success) return data;
-  const [issue] = error.issues;
-  const where = [column, ...(issue?.path ?? [])].join('.');
-  throw rowError(
-    entry,
-    `messages { role, content } in the column ${where}: ${issue?.message ?? 'not a list'}`,
-    removeRow,
-  );
+  throw rowError(entry, `messages { role, content } in ${problemOf(error, column)}`, removeRow);
+}
+
+/** Column and path of the first problem of a list, and what it is. */
+function problemOf({ issues: [issue] }: z.ZodError, column: string): string {
+  return `the column ${[column, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'not a list'}`;
 }
 
 /** A message with the fields and the roles that core's messages have. `from` and `value` of ShareGPT's files become `role` and `content`. */
@@ -112,11 +111,9 @@ export function toolsOf(
   if (!isList && entry.origin.fields?.tools === undefined) return undefined;
   const { success, data, error } = toolListSchema.safeParse(given);
   if (success) return data.length === 0 ? undefined : data;
-  const [issue] = error.issues;
-  const where = [column, ...(issue?.path ?? [])].join('.');
   throw rowError(
     entry,
-    `tools { type: "function", function: { name, parameters } } in the column ${where}: ${issue?.message ?? 'not a list'}`,
+    `tools { type: "function", function: { name, parameters } } in ${problemOf(error, column!)}`,
     "correct the row, or name another column, as in fields: { tools: 'functions' }",
   );
 }

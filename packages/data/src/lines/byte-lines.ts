@@ -39,15 +39,19 @@ export class ByteLines {
   }
 
   #joined(last: Uint8Array): Uint8Array {
-    if (this.#pieces.length === 0) return last;
-    const joined = new Uint8Array(this.#bytes + last.length);
-    let at = 0;
-    for (const piece of [...this.#pieces, last]) {
-      joined.set(piece, at);
-      at += piece.length;
-    }
-    return joined;
+    return this.#pieces.length === 0 ? last : joinedBytes([...this.#pieces, last]);
   }
+}
+
+/** Bytes of all pieces in one array. */
+export function joinedBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -111,88 +111,69 @@ export function withUser<S extends State, Metadata, Outcome>(
     ]);
   }
   const brief = instructions as WithUserOptions<Metadata>['instructions'];
-  return new UserLayer(environment, user, brief, settings).environment();
+  const layer: Layer<S, Metadata, Outcome> = { environment, user, instructions: brief, settings };
+  const lifted = liftLayer<S, 'user', UserUse, Metadata, Outcome>(environment, 'user');
+  return {
+    ...lifted,
+    reset: (task, seed, context) => begun(layer, task, seed, context),
+    updateState: (state, response, context) => answered(layer, state, response, context),
+    isTerminal: (state) => state.user.over !== undefined || lifted.isTerminal(state),
+    metrics: (state) => ({ ...environment.metrics?.(innerState(state, 'user')), ...metricsOf(state.user) }),
+    termination: (state) =>
+      terminationOf(state.user) ?? lifted.termination?.(state) ?? { reason: 'environment' },
+  };
 }
 
-/** An environment with a simulated user. */
-class UserLayer<S extends State, Metadata, Outcome> {
-  readonly #environment: Environment<S, Metadata, Outcome>;
-  readonly #user: TextGenerator;
-  readonly #instructions: (task: Task<Metadata>) => string;
-  readonly #settings: Settings;
+/** What {@link withUser} is made of. */
+interface Layer<S extends State, Metadata, Outcome> {
+  readonly environment: Environment<S, Metadata, Outcome>;
+  readonly user: TextGenerator;
+  readonly instructions: (task: Task<Metadata>) => string;
+  readonly settings: Settings;
+}
 
-  constructor(
-    environment: Environment<S, Metadata, Outcome>,
-    user: TextGenerator,
-    instructions: (task: Task<Metadata>) => string,
-    settings: Settings,
-  ) {
-    this.#environment = environment;
-    this.#user = user;
-    this.#instructions = instructions;
-    this.#settings = settings;
-  }
+/** The first state. The user speaks first if the settings say so. */
+async function begun<S extends State, Metadata, Outcome>(
+  { environment, user, instructions, settings }: Layer<S, Metadata, Outcome>,
+  task: Task<Metadata>,
+  seed: number,
+  context: EnvironmentContext | undefined,
+): Promise<Outer<S>> {
+  const state = await environment.reset(task, seed, context);
+  const told = { instructions: instructions(task), seed, turns: 0, retries: 0 };
+  const use: UserUse = { ...nothingSaid(state), ...told };
+  const first = opened('withUser', state, 'user', use);
+  if (settings.first === 'task') return first;
+  const { text, retries } = await answerOf(user, use, [], settings, context?.signal);
+  if (text === undefined)
+    throw new EnvironmentError('withUser: the user ended before the first message; it must say at least one');
+  const exchange = exchanged(environment, state, use, [{ role: 'user', content: text }]);
+  return { ...first, user: { ...use, ...exchange, retries } };
+}
 
-  environment(): Environment<Outer<S>, Metadata, Outcome> {
-    const environment = this.#environment;
-    const lifted = liftLayer<S, 'user', UserUse, Metadata, Outcome>(environment, 'user');
-    return {
-      ...lifted,
-      reset: (task, seed, context) => this.#open(task, seed, context),
-      updateState: (state, response, context) => this.#update(state, response, context),
-      isTerminal: (state) => state.user.over !== undefined || lifted.isTerminal(state),
-      metrics: (state) => ({
-        ...environment.metrics?.(innerState(state, 'user')),
-        ...metricsOf(state.user),
-      }),
-      termination: (state) =>
-        terminationOf(state.user) ?? lifted.termination?.(state) ?? { reason: 'environment' },
-    };
-  }
-
-  async #open(
-    task: Task<Metadata>,
-    seed: number,
-    context: EnvironmentContext | undefined,
-  ): Promise<Outer<S>> {
-    const environment = this.#environment;
-    const state = await environment.reset(task, seed, context);
-    const told = { instructions: this.#instructions(task), seed, turns: 0, retries: 0 };
-    const use: UserUse = { ...nothingSaid(state), ...told };
-    const begun = opened('withUser', state, 'user', use);
-    if (this.#settings.first === 'task') return begun;
-    const { text, retries } = await answerOf(this.#user, use, [], this.#settings, context?.signal);
-    if (text === undefined)
-      throw new EnvironmentError(
-        'withUser: the user ended before the first message; it must say at least one',
-      );
-    const exchange = exchanged(environment, state, use, [{ role: 'user', content: text }]);
-    return { ...begun, user: { ...use, ...exchange, retries } };
-  }
-
-  async #update(
-    state: Outer<S>,
-    response: string,
-    context: EnvironmentContext | undefined,
-  ): Promise<Outer<S>> {
-    const environment = this.#environment;
-    const inner = innerState(state, 'user');
-    const use: UserUse = state.user;
-    const said = { response, stepCount: state.stepCount + 1 };
-    const tell = async (change: Partial<UserUse>) => {
-      const next = await environment.updateState(inner, response, context);
-      return outerState(next, 'user', { ...use, ...change, ...heardOf(next) }, said);
-    };
-    if (callsTools(environment, inner, response, this.#settings.format)) return tell({});
-    if (use.turns >= this.#settings.maxTurns) return tell({ over: 'turns' });
-    const spoken: Message = { role: 'assistant', content: response };
-    const shown = [...withExchanges(environment.buildPrompt(inner), use.exchanges), spoken];
-    const { text, ...answer } = await answerOf(this.#user, use, shown, this.#settings, context?.signal);
-    const retries = use.retries + answer.retries;
-    if (text === undefined) return tell({ over: 'stopped', retries });
-    const exchange = exchanged(environment, inner, use, [spoken, { role: 'user', content: text }]);
-    return outerState(inner, 'user', { ...use, ...exchange, retries, turns: use.turns + 1 }, said);
-  }
+/** The state after a response. */
+async function answered<S extends State, Metadata, Outcome>(
+  { environment, user, settings }: Layer<S, Metadata, Outcome>,
+  state: Outer<S>,
+  response: string,
+  context: EnvironmentContext | undefined,
+): Promise<Outer<S>> {
+  const inner = innerState(state, 'user');
+  const use: UserUse = state.user;
+  const said = { response, stepCount: state.stepCount + 1 };
+  const tell = async (change: Partial<UserUse>) => {
+    const next = await environment.updateState(inner, response, context);
+    return outerState(next, 'user', { ...use, ...change, ...heardOf(next) }, said);
+  };
+  if (callsTools(environment, inner, response, settings.format)) return tell({});
+  if (use.turns >= settings.maxTurns) return tell({ over: 'turns' });
+  const spoken: Message = { role: 'assistant', content: response };
+  const shown = [...withExchanges(environment.buildPrompt(inner), use.exchanges), spoken];
+  const { text, ...answer } = await answerOf(user, use, shown, settings, context?.signal);
+  const retries = use.retries + answer.retries;
+  if (text === undefined) return tell({ over: 'stopped', retries });
+  const exchange = exchanged(environment, inner, use, [spoken, { role: 'user', content: text }]);
+  return outerState(inner, 'user', { ...use, ...exchange, retries, turns: use.turns + 1 }, said);
 }
 
 /** Why the conversation is over, if the user's layer ended it. */

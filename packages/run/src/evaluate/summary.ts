@@ -129,9 +129,9 @@ function measured(
 }
 
 function componentsOf(tasks: readonly EvaluatedTask[], confidence: number): Record<string, Measure> {
-  const componentOf = (name: string) =>
-    measured(tasks, ({ components }) => components[name] ?? [], confidence);
-  return measuresBy(componentNames(tasks), componentOf);
+  return measuresBy(componentNames(tasks), (name) =>
+    measured(tasks, ({ components }) => components[name] ?? [], confidence),
+  );
 }
 
 /** Measures by name, without those that do not exist. */

@@ -13,6 +13,7 @@ import { componentNames } from '../evaluate/component-names.ts';
 import { loadRows } from './data/load-rows.ts';
 import type { RunRow } from './data/rows.ts';
 import { createRewards } from './environment.ts';
+import type { PreparedRun } from './prepare.ts';
 
 /** What a part of the reward gives to the answers of the first rows. */
 export interface RewardedAnswers {
@@ -81,7 +82,7 @@ export async function checkRunRewards(
  * Only rewards that the configuration names are asked: a function may be a judge whose calls cost money.
  */
 export async function unrewardedAnswers(
-  { config, stages, rows, rewards }: UnrewardedQuestion,
+  { config, stages, rows, rewards }: Pick<PreparedRun, 'config' | 'stages' | 'rows' | 'rewards'>,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   if (!(stages.includes('sft') && stages.includes('rl')) || !isNamed(config)) return undefined;
@@ -92,14 +93,6 @@ export async function unrewardedAnswers(
     `The reward "${useless.name}" gives 0 to the first ${useless.answers} answers that will be imitated. ` +
     'Compare what it reads with how the answers are written: exactAnswer reads <answer> tags, answer the end of the response.'
   );
-}
-
-/** The parts of a prepared run that {@link unrewardedAnswers} reads. */
-interface UnrewardedQuestion {
-  readonly config: ResolvedRunConfig;
-  readonly stages: readonly string[];
-  readonly rows: { readonly imitated: readonly RunRow[] };
-  readonly rewards: RewardComputer<AnswerMetadata>;
 }
 
 function isNamed(config: ResolvedRunConfig): boolean {

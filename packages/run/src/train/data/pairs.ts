@@ -1,8 +1,8 @@
-import type { MaxLength } from '@rlp/algorithms';
 import { type JudgedPair, judgedPair, pairsWithin } from '@rlp/algorithms/preference';
 import { ArgumentError, promptMessages } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
-import { type RunEnvironment, showsMessages } from '../environment.ts';
+import { showsMessages } from '../environment.ts';
+import type { PreparedRun } from '../prepare.ts';
 import { preferenceOf } from './preference-of.ts';
 import type { RunRow } from './rows.ts';
 
@@ -16,30 +16,22 @@ export interface RunPair extends JudgedPair {
   readonly id: string;
 }
 
-/** How rows become pairs. */
-export interface PairsOptions {
-  readonly environment: RunEnvironment;
-  readonly model: LanguageModel;
-  /** Longest sequence that the model can take, in tokens. */
-  readonly contextLength: number;
-  /** Length that the configuration asks for. */
-  readonly maxLength: MaxLength | undefined;
-  /** Section of the configuration, for error messages. */
-  readonly section: string;
-}
-
 /** Pairs that fit the model, and what was left out. @throws ArgumentError if none is left. */
 export function pairsOf(
   rows: readonly RunRow[],
-  { environment, model, contextLength, maxLength, section }: PairsOptions,
+  section: 'preference' | 'rewardModel',
+  { environment, given }: PreparedRun,
+  model: LanguageModel,
 ): { readonly pairs: readonly RunPair[]; readonly notes: readonly string[] } {
   const asMessages = showsMessages(environment);
+  // The value of a whole sequence needs the place of one more token.
+  const contextLength = model.config.contextLength - (section === 'rewardModel' ? 1 : 0);
   const all = rows.map((row): RunPair => {
     const preference = preferenceOf(row);
     const prompt = asMessages ? promptMessages(preference.prompt) : preference.prompt;
     return { id: row.id, ...judgedPair({ ...preference, prompt }, model) };
   });
-  const limit = maxLength ?? { tokens: contextLength };
+  const limit = given[section]?.maxLength ?? { tokens: contextLength };
   const { items: pairs, note } = pairsWithin(all, limit, { owner: section, contextLength });
   if (pairs.length === 0 && all.length > 0) {
     throw new ArgumentError(

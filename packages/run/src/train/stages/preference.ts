@@ -1,7 +1,5 @@
 import { pairRewards, resolvePreferenceOptions, runPreferenceTraining } from '@rlp/algorithms/preference';
-import type { LanguageModel } from '@rlp/models';
 import { pairLength, pairsOf } from '../data/pairs.ts';
-import type { RunRow } from '../data/rows.ts';
 import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage } from './stage.ts';
@@ -13,14 +11,6 @@ function optionsOf({ given, config }: PreparedRun) {
   return { seed: config.seed, ...options };
 }
 
-/** Pairs that fit the model, and what was left out. */
-function own(rows: readonly RunRow[], prepared: PreparedRun, model: LanguageModel) {
-  const { environment } = prepared;
-  const { contextLength } = model.config;
-  const { maxLength } = optionsOf(prepared);
-  return pairsOf(rows, { environment, model, contextLength, maxLength, section: 'preference' });
-}
-
 /** Learns to prefer what people preferred. */
 export const preferenceStage: Stage = {
   label: 'Preferences',
@@ -28,23 +18,22 @@ export const preferenceStage: Stage = {
   learningRate: 1e-6,
   backend: ({ given }) => given.preference?.backend,
   plan(prepared, model) {
-    const { pairs, notes } = own(prepared.rows.practised, prepared, model);
-    const { updates, epochs, pairsPerBatch, loss } = resolvePreferenceOptions(optionsOf(prepared));
+    const { pairs, notes } = pairsOf(prepared.rows.practised, 'preference', prepared, model);
+    const options = resolvePreferenceOptions(optionsOf(prepared));
     // Losses over single sequences take pairs apart.
-    const isSingle = loss.some(({ kind }) => kind === 'kto' || kind === 'apo-zero-unpaired');
-    const rows = isSingle ? 2 * pairs.length : pairs.length;
-    const iterations = updatesOf({ rows, perBatch: pairsPerBatch, epochs, updates });
+    const isSingle = options.loss.some(({ kind }) => kind === 'kto' || kind === 'apo-zero-unpaired');
+    const iterations = updatesOf(isSingle ? 2 * pairs.length : pairs.length, options);
     const length = pairs.reduce((longest, pair) => Math.max(longest, pairLength(pair)), 1);
-    return { iterations, updates: iterations, notes, batch: { rows: 2 * pairsPerBatch, length } };
+    return { iterations, updates: iterations, notes, batch: { rows: 2 * options.pairsPerBatch, length } };
   },
   reports({ prepared, policy: { backend }, model, resume, clock, signal }) {
-    const { pairs } = own(prepared.rows.practised, prepared, model);
+    const { pairs } = pairsOf(prepared.rows.practised, 'preference', prepared, model);
     const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };
     return runPreferenceTraining({ backend, pairs, clock, signal }, options);
   },
   measuresPairs: ({ config: { evaluation } }) => evaluation !== 'none' && evaluation.data === undefined,
   async measure({ prepared, backend, model }, { name, limit }) {
-    const { pairs } = own(prepared.rows.heldOut.slice(0, limit), prepared, model);
+    const { pairs } = pairsOf(prepared.rows.heldOut.slice(0, limit), 'preference', prepared, model);
     const { chosen, rejected } = await pairRewards(backend, pairs, optionsOf(prepared));
     // Before the first update a policy is its own reference.
     if (chosen.every((reward) => reward === 0) && rejected.every((reward) => reward === 0)) return undefined;

@@ -1,8 +1,6 @@
 import { rewardModelSchema, runRewardModelTraining } from '@rlp/algorithms/preference';
 import type { CriticBackend } from '@rlp/core';
-import type { LanguageModel } from '@rlp/models';
 import { pairLength, pairsOf } from '../data/pairs.ts';
-import type { RunRow } from '../data/rows.ts';
 import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage } from './stage.ts';
@@ -14,14 +12,6 @@ function optionsOf({ given, config }: PreparedRun) {
   return { seed: config.seed, ...options };
 }
 
-/** Pairs of rows. A value of a whole sequence needs the place of one more token. */
-function own(rows: readonly RunRow[], prepared: PreparedRun, model: LanguageModel) {
-  const { environment } = prepared;
-  const contextLength = model.config.contextLength - 1;
-  const { maxLength } = optionsOf(prepared);
-  return pairsOf(rows, { environment, model, contextLength, maxLength, section: 'rewardModel' });
-}
-
 /** Learns a value of whole responses that agrees with preferences. */
 export const rewardModelStage: Stage = {
   label: 'Reward model',
@@ -30,20 +20,20 @@ export const rewardModelStage: Stage = {
   saves: 'value-head',
   backend: ({ given }) => ({ reference: 'none', ...given.rewardModel?.backend, valueHead: 'linear' }),
   plan(prepared, model) {
-    const { pairs, notes } = own(prepared.rows.practised, prepared, model);
-    const { updates, epochs, pairsPerBatch } = rewardModelSchema.parse(optionsOf(prepared));
-    const iterations = updatesOf({ rows: pairs.length, perBatch: pairsPerBatch, epochs, updates });
+    const { pairs, notes } = pairsOf(prepared.rows.practised, 'rewardModel', prepared, model);
+    const options = rewardModelSchema.parse(optionsOf(prepared));
+    const iterations = updatesOf(pairs.length, options);
     const length = pairs.reduce((longest, pair) => Math.max(longest, pairLength(pair)), 1) + 1;
-    return { iterations, updates: iterations, notes, batch: { rows: 2 * pairsPerBatch, length } };
+    return { iterations, updates: iterations, notes, batch: { rows: 2 * options.pairsPerBatch, length } };
   },
   reports({ prepared, policy: { backend }, model, resume, clock, signal }) {
-    const { pairs } = own(prepared.rows.practised, prepared, model);
+    const { pairs } = pairsOf(prepared.rows.practised, 'rewardModel', prepared, model);
     const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };
     return runRewardModelTraining({ backend: backend as CriticBackend, pairs, clock, signal }, options);
   },
   async measure({ prepared, backend, model }, { name, limit }) {
     const rows = prepared.rows.heldOut.slice(0, limit);
-    const { pairs } = own(rows, prepared, model);
+    const { pairs } = pairsOf(rows, 'rewardModel', prepared, model);
     if (pairs.length === 0) return undefined;
     const sides = pairs.flatMap(({ chosen, rejected }) => [chosen.tokens, rejected.tokens]);
     const values = await (backend as CriticBackend).values(sides);

@@ -1,13 +1,10 @@
-/** How many rows a stage learns from, and how. */
-interface Passes {
-  readonly rows: number;
-  readonly perBatch: number;
-  readonly epochs?: number | undefined;
-  readonly updates?: number | undefined;
-}
+import type { resolvePreferenceOptions } from '@rlp/algorithms/preference';
 
-/** Updates of a stage over fixed data. The last batch of an epoch may be smaller. */
-export function updatesOf({ rows, perBatch, epochs = 1, updates }: Passes): number {
+type Length = Pick<ReturnType<typeof resolvePreferenceOptions>, 'pairsPerBatch' | 'epochs' | 'updates'>;
+
+/** Updates of a stage that learns from pairs. The last batch of an epoch may be smaller. */
+export function updatesOf(rows: number, { pairsPerBatch, epochs = 1, updates }: Length): number {
   const whole = Math.floor(epochs);
-  return updates ?? whole * Math.ceil(rows / perBatch) + Math.ceil(((epochs - whole) * rows) / perBatch);
+  const rest = (epochs - whole) * rows;
+  return updates ?? whole * Math.ceil(rows / pairsPerBatch) + Math.ceil(rest / pairsPerBatch);
 }
