@@ -26,7 +26,9 @@
  * | `remote`           | what sampling over HTTP costs                                          |
  * | `hacks`            | what reward hacks earn from the stock graders, with `--round` of one   |
  */
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { messageOf, OptionsError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { captureLines } from './bench/capture.ts';
 import {
@@ -50,9 +52,10 @@ import { rewardLines } from './bench/rewards.ts';
 import { rolloutLines } from './bench/rollout.ts';
 import { type ShapeName, shapes } from './bench/shapes.ts';
 
-const { values, positionals } = parseArgs({
+const config = {
   allowPositionals: true,
   options: {
+    help: { type: 'boolean', short: 'h', default: false },
     // Default: those of `usualShapes`.
     shape: { type: 'string', default: '' },
     peer: { type: 'string', default: process.env.RLP_BENCH_PYTHON ?? '' },
@@ -74,7 +77,7 @@ const { values, positionals } = parseArgs({
     // One measurement of this subject in this very process; what `bench` starts for each of ours.
     here: { type: 'string', default: '' },
   },
-});
+} as const;
 
 const alone = [
   'growth',
@@ -124,23 +127,38 @@ const measurements: Readonly<Record<Alone, (options: Options) => AsyncGenerator<
   remote: () => remoteLines(),
   hacks: ({ round }) => hackLines(round),
 };
-const parsed = schema.safeParse({
-  ...values,
-  names: positionals,
-  shapes: values.shape.split(',').filter(Boolean),
-});
+const usage = () => {
+  const [comment = ''] = readFileSync(new URL(import.meta.url), 'utf8').split('*/');
+  return comment
+    .replace('/**\n', '')
+    .replaceAll(/^ \* ?/gm, '')
+    .trimEnd();
+};
 
-if (!parsed.success) {
-  console.error(`bench: ${z.prettifyError(parsed.error)}`);
+try {
+  const { values, positionals } = parseArgs(config);
+  const { help, here, shape, ...given } = values;
+  const options = { ...given, names: positionals, shapes: shape.split(',').filter(Boolean) };
+  if (help) console.log(usage());
+  else await measure(parseOptions('bench', schema, options), here);
+} catch (error) {
+  const isArgument = String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
+  if (!isArgument && !(error instanceof OptionsError)) throw error;
+  const problem = error instanceof OptionsError ? error.issues.join('; ') : messageOf(error).split('. ')[0];
+  console.error(`bench: ${problem}; see pnpm bench --help`);
   process.exitCode = 2;
-} else if (values.here !== '') {
-  const name = parsed.data.names[0] as BenchName | 'growth';
-  console.log(JSON.stringify(await measureHere({ name, subject: values.here }, parsed.data)));
-} else {
-  for await (const line of lines(parsed.data)) console.log(JSON.stringify(line));
 }
 
 type Options = z.output<typeof schema>;
+
+/** Prints the measurements. With a subject, the one of that subject in this very process. */
+async function measure(options: Options, here: string): Promise<void> {
+  if (here === '') for await (const line of lines(options)) console.log(JSON.stringify(line));
+  else {
+    const name = options.names[0] as BenchName | 'growth';
+    console.log(JSON.stringify(await measureHere({ name, subject: here }, options)));
+  }
+}
 
 /** Of every measurement asked for, in order. */
 async function* lines(options: Options): AsyncGenerator<Line> {
