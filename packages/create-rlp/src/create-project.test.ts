@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createProject, templates } from './create-project.ts';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createProject, nextSteps, templates } from './create-project.ts';
 
 let root: string;
 beforeEach(() => {
@@ -56,6 +56,20 @@ it('has templates whose files are complete', async () => {
   await expect(createProject({ directory: join(root, 'x'), template: 'rewards' })).rejects.toThrow(
     'template: expected reward, sft, agent-with-tools, got "rewards"',
   );
+});
+
+it.each([
+  ['pnpm/10.34.9 npm/? node/v20.20.2 linux x64', ['pnpm install', 'pnpm test', 'pnpm run train']],
+  ['bun/1.2.0 npm/? node/v22', ['bun install', 'bun run test', 'bun run train']],
+  ['cnpm/9', ['npm install', 'npm test', 'npm run train']],
+  [undefined, ['npm install', 'npm test', 'npm run train']],
+])('names the commands of the package manager that started it: %s', (agent, commands) => {
+  vi.stubEnv('npm_config_user_agent', agent);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const steps = nextSteps({ directory: root, name: 'a', files: ['run.ts'] })
+    .split('\n')
+    .slice(-3);
+  expect(steps.map((line) => line.replace('ONNXRUNTIME_NODE_INSTALL=skip', '').trim())).toEqual(commands);
 });
 
 it('never overwrites a file', async () => {

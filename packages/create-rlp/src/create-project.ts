@@ -77,17 +77,27 @@ export async function createProject({
   return { directory, name: named, files: [...contents.keys()] };
 }
 
-/** What to do with a new project, as text. */
+const packageManagers = ['npm', 'pnpm', 'yarn', 'bun'];
+
+/** The package manager that started this process. npm if none did. */
+function packageManager(): string {
+  const [name = ''] = (process.env.npm_config_user_agent ?? '').split('/');
+  return packageManagers.includes(name) ? name : 'npm';
+}
+
+/** What to do with a new project, as text, with the commands of the package manager that started this process. */
 export function nextSteps({ directory, files }: CreatedProject): string {
+  const manager = packageManager();
   const enter = resolve(directory) === process.cwd() ? [] : [`  cd ${directory}`];
   // The install script of onnxruntime-node would fetch CUDA libraries, which nothing here needs. npm 11 reads `allowScripts` instead.
   const skipped = process.platform === 'linux' ? 'ONNXRUNTIME_NODE_INSTALL=skip ' : '';
   return [
     `${files.length} files written. Next:`,
     ...enter,
-    `  ${skipped}npm install`,
-    '  npm test',
-    '  npm run train',
+    `  ${skipped}${manager} install`,
+    // `bun test` is bun's own.
+    `  ${manager} ${manager === 'bun' ? 'run ' : ''}test`,
+    `  ${manager} run train`,
   ].join('\n');
 }
 
