@@ -50,9 +50,20 @@ function inMembers(node: ts.TypeLiteralNode, type: ts.Type, checker: ts.TypeChec
   });
 }
 
+/** Written parts of a union, each with the type that has its fields. */
+function inUnion(node: ts.UnionTypeNode, type: ts.Type, checker: ts.TypeChecker): Insertion[] {
+  const parts = type.isUnion() ? type.types : [type];
+  return node.types.filter(ts.isTypeLiteralNode).flatMap((written) => {
+    const names = written.members.flatMap(({ name }) => name?.getText() ?? []);
+    const part = parts.find((one) => names.every((name) => one.getProperty(name) !== undefined));
+    return part === undefined ? [] : inMembers(written, part, checker);
+  });
+}
+
 /** Walks a written type beside the type that the compiler sees, and finds comments that the writing lacks. */
 function insertions(node: ts.TypeNode, type: ts.Type, checker: ts.TypeChecker): Insertion[] {
   if (ts.isTypeLiteralNode(node)) return inMembers(node, type, checker);
+  if (ts.isUnionTypeNode(node)) return inUnion(node, type, checker);
   if (ts.isTypeOperatorNode(node) || ts.isParenthesizedTypeNode(node))
     return insertions(node.type, type, checker);
   const parts = ts.isTupleTypeNode(node)

@@ -23,12 +23,21 @@ function isForeign(symbol: ts.Symbol): boolean {
   );
 }
 
-/** Unnamed object types inside a type, which are options written in place. */
+/** Whether a type is an interface that a schema gives its fields. */
+function isOfSchema({ symbol }: ts.Type): boolean {
+  return (symbol?.declarations ?? []).some(
+    (declaration) =>
+      ts.isInterfaceDeclaration(declaration) &&
+      /\bz\.(?:in|out)put</.test(declaration.heritageClauses?.[0]?.getText() ?? ''),
+  );
+}
+
+/** Object types inside a type that are options, too: written in place, or named. */
 function nestedTypes(type: ts.Type, checker: ts.TypeChecker): readonly ts.Type[] {
   if (type.isUnion()) return type.types.flatMap((part) => nestedTypes(part, checker));
   if (checker.isArrayType(type))
     return checker.getTypeArguments(type as ts.TypeReference).flatMap((part) => nestedTypes(part, checker));
-  const isOwn = type.symbol?.name === '__type' || type.symbol?.name === '__object';
+  const isOwn = type.symbol?.name === '__type' || type.symbol?.name === '__object' || isOfSchema(type);
   const isObject = (type.flags & ts.TypeFlags.Object) !== 0 && type.getCallSignatures().length === 0;
   return isObject && isOwn && checker.getIndexInfosOfType(type).length === 0 ? [type] : [];
 }

@@ -1,4 +1,4 @@
-export { type AnchorOptions, anchorGroups } from './advantage/anchor-groups.ts';
+export { type AnchorOptions, anchorGroups, type ResolvedAnchorOptions } from './advantage/anchor-groups.ts';
 export { type BilevelGaeInputs, type BilevelGaeOptions, bilevelGae } from './advantage/bilevel-gae.ts';
 export {
   type DiscountedReturnInputs,
@@ -14,6 +14,7 @@ export {
   type GroupRewards,
   groupRelativeAdvantages,
   hasRewardVariance,
+  type ResolvedGroupRelativeOptions,
 } from './advantage/group-relative.ts';
 export {
   type OptimalTokenBaselineInputs,
@@ -41,9 +42,25 @@ export {
   planningTokens,
   pooledEntropies,
 } from './advantage/token-weighting.ts';
-export type { BilevelGaeEstimatorOptions, GaeEstimatorOptions } from './estimator/critic-estimators.ts';
+export type {
+  BilevelGaeEstimatorOptions,
+  GaeEstimatorOptions,
+  ResolvedGaeEstimatorOptions,
+} from './estimator/critic-estimators.ts';
 export { estimators } from './estimator/estimators.ts';
-export type { GdpoOptions, GigpoEstimatorOptions } from './estimator/group-estimators.ts';
-export type { ReinforceBaseline, ReinforceEstimatorOptions } from './estimator/return-estimators.ts';
+export type {
+  GdpoOptions,
+  GigpoEstimatorOptions,
+  ResolvedGigpoEstimatorOptions,
+} from './estimator/group-estimators.ts';
+export type {
+  ReinforceBaseline,
+  ReinforceEstimatorOptions,
+  ResolvedReinforceEstimatorOptions,
+} from './estimator/return-estimators.ts';
 export type { PlanningOptions } from './estimator/token-estimators.ts';
-export type { Whitening } from './estimator/whitening.ts';
+export type {
+  AdvantageWhiteningOptions,
+  ResolvedAdvantageWhiteningOptions,
+  Whitening,
+} from './estimator/whitening.ts';

@@ -41,6 +41,22 @@ export {
 export type { GaeEstimatorOptions } from './estimator/critic-estimators.ts';
 export type { ReinforceEstimatorOptions } from './estimator/return-estimators.ts';
 export { groupFilters } from './loop/group-filters.ts';
+export type {
+  CriticOptions,
+  EntropyControlOptions,
+  FailureBudgetOptions,
+  KlControlOptions,
+  ResolvedCriticOptions,
+  ResolvedEntropyControlOptions,
+  ResolvedFailureBudgetOptions,
+  ResolvedKlControlOptions,
+  ResolvedRewardClipOptions,
+  ResolvedRewardKlOptions,
+  ResolvedRlLossOptions,
+  RewardClipOptions,
+  RewardKlOptions,
+  RlLossOptions,
+} from './loop/option-groups.ts';
 export { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './loop/options.ts';
 export {
   type AdvantageEstimator,
@@ -73,7 +89,12 @@ export {
   type TrainedMessages,
 } from './sequence/message-masks.ts';
 export type { TokenRows } from './statistics/token-rows.ts';
-export { type MaxLength, type WithinLength, withinLength } from './supervised/max-length.ts';
+export {
+  type MaxLength,
+  type ResolvedMaxLength,
+  type WithinLength,
+  withinLength,
+} from './supervised/max-length.ts';
 export {
   runSftTraining,
   type SftDependencies,
@@ -87,4 +108,10 @@ export {
   type SftOptions,
   sftSchema,
 } from './supervised/sft-options.ts';
+export type {
+  BackendDeadlineOptions,
+  BackendDeadlines,
+  DeadlineOptions,
+  Deadlines,
+} from './training/deadlines.ts';
 export type { ResumeOptions } from './training/resume-options.ts';

@@ -3,6 +3,8 @@ export {
   type AggregationOptions,
   aggregationModes,
   aggregationWeights,
+  type LossAggregationOptions,
+  type ResolvedLossAggregationOptions,
 } from './loss/aggregation.ts';
 export { type ClipOptions, clippedSurrogate, type SurrogateInputs } from './loss/clipped-surrogate.ts';
 export {

@@ -1,4 +1,4 @@
-import { type HostTensor, parseOptions, withForeignNames } from '@rlp/core';
+import { type HostTensor, type NamedSchema, parseOptions, withForeignNames } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { quantizedForms } from '@rlp/models/decoder';
 import type { Engine } from '@rlp/onnx/runtime';
@@ -36,7 +36,7 @@ const adapterShape = {
   modulesToSave: z.array(z.string().min(1)).optional(),
 };
 
-const loraSchema = z
+const loraFields = z
   .strictObject({
     ...adapterShape,
     /**
@@ -81,6 +81,14 @@ const loraSchema = z
       addIssue({ code: 'custom', path: [name], message: "the files of 'adapter' decide it; leave it out" });
     }
   });
+
+/** Low-rank correction that is trained. */
+export interface BackendLoraOptions extends z.input<typeof loraFields> {}
+
+/** Low-rank adaptation as it was asked for. */
+export interface LoraOptions extends z.output<typeof loraFields> {}
+
+const loraSchema: NamedSchema<BackendLoraOptions, LoraOptions> = loraFields;
 
 const schema = z.strictObject({
   /** Engine that computes. Required. */
@@ -165,9 +173,6 @@ export interface OnnxBackendOptions extends z.input<typeof onnxBackendSchema> {}
 
 /** {@link OnnxBackendOptions} with every default filled in. */
 export type ResolvedOnnxBackendOptions = z.output<typeof onnxBackendSchema>;
-
-/** Low-rank adaptation as it was asked for. */
-export type LoraOptions = z.output<typeof loraSchema>;
 
 /** Applies defaults. Throws an OptionsError naming every problem. */
 export function resolveBackendOptions(options: OnnxBackendOptions): ResolvedOnnxBackendOptions {

@@ -1,4 +1,5 @@
 export {
+  type BackendLoraOptions,
   type LoraOptions,
   type OnnxBackendOptions,
   type OptimStepOptions,

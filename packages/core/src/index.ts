@@ -29,6 +29,7 @@ export * from './optional-peer.ts';
 export { callback } from './options/callback.ts';
 export { type ForeignNames, withForeignNames } from './options/foreign-names.ts';
 export { having } from './options/having.ts';
+export type { NamedSchema } from './options/named-schema.ts';
 export { nearNames } from './options/near-names.ts';
 export { needed } from './options/needed.ts';
 export * from './options/parse-options.ts';

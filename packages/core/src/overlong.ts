@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import type { NamedSchema } from './options/named-schema.ts';
 import { parseOptions } from './options/parse-options.ts';
 
-/** Schema of {@link OverlongOptions}. */
-export const overlongSchema = z.strictObject({
+const schema = z.strictObject({
   /** Longest response, in tokens. */
   maximum: z.number().positive(),
   /** Number of tokens before the maximum at which the penalty begins. 0 makes the penalty a step. */
@@ -14,7 +14,13 @@ export const overlongSchema = z.strictObject({
 });
 
 /** Options of {@link overlongPenalty}. */
-export interface OverlongOptions extends z.input<typeof overlongSchema> {}
+export interface OverlongOptions extends z.input<typeof schema> {}
+
+/** {@link OverlongOptions} with every default filled in. */
+export interface ResolvedOverlongOptions extends z.output<typeof schema> {}
+
+/** Schema of {@link OverlongOptions}. */
+export const overlongSchema: NamedSchema<OverlongOptions, ResolvedOverlongOptions> = schema;
 
 /**
  * DAPO's soft punishment of long responses, to be added to the reward.

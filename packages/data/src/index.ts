@@ -13,7 +13,12 @@ export {
   type DatasetOrigin,
   type MixturePlace,
 } from './datasets/dataset-entry.ts';
-export { type DatasetFields, type DatasetRole, datasetFieldsSchema } from './datasets/dataset-fields.ts';
+export {
+  type DatasetFields,
+  type DatasetRole,
+  datasetFieldsSchema,
+  type ResolvedDatasetFields,
+} from './datasets/dataset-fields.ts';
 export {
   type DatasetOfOptions,
   type DatasetOfTextOptions,

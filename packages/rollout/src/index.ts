@@ -19,7 +19,9 @@ export { debugLogger, type RecordTrajectoriesOptions, recordTrajectories } from 
 export { groupNames } from './group-starts.ts';
 export {
   type ResolvedRolloutOptions,
+  type ResolvedRolloutSamplingOptions,
   type RolloutOptions,
+  type RolloutSamplingOptions,
   requireAnswerRoom,
   resolveRolloutOptions,
   rolloutSchema,

@@ -1,6 +1,7 @@
 import {
   type AgentPolicy,
   having,
+  type NamedSchema,
   needed,
   OptionsError,
   parseOptions,
@@ -11,7 +12,7 @@ import * as z from 'zod';
 
 const defaultMaxTokens = 256;
 
-const samplingSchema = z.strictObject({
+const samplingFields = z.strictObject({
   /** Maximum new tokens per turn. Default 256. */
   maxTokens: z.int().min(1).default(defaultMaxTokens),
   /** Divides the logits. 0 is greedy decoding. Default 1. */
@@ -29,6 +30,14 @@ const samplingSchema = z.strictObject({
   /** Texts that end a turn. None by default. */
   stopStrings: z.array(z.string().min(1)).readonly().optional(),
 });
+
+/** How tokens are drawn from a policy. */
+export interface RolloutSamplingOptions extends z.input<typeof samplingFields> {}
+
+/** {@link RolloutSamplingOptions} with every default filled in. */
+export interface ResolvedRolloutSamplingOptions extends z.output<typeof samplingFields> {}
+
+const samplingSchema: NamedSchema<RolloutSamplingOptions, ResolvedRolloutSamplingOptions> = samplingFields;
 
 const schema = z.strictObject({
   /** Names the random streams. Equal seeds sample equal trajectories. Default `'rollout'`. */

@@ -1,9 +1,8 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, type NamedSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { sequenceRatio } from './sequence-ratio.ts';
 
-/** Schema of {@link AnchorOptions}. */
-export const anchorSchema = z.strictObject({
+const schema = z.strictObject({
   /** `'equal'` groups equal observations. `'similar'` also groups similar texts. Default `'equal'`. */
   match: z.enum(['equal', 'similar']).default('equal'),
   /** Smallest `sequenceRatio` of similar texts, 0 to 1. Default 0.95. */
@@ -13,7 +12,13 @@ export const anchorSchema = z.strictObject({
 });
 
 /** Options of {@link anchorGroups}. */
-export interface AnchorOptions extends z.input<typeof anchorSchema> {}
+export interface AnchorOptions extends z.input<typeof schema> {}
+
+/** {@link AnchorOptions} with every default filled in. */
+export interface ResolvedAnchorOptions extends z.output<typeof schema> {}
+
+/** Schema of {@link AnchorOptions}. */
+export const anchorSchema: NamedSchema<AnchorOptions, ResolvedAnchorOptions> = schema;
 
 /**
  * Numbers steps by the state they were taken in.

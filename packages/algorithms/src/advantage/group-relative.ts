@@ -1,9 +1,8 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, type NamedSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { isUsable, requireList } from '../statistics/token-rows.ts';
 
-/** Schema of {@link GroupRelativeOptions}. */
-export const groupRelativeSchema = z.strictObject({
+const schema = z.strictObject({
   /**
    * Subtracts the group's mean (GRPO), the mean of the others (RLOO), the mean weighted by lengths (OPO) or
    * nothing. `'second-best'` gives the best member its lead over the second and all others 0. Default `'mean'`.
@@ -33,9 +32,13 @@ export const groupRelativeSchema = z.strictObject({
 });
 
 /** Options of {@link groupRelativeAdvantages}. The table `advantagePresets` has the values of other projects. */
-export interface GroupRelativeOptions extends z.input<typeof groupRelativeSchema> {}
+export interface GroupRelativeOptions extends z.input<typeof schema> {}
 
-type Resolved = z.output<typeof groupRelativeSchema>;
+/** {@link GroupRelativeOptions} with every default filled in. */
+export interface ResolvedGroupRelativeOptions extends z.output<typeof schema> {}
+
+/** Schema of {@link GroupRelativeOptions}. */
+export const groupRelativeSchema: NamedSchema<GroupRelativeOptions, ResolvedGroupRelativeOptions> = schema;
 
 /** Rewards of P groups. `null` is unscorable. Shape `[P][G]`, groups may differ in size. */
 export type GroupRewards = readonly (readonly (number | null)[])[];
@@ -87,7 +90,7 @@ export function groupRelativeAdvantages(
 function compared(
   groups: GroupRewards,
   differences: readonly (readonly number[])[],
-  { baseline, singleMember }: Resolved,
+  { baseline, singleMember }: ResolvedGroupRelativeOptions,
 ): number[] {
   return differences.flatMap((row, p) => {
     const rewards = groups[p]!;
@@ -98,7 +101,7 @@ function compared(
 
 function groupAdvantages(
   rewards: readonly (number | null)[],
-  options: Resolved,
+  options: ResolvedGroupRelativeOptions,
   { batch, lengths }: { readonly batch: number | undefined; readonly lengths: readonly number[] | undefined },
 ): number[] {
   const scored = scorable(rewards);
@@ -114,7 +117,7 @@ function groupAdvantages(
 function centered(
   rewards: readonly (number | null)[],
   scored: readonly number[],
-  baseline: Resolved['baseline'],
+  baseline: ResolvedGroupRelativeOptions['baseline'],
   lengths: readonly number[] | undefined,
 ): (number | null)[] {
   if (baseline === 'second-best') return lead(rewards, scored);
@@ -153,14 +156,14 @@ export function hasRewardVariance(rewards: readonly (number | null)[]): boolean 
 }
 
 /** The divisor that all groups share, if `scale` is one of the batch. */
-function batchDivisor(groups: GroupRewards, options: Resolved): number | undefined {
+function batchDivisor(groups: GroupRewards, options: ResolvedGroupRelativeOptions): number | undefined {
   if (options.scale === 'batch-std') return stdDivisor(scorable(groups.flat()), options);
   if (options.scale !== 'nonzero-share') return undefined;
   const scored = scorable(groups.flat());
   return scored.length === 0 ? 1 : scored.filter((reward) => reward !== 0).length / scored.length;
 }
 
-function groupDivisor(scored: readonly number[], options: Resolved): number {
+function groupDivisor(scored: readonly number[], options: ResolvedGroupRelativeOptions): number {
   if (options.scale === 'group-std') return stdDivisor(scored, options);
   if (options.scale !== 'group-mean' || scored.length < 2) return 1;
   const center = mean(scored);
@@ -168,7 +171,7 @@ function groupDivisor(scored: readonly number[], options: Resolved): number {
 }
 
 /** What centred rewards are divided by. A value alone has deviation 1. */
-function stdDivisor(values: readonly number[], options: Resolved): number {
+function stdDivisor(values: readonly number[], options: ResolvedGroupRelativeOptions): number {
   if (values.length < 2) return place(1, options);
   const center = mean(values);
   let squares = 0;
@@ -176,7 +179,7 @@ function stdDivisor(values: readonly number[], options: Resolved): number {
   return place(squares / (options.std === 'unbiased' ? values.length - 1 : values.length), options);
 }
 
-function place(variance: number, { epsilon, epsilonPlacement }: Resolved): number {
+function place(variance: number, { epsilon, epsilonPlacement }: ResolvedGroupRelativeOptions): number {
   const std = Math.sqrt(variance);
   switch (epsilonPlacement) {
     case 'added':

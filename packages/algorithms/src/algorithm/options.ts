@@ -1,5 +1,5 @@
-import { callback } from '@rlp/core';
-import { rolloutSchema } from '@rlp/rollout';
+import { callback, type NamedSchema } from '@rlp/core';
+import { type ResolvedRolloutOptions, type RolloutOptions, rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
 import { rlSchema } from '../loop/options.ts';
 import type { GroupFilter } from '../loop/protocol.ts';
@@ -14,6 +14,8 @@ export type ExtendedSchema<Base extends z.ZodObject, Added extends z.ZodRawShape
   z.core.$strict
 >;
 
+const namedRollout: NamedSchema<RolloutOptions, ResolvedRolloutOptions> = rolloutSchema;
+
 const shape = {
   /** Not an option here: pass it to `train` or `run`. */
   iterations: z
@@ -23,7 +25,7 @@ const shape = {
     )
     .default(100),
   /** How trajectories are sampled. See `RolloutManager`. Default `{}`. */
-  rollout: rolloutSchema.prefault({}),
+  rollout: namedRollout.prefault({}),
   /** Groups that it rejects are replaced by groups of further tasks. See `groupFilters`. Default none. */
   groupFilter: callback<GroupFilter>().optional(),
 };

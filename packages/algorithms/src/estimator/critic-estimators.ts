@@ -1,12 +1,11 @@
-import { parseOptions } from '@rlp/core';
+import { type NamedSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { bilevelGae, bilevelGaeSchema } from '../advantage/bilevel-gae.ts';
 import { gae, gaeSchema } from '../advantage/gae.ts';
 import type { TokenBatch, TokenEstimator } from '../loop/protocol.ts';
 import { applyWhitening, whiteningSchema } from './whitening.ts';
 
-/** Schema of {@link GaeEstimatorOptions}. */
-export const gaeEstimatorSchema = z.strictObject({
+const gaeFields = z.strictObject({
   ...gaeSchema.shape,
   /**
    * Value after a trajectory that a limit cut. `'terminal'` is 0, because the limit is part of the task. `'bootstrap'` is the
@@ -18,7 +17,13 @@ export const gaeEstimatorSchema = z.strictObject({
 });
 
 /** Options of {@link gaeEstimator}, which are those of `gae`, and what comes before and after it. */
-export interface GaeEstimatorOptions extends z.input<typeof gaeEstimatorSchema> {}
+export interface GaeEstimatorOptions extends z.input<typeof gaeFields> {}
+
+/** {@link GaeEstimatorOptions} with every default filled in. */
+export interface ResolvedGaeEstimatorOptions extends z.output<typeof gaeFields> {}
+
+/** Schema of {@link GaeEstimatorOptions}. */
+export const gaeEstimatorSchema: NamedSchema<GaeEstimatorOptions, ResolvedGaeEstimatorOptions> = gaeFields;
 
 /**
  * Generalized advantage estimation along every trajectory's tokens, with a critic. PPO's estimator.

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, type NamedSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { anchorGroups, anchorSchema } from '../advantage/anchor-groups.ts';
 import { gigpoAdvantages, gigpoSchema, gigpoTraces } from '../advantage/gigpo.ts';
@@ -54,8 +54,7 @@ export function gdpoEstimator({ weights, ...options }: GdpoOptions): GroupEstima
     );
 }
 
-/** Schema of {@link GigpoEstimatorOptions}. It has the options of `gigpoAdvantages`, and two more. */
-export const gigpoEstimatorSchema = gigpoSchema.extend({
+const fields = gigpoSchema.extend({
   /** Whether equal or similar `stateKey`s are the same state. See `anchorGroups`. Defaults to equal ones. */
   anchors: anchorSchema.optional(),
   /**
@@ -65,8 +64,14 @@ export const gigpoEstimatorSchema = gigpoSchema.extend({
   outcome: z.enum(['last-step', 'episode']).default('last-step'),
 });
 
-/** Options of {@link gigpoEstimator}. */
-export interface GigpoEstimatorOptions extends z.input<typeof gigpoEstimatorSchema> {}
+/** Options of {@link gigpoEstimator}: those of `gigpoAdvantages`, and two more. */
+export interface GigpoEstimatorOptions extends z.input<typeof fields> {}
+
+/** {@link GigpoEstimatorOptions} with every default filled in. */
+export interface ResolvedGigpoEstimatorOptions extends z.output<typeof fields> {}
+
+/** Schema of {@link GigpoEstimatorOptions}. */
+export const gigpoEstimatorSchema: NamedSchema<GigpoEstimatorOptions, ResolvedGigpoEstimatorOptions> = fields;
 
 /**
  * GiGPO compares trajectories with their group, and steps with other steps from the same state.

@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { type NamedSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { type DiscountedReturnOptions, discountedReturnSchema } from '../advantage/discounted-returns.ts';
 import {
@@ -9,8 +9,7 @@ import { reinforceAdvantages } from '../advantage/token-advantages.ts';
 import type { TokenBatch, TokenEstimator } from '../loop/protocol.ts';
 import { applyWhitening, whiteningSchema } from './whitening.ts';
 
-/** Schema of {@link ReinforceEstimatorOptions}. */
-export const reinforceEstimatorSchema = z.strictObject({
+const fields = z.strictObject({
   ...discountedReturnSchema.shape,
   /** Subtracts the mean return of all trajectories (`'batch-mean'`) or of their group (`'group-mean'`). Default `'none'`. */
   baseline: z.enum(['none', 'batch-mean', 'group-mean']).default('none'),
@@ -19,10 +18,19 @@ export const reinforceEstimatorSchema = z.strictObject({
 });
 
 /** What {@link reinforceEstimator} subtracts from every return. */
-export type ReinforceBaseline = z.output<typeof reinforceEstimatorSchema>['baseline'];
+export type ReinforceBaseline = z.output<typeof fields>['baseline'];
 
 /** Options of {@link reinforceEstimator}. */
-export interface ReinforceEstimatorOptions extends z.input<typeof reinforceEstimatorSchema> {}
+export interface ReinforceEstimatorOptions extends z.input<typeof fields> {}
+
+/** {@link ReinforceEstimatorOptions} with every default filled in. */
+export interface ResolvedReinforceEstimatorOptions extends z.output<typeof fields> {}
+
+/** Schema of {@link ReinforceEstimatorOptions}. */
+export const reinforceEstimatorSchema: NamedSchema<
+  ReinforceEstimatorOptions,
+  ResolvedReinforceEstimatorOptions
+> = fields;
 
 /**
  * REINFORCE takes the reward still to come, per token, less a baseline.

@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { type NamedSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { zeroRows } from '../statistics/token-rows.ts';
 
@@ -14,8 +14,7 @@ export const aggregationModes = [
 /** One of {@link aggregationModes}. */
 export type AggregationMode = (typeof aggregationModes)[number];
 
-/** The options of {@link aggregationWeights} that hold for any batch. */
-export const aggregationShape = {
+const shape = {
   /** How token losses are averaged. See `aggregationWeights`. */
   mode: z.enum(aggregationModes),
   /** Whether sequences without trained tokens count in the mean over sequences. Default `'skip'`. */
@@ -26,8 +25,20 @@ export const aggregationShape = {
   countEpsilon: z.number().nonnegative().default(0),
 };
 
+const batchFields = z.strictObject(shape);
+
+/** Options of {@link aggregationWeights} that hold for any batch. */
+export interface LossAggregationOptions extends z.input<typeof batchFields> {}
+
+/** {@link LossAggregationOptions} with every default filled in. */
+export interface ResolvedLossAggregationOptions extends z.output<typeof batchFields> {}
+
+/** Schema of {@link LossAggregationOptions}. */
+export const lossAggregationSchema: NamedSchema<LossAggregationOptions, ResolvedLossAggregationOptions> =
+  batchFields;
+
 const schema = z.strictObject({
-  ...aggregationShape,
+  ...shape,
   /** Trained tokens of the whole batch, if this is a part of it. Default: counted. */
   totalTokens: z.number().positive().optional(),
   /** Sequences of the whole batch, if this is a part of it. Default: counted. */

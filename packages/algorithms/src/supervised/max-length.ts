@@ -1,9 +1,8 @@
-import { ArgumentError, type TokenSequence } from '@rlp/core';
+import { ArgumentError, type NamedSchema, type TokenSequence } from '@rlp/core';
 import * as z from 'zod';
 import { isMasked } from '../sequence/is-masked.ts';
 
-/** Schema of {@link MaxLength}. */
-export const maxLengthSchema = z.strictObject({
+const schema = z.strictObject({
   /** Longest sequence, in tokens. */
   tokens: z.int().min(2),
   /**
@@ -14,7 +13,13 @@ export const maxLengthSchema = z.strictObject({
 });
 
 /** Longest sequence of a run, and what happens to longer ones. */
-export interface MaxLength extends z.input<typeof maxLengthSchema> {}
+export interface MaxLength extends z.input<typeof schema> {}
+
+/** {@link MaxLength} with every default filled in. */
+export interface ResolvedMaxLength extends z.output<typeof schema> {}
+
+/** Schema of {@link MaxLength}. */
+export const maxLengthSchema: NamedSchema<MaxLength, ResolvedMaxLength> = schema;
 
 /** Sequences that are short enough, and a sentence about the others. */
 export interface WithinLength {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { deadlinesSchema } from '../training/deadlines.ts';
+import { backendDeadlinesSchema } from '../training/deadlines.ts';
 
 /** How long a run over fixed data is, and how long it waits. */
 export const updateShape = {
@@ -8,7 +8,7 @@ export const updateShape = {
   /** Optimizer steps of the run, instead of `epochs`. */
   updates: z.int().min(1).optional(),
   /** How long the run waits for the backend. Default `{}`. */
-  deadlines: deadlinesSchema.omit({ rewardsMs: true }).prefault({}),
+  deadlines: backendDeadlinesSchema.prefault({}),
 };
 
 /** Says that `epochs` and `updates` exclude each other. */

@@ -1,9 +1,9 @@
+import type { NamedSchema } from '@rlp/core';
 import * as z from 'zod';
 
 const column = z.string().min(1).optional();
 
-/** Schema of {@link DatasetFields}. */
-export const datasetFieldsSchema = z.strictObject({
+const schema = z.strictObject({
   /** Column of the id. Default `id`, `uuid`, `task_id` or `question_id`. A row without an id gets its number. */
   id: column,
   /** Column of the prompt: text or messages. Default `prompt`, `question`, `instruction` (with `input`), `input` or `text`. */
@@ -25,7 +25,13 @@ export const datasetFieldsSchema = z.strictObject({
 });
 
 /** Columns of a dataset by role. A dot leads into an object or a list, as in `answers.text.0`. */
-export interface DatasetFields extends z.input<typeof datasetFieldsSchema> {}
+export interface DatasetFields extends z.input<typeof schema> {}
+
+/** {@link DatasetFields} with every default filled in. */
+export interface ResolvedDatasetFields extends z.output<typeof schema> {}
+
+/** Schema of {@link DatasetFields}. */
+export const datasetFieldsSchema: NamedSchema<DatasetFields, ResolvedDatasetFields> = schema;
 
 /** Role of a column. */
 export type DatasetRole = keyof DatasetFields;

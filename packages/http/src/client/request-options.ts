@@ -1,6 +1,21 @@
-import { callback, timerMs } from '@rlp/core';
+import { callback, type NamedSchema, timerMs } from '@rlp/core';
 import * as z from 'zod';
 import type { Fetch } from './fetch.ts';
+
+const backoffFields = z.strictObject({
+  /** Shortest wait in milliseconds. The next is uniform between this and three times the last. Default 100. */
+  firstMs: timerMs.default(100),
+  /** Longest wait in milliseconds. A `retry-after` of the server counts up to it. Default 5000. */
+  longestMs: timerMs.default(5000),
+});
+
+/** Waits between the attempts of a request. */
+export interface BackoffOptions extends z.input<typeof backoffFields> {}
+
+/** {@link BackoffOptions} with every default filled in. */
+export interface ResolvedBackoffOptions extends z.output<typeof backoffFields> {}
+
+const backoffSchema: NamedSchema<BackoffOptions, ResolvedBackoffOptions> = backoffFields;
 
 /** Longest wait of a timer in milliseconds. Timers fire longer ones at once. */
 
@@ -28,14 +43,7 @@ export const requestSchema = z.strictObject({
   /** Most times a request is sent. It is repeated only if the server is away, slow, busy (408, 429) or broken (5xx). Default 3. */
   attempts: z.int().positive().default(3),
   /** Waits between attempts. */
-  backoff: z
-    .strictObject({
-      /** Shortest wait in milliseconds. The next is uniform between this and three times the last. Default 100. */
-      firstMs: timerMs.default(100),
-      /** Longest wait in milliseconds. A `retry-after` of the server counts up to it. Default 5000. */
-      longestMs: timerMs.default(5000),
-    })
-    .prefault({}),
+  backoff: backoffSchema.prefault({}),
   /** Longest answer in bytes. Default 1 048 576 (1 MiB). */
   maxAnswerBytes: z.int().positive().default(1_048_576),
   /** Sends the requests. Default: the platform's `fetch`. */

@@ -1,10 +1,9 @@
-import { parseOptions } from '@rlp/core';
+import { type NamedSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 
 const limit = z.number().positive();
 
-/** Limits of an engine. */
-export const timeoutsSchema = z.strictObject({
+const timeoutFields = z.strictObject({
   /** Time for ONNX Runtime to load and its execution provider to answer, in milliseconds. Default 60000. */
   startMs: limit.default(60_000),
   /** Time for one request to the engine, such as creating a store or starting a program, in milliseconds. Default 300000. */
@@ -14,6 +13,12 @@ export const timeoutsSchema = z.strictObject({
   /** Time for programs to end when the engine closes, in milliseconds. Then the thread is terminated. Default 5000. */
   closeMs: limit.default(5_000),
 });
+
+/** Limits in milliseconds, the engine's option `timeouts`. */
+export interface EngineTimeouts extends z.input<typeof timeoutFields> {}
+
+/** Schema of {@link EngineTimeouts}. */
+export const timeoutsSchema: NamedSchema<EngineTimeouts, z.output<typeof timeoutFields>> = timeoutFields;
 
 const schema = z.strictObject({
   /** `'worker'` computes in a worker thread; `'inline'` blocks the calling thread, for tests and scripts. Default `'worker'`. */
@@ -30,9 +35,6 @@ const schema = z.strictObject({
 
 /** Options of {@link createEngine}. */
 export interface EngineOptions extends z.input<typeof schema> {}
-
-/** Limits in milliseconds, the engine's option `timeouts`. */
-export interface EngineTimeouts extends z.input<typeof timeoutsSchema> {}
 
 /** {@link EngineOptions} with every default filled in. */
 export interface ResolvedEngineOptions extends z.output<typeof schema> {
