@@ -1,5 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { type GaeResult, gae } from './gae.ts';
 
@@ -46,7 +47,8 @@ export function bilevelGae(inputs: BilevelGaeInputs, options: BilevelGaeOptions 
     options,
     'BilevelGaeOptions',
   );
-  const { rewards, values, masks, turnEnds } = inputs;
+  const needed = ['rewards', 'values', 'masks', 'turnEnds'] as const;
+  const { rewards, values, masks, turnEnds } = namedInputs('bilevelGae', inputs, needed);
   requireRows('bilevelGae', { rewards, values, masks, turnEnds });
   const turns = gae({ rewards, values, masks: turnEnds }, { discount: turnDiscount, lambda });
   const turnRewards = zeroRows(rewards);

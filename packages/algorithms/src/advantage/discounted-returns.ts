@@ -1,5 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 /** Schema of {@link DiscountedReturnOptions}. */
@@ -37,9 +38,10 @@ export interface DiscountedReturnInputs {
  * @see Sutton & Barto 2018, §3.3, http://incompleteideas.net/book/the-book-2nd.html
  */
 export function discountedReturns(
-  { rewards, masks }: DiscountedReturnInputs,
+  inputs: DiscountedReturnInputs,
   options: DiscountedReturnOptions = {},
 ): Float64Array[] {
+  const { rewards, masks } = namedInputs('discountedReturns', inputs, ['rewards'], ['masks']);
   const resolved = parseOptions(
     'discountedReturns',
     discountedReturnSchema,

@@ -1,5 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 /** Schema of {@link GaeOptions}. */
@@ -59,7 +60,13 @@ export interface GaeResult {
  */
 export function gae(inputs: GaeInputs, options: GaeOptions = {}): GaeResult {
   const resolved = parseOptions('gae', gaeSchema, options, 'GaeOptions');
-  const { rewards, values, masks, ends, bootstrapValues, finalValues } = inputs;
+  const known = ['masks', 'ends', 'bootstrapValues', 'finalValues'] as const;
+  const { rewards, values, masks, ends, bootstrapValues, finalValues } = namedInputs(
+    'gae',
+    inputs,
+    ['rewards', 'values'],
+    known,
+  );
   requireRows('gae', { rewards, values, masks, ends, bootstrapValues });
   if (finalValues) requireFinite('gae', 'finalValues', finalValues, rewards.length);
   const advantages = zeroRows(rewards);

@@ -1,3 +1,4 @@
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { type DiscountedReturnOptions, discountedReturns } from './discounted-returns.ts';
 
@@ -62,9 +63,11 @@ export interface ReinforceInputs {
  * @see Hu et al. 2025 (REINFORCE++), https://arxiv.org/abs/2501.03262
  */
 export function reinforceAdvantages(
-  { rewards, masks, baselines }: ReinforceInputs,
+  inputs: ReinforceInputs,
   options: DiscountedReturnOptions = {},
 ): { readonly advantages: Float64Array[]; readonly returns: Float64Array[] } {
+  const known = ['masks', 'baselines'] as const;
+  const { rewards, masks, baselines } = namedInputs('reinforceAdvantages', inputs, ['rewards'], known);
   const returns = discountedReturns({ rewards, masks }, options);
   if (baselines) requireFinite('reinforceAdvantages', 'baselines', baselines, rewards.length);
   const advantages = zeroRows(rewards);

@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 /** What {@link tokenRewards} reads. */
@@ -19,7 +20,13 @@ export interface TokenRewardInputs {
  * @throws ArgumentError for numbers that are not finite, arguments of different shapes or positions outside their rows.
  * @see Ouyang et al. 2022 (InstructGPT), §3.5, https://arxiv.org/abs/2203.02155
  */
-export function tokenRewards({ scores, masks, positions }: TokenRewardInputs): Float64Array[] {
+export function tokenRewards(inputs: TokenRewardInputs): Float64Array[] {
+  const { scores, masks, positions } = namedInputs(
+    'tokenRewards',
+    inputs,
+    ['scores', 'masks'],
+    ['positions'],
+  );
   requireRows('tokenRewards', { masks });
   requireFinite('tokenRewards', 'scores', scores, masks.length);
   if (positions) requireFinite('tokenRewards', 'positions', positions, masks.length);

@@ -100,6 +100,17 @@ describe('an algorithm that compares within groups', () => {
   });
 });
 
+it.each([GRPOAlgorithm, PPOAlgorithm, DrGRPOAlgorithm, GiGPOAlgorithm])(
+  '%o says what it needs if it is given nothing',
+  (Algorithm) => {
+    for (const nothing of [undefined, null]) {
+      expect(() => new Algorithm(nothing as never)).toThrow(
+        new RegExp(`^${Algorithm.name}: invalid options.*\n  - dependencies: `),
+      );
+    }
+  },
+);
+
 describe('an algorithm that is given its collector', () => {
   /** The same dependencies, with the collector that the algorithm would have made. */
   const collected = (setup: Setup, rollout: AlgorithmOptions['rollout'] = short.rollout) => {

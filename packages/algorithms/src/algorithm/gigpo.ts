@@ -39,7 +39,7 @@ export class GiGPOAlgorithm<
    *   `stateKey` too).
    */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GigpoAlgorithmOptions = {}) {
-    const { environment } = dependencies as Partial<AlgorithmDependencies<S, Metadata, Outcome>>;
+    const { environment } = (dependencies ?? {}) as Partial<AlgorithmDependencies<S, Metadata, Outcome>>;
     if (environment !== undefined && environment.stateKey === undefined) {
       throw new ArgumentError(
         'GiGPOAlgorithm: the environment has no `stateKey`, so no two states could be told to be the same; give it one',

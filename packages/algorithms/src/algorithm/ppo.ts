@@ -94,7 +94,7 @@ export class PPOAlgorithm<
       dependencySchema: dependencySchema.extend({ critic }),
       collectedSchema: collectedSchema.extend({ critic }),
       estimator: () => given.advantages ?? gaeEstimator(options.gae),
-      critic: dependencies.critic,
+      critic: dependencies?.critic,
       options,
     });
   }

@@ -7,7 +7,6 @@ import {
   requireGroups,
   type TrainingBackend,
 } from '@rlp/core';
-import { requireKnown } from './dependencies.ts';
 import { sharesModel } from './experience.ts';
 import { type ResolvedRlOptions, resolveRlOptions } from './options.ts';
 import { policyLossOf } from './policy-update.ts';
@@ -30,7 +29,6 @@ export function preflight<Metadata>(
   estimator: AdvantageEstimator<Metadata>,
   options: ResolvedRlOptions,
 ): PublishOptions {
-  requireKnown(dependencies);
   requireDependencies(dependencies, estimator, options);
   const { backend, critic, inference, publications } = dependencies;
   requireGroups('runRlTraining', backend, referenceNeeds(dependencies, estimator, options));

@@ -2,6 +2,7 @@ import { Attendant } from '../training/attendant.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
 import type { ResumeOptions } from '../training/resume-options.ts';
 import { Collections, withUnfinished } from './ahead.ts';
+import { requireKnown } from './dependencies.ts';
 import { groupRelativeEstimator } from './estimate.ts';
 import { sharesModel } from './experience.ts';
 import { RunHealth } from './health.ts';
@@ -37,6 +38,7 @@ export async function* runRlTraining<Metadata extends Known, Outcome, Known = Me
   // Only rollouts and rewards deal in outcomes, and they agree on them: the loop itself need not know. Groups hold the tasks that were
   // taken, so their metadata is that of the tasks.
   const dependencies = given as unknown as RlDependencies<Metadata>;
+  requireKnown(dependencies);
   const { resume, ...own } = options;
   const resolved = resolveRlOptions(own);
   requireCritic('runRlTraining', own.critic, dependencies?.critic);

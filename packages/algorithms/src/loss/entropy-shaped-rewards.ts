@@ -1,6 +1,7 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { moments } from '../statistics/masked.ts';
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 const schema = z.strictObject({
@@ -41,10 +42,11 @@ export interface EntropyShapingInputs {
  * @see Tan et al. 2025 (GTPO), eq. 3 and 5, https://arxiv.org/abs/2508.04349
  */
 export function entropyShapedRewards(
-  { rewards, entropies }: EntropyShapingInputs,
+  inputs: EntropyShapingInputs,
   options: EntropyShapingOptions = {},
 ): Float64Array[] {
   const resolved = parseOptions('entropyShapedRewards', schema, options, 'EntropyShapingOptions');
+  const { rewards, entropies } = namedInputs('entropyShapedRewards', inputs, ['rewards', 'entropies']);
   requireRows('entropyShapedRewards', { entropies });
   requireFinite('entropyShapedRewards', 'rewards', rewards, entropies.length);
   const shaped = zeroRows(entropies);

@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 /** What {@link klPenalizedRewards} reads. The shape of each is `[B][T]`. */
@@ -20,9 +21,10 @@ export interface KlRewardInputs {
  * @see Ziegler et al. 2019, §2.1, https://arxiv.org/abs/1909.08593
  */
 export function klPenalizedRewards(
-  { rewards, kl, masks }: KlRewardInputs,
+  inputs: KlRewardInputs,
   { coefficient }: { readonly coefficient: number },
 ): Float64Array[] {
+  const { rewards, kl, masks } = namedInputs('klPenalizedRewards', inputs, ['rewards', 'kl', 'masks']);
   requireRows('klPenalizedRewards', { rewards, kl, masks });
   requireFinite('klPenalizedRewards', 'coefficient', [coefficient]);
   const penalty = Math.max(0, coefficient);

@@ -1,5 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import { maskedMean, maskedRowMeans, maskedVariance, moments } from './masked.ts';
+import { namedInputs } from './named-inputs.ts';
 import { requireRows, type TokenRows } from './token-rows.ts';
 
 /** What {@link tokenStatistics} says about the tokens that count. */
@@ -69,7 +70,9 @@ const leastDeviation = 0.05;
  *
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.
  */
-export function explainedVariance({ values, returns, masks }: ExplainedVarianceInputs): number | undefined {
+export function explainedVariance(inputs: ExplainedVarianceInputs): number | undefined {
+  const needed = ['values', 'returns'] as const;
+  const { values, returns, masks } = namedInputs('explainedVariance', inputs, needed, ['masks']);
   requireRows('explainedVariance', { values, returns, masks });
   const total = maskedVariance(returns, masks);
   const meanSquare = total + maskedMean(returns, masks) ** 2;
@@ -105,7 +108,9 @@ export interface SamplerGap {
  *
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.
  */
-export function samplerGap({ trainerLogprobs, samplerLogprobs, masks }: SamplerGapInputs): SamplerGap {
+export function samplerGap(inputs: SamplerGapInputs): SamplerGap {
+  const needed = ['trainerLogprobs', 'samplerLogprobs'] as const;
+  const { trainerLogprobs, samplerLogprobs, masks } = namedInputs('samplerGap', inputs, needed, ['masks']);
   requireRows('samplerGap', { trainerLogprobs, samplerLogprobs, masks });
   const totals = { count: 0, k1: 0, k3: 0, absolute: 0, maxRatio: 0 };
   for (let b = 0; b < trainerLogprobs.length; b++) {

@@ -35,6 +35,7 @@ export function requireRows(owner: string, rows: Readonly<Record<string, TokenRo
   if (reference === undefined) return;
   requireFiniteRows(owner, ...reference);
   for (const [name, matrix] of others) {
+    requireList(owner, name, matrix);
     if (matrix.length !== reference[1].length) {
       throw new ArgumentError(
         `${owner}: ${name} must have ${reference[1].length} rows, as ${reference[0]}, got ${matrix.length}`,
@@ -52,6 +53,7 @@ export function requireRows(owner: string, rows: Readonly<Record<string, TokenRo
 }
 
 function requireFiniteRows(owner: string, name: string, rows: TokenRows): void {
+  requireList(owner, name, rows);
   for (let b = 0; b < rows.length; b++) {
     requireList(owner, `${name}[${b}]`, rows[b]);
     requireFinite(owner, `${name}[${b}]`, rows[b]!);

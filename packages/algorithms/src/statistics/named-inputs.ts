@@ -1,0 +1,27 @@
+import { ArgumentError, described, isRecord, nearNames } from '@rlp/core';
+
+/**
+ * The inputs of a function. Those that are missing, or not known, would otherwise be computed without.
+ *
+ * @throws ArgumentError naming the first of them.
+ */
+export function namedInputs<Inputs extends object>(
+  owner: string,
+  given: Inputs,
+  required: readonly (keyof Inputs & string)[],
+  optional: readonly (keyof Inputs & string)[] = [],
+): Inputs {
+  const names = [...required, ...optional];
+  if (!isRecord(given)) {
+    throw new ArgumentError(`${owner}: expected { ${required.join(', ')} }, got ${described(given)}`);
+  }
+  for (const name of Object.keys(given)) {
+    if (names.includes(name as keyof Inputs & string)) continue;
+    const [near] = nearNames(name, names, (each) => each);
+    const hint = near === undefined ? `expected ${names.join(', ')}` : `did you mean ${near}?`;
+    throw new ArgumentError(`${owner}: there is no input "${name}"; ${hint}`);
+  }
+  const missing = required.find((name) => given[name] === undefined);
+  if (missing === undefined) return given;
+  throw new ArgumentError(`${owner}: ${missing} is missing; expected { ${required.join(', ')} }`);
+}
