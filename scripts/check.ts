@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
-import { delimiter, resolve } from 'node:path';
+import { delimiter, relative, resolve } from 'node:path';
 
 interface Check {
   readonly name: string;
@@ -71,6 +71,22 @@ function report({ name, passed, seconds, output }: Outcome): void {
   else if (notes.length > 0) console.log(notes.join('\n'));
 }
 
+/** The files of tests that took longest, from the report of the last run. */
+function slowestTests(): string {
+  const { testResults } = JSON.parse(readFileSync('runs/check/tests.json', 'utf8')) as {
+    testResults: readonly { name: string; startTime: number; endTime: number }[];
+  };
+  return testResults
+    .map(({ name, startTime, endTime }) => ({
+      name: relative('.', name),
+      seconds: (endTime - startTime) / 1000,
+    }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, 8)
+    .map(({ name, seconds }) => `  ${seconds.toFixed(1).padStart(5)} s  ${name}`)
+    .join('\n');
+}
+
 async function runInLanes(wanted: readonly Check[]): Promise<Outcome[]> {
   const waiting = [...wanted];
   const finished = new Map<string, Outcome>();
@@ -103,6 +119,8 @@ async function main(only: readonly string[]): Promise<void> {
   const wanted = (name: string) => only.length === 0 || only.includes(name);
   const start = performance.now();
   const outcomes = await runInLanes(checks.filter(({ name }) => wanted(name)));
+  if (outcomes.some(({ name }) => name === 'test'))
+    console.log(`\nslowest files of tests:\n${slowestTests()}`);
   const failed = outcomes.filter(({ passed }) => !passed).map(({ name }) => name);
   const seconds = ((performance.now() - start) / 1000).toFixed(0);
   const verdict = failed.length === 0 ? 'all passed' : `failed: ${failed.join(', ')}`;
