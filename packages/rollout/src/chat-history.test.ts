@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { nextPrompt } from './episode/next-prompt.ts';
-import { type Play, play as playWith, type Said, userAnswers } from './scripted-dialogue.ts';
+import { type Play, play as playWith, type Said, userAnswers } from './scripted-dialogue.fixture.ts';
 
 /** Templates that behave as those of well-known models do, written for these tests. */
 const templates = {

@@ -6,7 +6,7 @@ import { type Message, type Tokenizer, turnContinuation } from '@rlp/core';
 import { byteTokenizer, chatRenderer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 
-import { type Play, play, type Said, userAnswers } from './scripted-dialogue.ts';
+import { type Play, play, type Said, userAnswers } from './scripted-dialogue.fixture.ts';
 
 const tokenizer = byteTokenizer();
 
