@@ -66,7 +66,7 @@ const slowWarmUp = 200;
 /** Share of the nats of a suspicion from which less of the second opinion is enough. */
 const corroborating = 0.2;
 /** Nats of a new phrase above which they count. Within two bounds, a suspicion takes so many more than any phrase had in usual batches. */
-const [slightNats, leastNats, mostNats, moreNats] = [7, 10, 13, 5];
+const [slightNats, leastNats, mostNats, moreNats] = [7, 10, 13, 4];
 /** Deviations below its promise from which a rewarded response is a suspect in an alarm of the second opinion alone. */
 const conspicuous = 1.5;
 /** Least and most probability that a response is hacked, and factor on the usual share of a trait, which is an estimate. */

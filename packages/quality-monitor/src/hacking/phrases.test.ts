@@ -46,9 +46,9 @@ describe('phrases', () => {
   it('surprise if a third of the rewarded responses have one that none had', () => {
     const found = clearest('hacked', (text, at) => (at % 3 === 0 && at < 30 ? tick(text) : text));
     expect(found).toMatchObject({ share: 1 / 3, usualShare: 0 });
-    // 10 of 30 and 0 of 200: 10 ln(23) + 20 ln(2/3 · 23/22) + 200 ln(23/22).
+    // 10 of 30 and 0 of 200: 10 ln(23) + 20 ln(2/3 · 23/22) + 200 ln(23/22), and 2 for a character.
     expect(found!.nats).toBeCloseTo(
-      10 * Math.log(23 / 3) + 20 * Math.log(46 / 66) + 200 * Math.log(23 / 22),
+      10 * Math.log(23 / 3) + 20 * Math.log(46 / 66) + 200 * Math.log(23 / 22) + 2,
       6,
     );
   });

@@ -1,12 +1,10 @@
 import { divergence } from '../monitor/shared-phrases.ts';
 import type { Tasks } from './batch-facts.ts';
 import type { DetectorState, WaitingBatch } from './state.ts';
-import { slotCount } from './text-measures.ts';
+import { rarityOf, slotCount } from './text-measures.ts';
 
-/** Recent tasks that are compared, at least, where there are so many, and most batches of them. */
-const [recentTasks, recentBatches] = [64, 5];
-/** Most usual tasks that count in a comparison, and number from which older ones count half. */
-const [comparedUsual, mostUsual] = [1500, 4096];
+/** Recent batches that are compared, most usual tasks that count in it, and number from which older ones count half. */
+const [recentBatches, comparedUsual, mostUsual] = [5, 1500, 4096];
 /** Tasks that share a text beyond which more mean nothing: a frequent text has more of them in some batches than in others. */
 const manyTasks = 3;
 /** Least recent tasks with a phrase, nats of a clear surprise, and most of them that are looked at. */
@@ -41,21 +39,18 @@ export class RecentPhrases {
   readonly #seenIn = new Uint32Array(slotCount);
   #task = 0;
 
-  /** Counts the newest batches, as many as have 64 tasks. A task that comes back counts once. */
-  update(batches: readonly WaitingBatch[]): void {
+  /** Counts the newest batches. A task that comes back counts once, as it was last. */
+  update(waiting: readonly WaitingBatch[]): void {
     const wanted = new Map<number, Uint16Array>();
-    let first = batches.length;
-    while (first > 0 && wanted.size < recentTasks && batches.length - first < recentBatches) {
-      const { slots, tasks } = batches[--first]!;
-      for (let at = 0; at < tasks.length; at += 2) {
-        if (!wanted.has(tasks[at]!))
-          wanted.set(tasks[at]!, slots.subarray(tasks[at - 1] ?? 0, tasks[at + 1]));
-      }
+    const batches = waiting.slice(-recentBatches);
+    for (const { slots, tasks } of batches) {
+      for (let at = 0; at < tasks.length; at += 2)
+        wanted.set(tasks[at]!, slots.subarray(tasks[at - 1] ?? 0, tasks[at + 1]));
     }
     this.#count(this.#counted, wanted, -1);
     this.#count(wanted, this.#counted, 1);
     this.#counted = wanted;
-    this.#tasksOf = tasksByText(batches.slice(first));
+    this.#tasksOf = tasksByText(batches);
   }
 
   /**
@@ -102,7 +97,7 @@ export class RecentPhrases {
       const share = this.#counts[slot]! / tasks;
       const pooled = (tasks * share + compared * expected) / (tasks + compared);
       const nats = tasks * divergence(share, pooled) + compared * divergence(expected, pooled);
-      return { slot, share, usualShare, nats: share > expected ? nats : 0 };
+      return { slot, share, usualShare, nats: share > expected ? nats + rarityOf(slot) : 0 };
     };
     let enough = clearNats;
     return this.#unusual(usual, compared)

@@ -9,6 +9,10 @@ const [alone, beginning, end] = [127, 1, 2];
 /** Shapes of words. 1 to 3 are lengths, 4 has a capital, 5 is the word before again, and other characters have their own from 6 on. */
 const [capital, again, other] = [4, 5, 6];
 
+/** Nats that a phrase gains because it is one of few: a single character, or a pair of shapes. */
+export const rarityOf = (slot: number) =>
+  slot >> 7 === alone || slot >> 12 === firstShapePair >> 12 ? 2 : 0;
+
 /**
  * Reads texts in one pass. Lists their phrases: characters, words, pairs of either, and pairs of shapes of words.
  *
