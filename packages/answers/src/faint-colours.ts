@@ -45,12 +45,12 @@ export function isFaint(tag: string): boolean {
   const known = grounds.filter((one) => !/^[a-z]+$/.test(one) || named.test(one) || one === 'transparent');
   const behind = known.length === 0 ? [white] : known.map((one) => channels(one) ?? white);
   return valuesOf(true).some((colour) => {
-    if (/^(?:(?!transparent)[a-z]+|var\(.*)$/.test(colour) && !named.test(colour))
+    if (/^(?:(?!transparent)[a-z-]+|(?!rgb|hsl)[a-z-]+\(.*)$/.test(colour) && !named.test(colour))
       return grounds.includes(colour);
     const own = channels(colour);
     return (
       own === undefined ||
-      behind.some((ground) => ground.every((value, at) => Math.abs(value - own[at]!) < 0.2))
+      behind.some((ground) => ground.every((value, at) => Math.abs(value - own[at]!) < 0.199))
     );
   });
 }

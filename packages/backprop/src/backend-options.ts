@@ -136,16 +136,24 @@ const schema = z.strictObject({
 /** Schema of {@link OnnxBackendOptions}, without what options exclude each other. */
 export const onnxBackendSchema = withForeignNames(schema, backendNames);
 
-const exclusive = schema.superRefine(({ precision, lora }, { addIssue }) => {
-  if (precision === 'float32' || lora === undefined) return;
-  const refused =
-    lora.base !== 'float32' ? `base '${lora.base}'` : lora.variant === 'dora' && "variant 'dora'";
-  if (!refused) return;
-  addIssue({
-    code: 'custom',
-    path: ['precision'],
-    message: `'mixed' is not combined with ${refused} of lora`,
-  });
+/** What options of a backend exclude each other, as a sentence about `precision`. */
+export function precisionProblem({
+  precision,
+  lora,
+}: {
+  readonly precision?: 'float32' | 'mixed' | undefined;
+  readonly lora?: { readonly base?: string | undefined; readonly variant?: string | undefined } | undefined;
+}): string | undefined {
+  if (precision !== 'mixed' || lora === undefined) return undefined;
+  const { base = 'float32', variant } = lora;
+  if (base === 'float32' && variant !== 'dora') return undefined;
+  const refused = base === 'float32' ? "variant 'dora'" : `base '${base}'`;
+  return `'mixed' is not combined with ${refused} of lora; leave one of them out`;
+}
+
+const exclusive = schema.superRefine((options, { addIssue }) => {
+  const message = precisionProblem(options);
+  if (message !== undefined) addIssue({ code: 'custom', path: ['precision'], message });
 });
 
 const checkedSchema = withForeignNames(exclusive, backendNames);

@@ -4,6 +4,7 @@ export {
   type OnnxBackendOptions,
   type OptimStepOptions,
   onnxBackendSchema,
+  precisionProblem,
 } from './backend-options.ts';
 export { createOnnxBackend } from './create-backend.ts';
 export {

@@ -1,36 +1,28 @@
 import * as z from 'zod';
-import { sameNames, typingErrors } from './options/near-names.ts';
+import { sameNames } from './options/near-names.ts';
 
-/** Refuses a field that is one of the shape in another spelling, or one letter away from one that was not given. */
+/** Refuses a field that is one of the shape in another spelling. */
 function refuseOtherSpellings(shape: z.ZodRawShape) {
-  const known = new Set(Object.keys(shape));
+  const names = Object.keys(shape);
+  // A default is in the record whether it was given or not.
+  const hasDefault = (name: string) => z.safeParse(shape[name]!, undefined).data !== undefined;
   return (record: Readonly<Record<string, unknown>>, { addIssue }: z.core.$RefinementCtx): void => {
     for (const given in record) {
-      if (known.has(given)) continue;
-      const message = problemOf(given, shape, record);
-      if (message !== undefined) addIssue({ code: 'custom', path: [given], message });
+      if (given in shape || isEmpty(record[given])) continue;
+      const [name] = sameNames(given, names, (one) => one);
+      if (name === undefined || (record[name] !== undefined && !hasDefault(name))) continue;
+      addIssue({ code: 'custom', path: [given], message: `write it as ${name}` });
     }
   };
 }
 
-function problemOf(
-  given: string,
-  shape: z.ZodRawShape,
-  record: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const names = Object.keys(shape);
-  const [same] = sameNames(given, names, (name) => name);
-  if (same !== undefined) return `write it as ${same}`;
-  // The record has its defaults already.
-  const isDefault = (name: string) =>
-    JSON.stringify(record[name]) === JSON.stringify(z.safeParse(shape[name]!, undefined).data);
-  const [near] = typingErrors(given, names).filter(isDefault);
-  return near && `did you mean ${near}? A field of your own needs a name that is less alike`;
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
 /**
  * Schema of a record that may have fields of its own, which are kept. Other spellings of its fields are refused, such as
- * `step_outputs` or `stepOutput`: they would be ignored in silence.
+ * `step_outputs`: they would be ignored in silence.
  */
 export function openRecord<const Shape extends z.ZodRawShape>(
   shape: Shape,

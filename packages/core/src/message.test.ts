@@ -22,5 +22,5 @@ it('reads the content that a message with calls leaves out as empty', () => {
 it('leaves out what the API adds, and refuses its own fields in another spelling', () => {
   const message = { role: 'assistant', content: 'Hi' };
   expect(messageSchema.parse({ ...message, refusal: null })).toEqual(message);
-  expect(() => messageSchema.parse({ ...message, toolCalls: [] })).toThrow('write it as tool_calls');
+  expect(() => messageSchema.parse({ ...message, toolCallId: 'a' })).toThrow('write it as tool_call_id');
 });

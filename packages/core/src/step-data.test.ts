@@ -129,7 +129,9 @@ describe('scoreFromEvaluateResult', () => {
     const { error } = evaluateResultSchema.safeParse(given);
     expect(error?.issues).toMatchObject([{ path: ['step_outputs'], message: 'write it as stepOutputs' }]);
     const [step] = stepDataFromTrajectory(trajectory);
-    expect(() => stepDataSchema.parse({ ...step, base_reward: 1 })).toThrow('write it as baseReward');
+    expect(() => stepDataSchema.parse({ ...step, baseReward: undefined, base_reward: 1 })).toThrow(
+      'write it as baseReward',
+    );
   });
 
   it.each([
@@ -138,24 +140,16 @@ describe('scoreFromEvaluateResult', () => {
       'metrics.style.is_score_valid',
       'isScoreValid',
     ],
-    [
-      { metrics: { style: { score: 1, isScoreValide: false } } },
-      'metrics.style.isScoreValide',
-      'isScoreValid',
-    ],
     [{ stepOutputs: [{ stepIndex: 1, baseReward: 1, Reason: 'x' }] }, 'stepOutputs.0.Reason', 'reason'],
-    [{ metric: {} }, 'metric', 'metrics'],
-  ])('refuses misspelt fields inside %j', (fields, path, name) => {
+  ])('refuses other spellings inside %j', (fields, path, name) => {
     const { error } = evaluateResultSchema.safeParse({ score: 1, ...fields });
     const problems = error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-    expect(problems).toEqual([
-      expect.stringMatching(new RegExp(`^${path}: (write it as|did you mean) ${name}`)),
-    ]);
+    expect(problems).toEqual([expect.stringMatching(new RegExp(`^${path}: write it as ${name}`))]);
   });
 
   it('keeps fields of its own, at every depth', () => {
     const given = {
-      ...{ score: 1, isScoreValid: true, explanation: 'good', reasons: ['good'], reason: 'good' },
+      ...{ score: 1, isScoreValid: true, explanation: 'good', errors: [], reasons: ['good'], reason: 'good' },
       metrics: { style: { score: 1, isScoreValid: true, data: { words: 3 } } },
       stepOutputs: [{ stepIndex: 1, baseReward: 1, metrics: {}, terminated: true }],
     };

@@ -29,6 +29,11 @@ const almostSure = 0.5;
 
 const checks: readonly HealthCheck[] = [
   {
+    applies: ({ metrics }) => metrics['update/overflowed'] !== undefined,
+    sentence: ({ metrics }) =>
+      `${metrics['update/overflowed']} updates were left out, and ${metrics['update/count']} made: the gradient overflowed float16`,
+  },
+  {
     applies: ({ metrics }) => metrics['groups/zero-variance']! > 0 && !isFlat(metrics),
     sentence: ({ metrics }) =>
       `${metrics['groups/zero-variance']} of ${metrics['groups/count']} groups had no reward variance`,

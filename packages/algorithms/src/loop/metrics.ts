@@ -120,7 +120,7 @@ export function learnMetrics(result: LearnResult): Metrics {
   const { policy, critic, referenceKl, rewardKl, entropy, surprise, values, anchors } = result;
   const last = policy.updates.at(-1);
   return {
-    'update/count': policy.updates.length,
+    'update/count': applied(policy).length,
     ...(policy.skipped > 0 && { 'update/skipped': policy.skipped }),
     ...(surprise !== undefined && { 'entropy/estimate': surprise }),
     'tokens/trained': total(policy, 'trained'),
@@ -145,20 +145,21 @@ export function learnMetrics(result: LearnResult): Metrics {
 }
 
 /** Mean norm of the gradients that were applied, and how many were not because they overflowed. */
-function gradientMetrics({ updates }: Updates, norm: string, overflowed: string): Metrics {
-  const norms = updates
-    .filter(({ skipped }) => skipped === undefined)
-    .map(({ gradientNorm }) => gradientNorm);
-  return {
-    ...(norms.length > 0 && { [norm]: mean(norms) }),
-    ...(norms.length < updates.length && { [overflowed]: updates.length - norms.length }),
-  };
+function gradientMetrics(made: Updates, norm: string, overflowed: string): Metrics {
+  const norms = applied(made).map(({ gradientNorm }) => gradientNorm);
+  const lost = made.updates.length - norms.length;
+  return { ...(norms.length > 0 && { [norm]: mean(norms) }), ...(lost > 0 && { [overflowed]: lost }) };
+}
+
+/** Updates that changed the weights. */
+function applied({ updates }: Updates) {
+  return updates.filter(({ skipped }) => skipped === undefined);
 }
 
 function criticMetrics(critic: Updates): Metrics {
   const last = critic.updates.at(-1);
   return {
-    'update/critic-count': critic.updates.length,
+    'update/critic-count': applied(critic).length,
     ...(last && {
       ...gradientMetrics(critic, 'gradient/critic-norm', 'update/critic-overflowed'),
       'learning-rate/critic': last.learningRate,

@@ -95,7 +95,10 @@ export async function* runUpdates<Backend extends TrainingBackend>(
       ...(clock && { 'time/learn': clock() - start! }),
     };
     logger?.log(iteration, metrics);
-    const problem = skipped === undefined ? health.examine(pass.loss, gradientNorm) : undefined;
+    const problem =
+      skipped === undefined
+        ? health.examine(pass.loss, gradientNorm)
+        : 'the update was left out: the gradient overflowed float16';
     if (problem !== undefined) say(problem);
     yield { iteration, epoch, state: { iteration: iteration + 1 }, metrics };
   }

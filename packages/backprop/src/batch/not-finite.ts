@@ -2,9 +2,10 @@ import { TrainingError } from '@rlp/core';
 import { firstNonFinite } from '@rlp/models/decoder';
 
 /** Error for a loss that is not finite. */
-export function lossError(loss: number): TrainingError {
+export function lossError(loss: number, precision: 'float32' | 'mixed' = 'float32'): TrainingError {
+  const cause = precision === 'mixed' ? ", or try precision 'float32', because float16 ends at 65504" : '';
   return new TrainingError(
-    `forwardBackward: the loss is ${loss}, expected a finite number; look for extreme values in the batch. ` +
+    `forwardBackward: the loss is ${loss}, expected a finite number; look for extreme values in the batch${cause}. ` +
       'Weights are unchanged',
   );
 }

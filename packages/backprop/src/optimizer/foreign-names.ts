@@ -22,7 +22,8 @@ export const backendNames: ForeignNames = {
   'lora.variant': 'use_dora',
   'lora.dropout': 'lora_dropout',
   'lora.modulesToSave': 'modules_to_save',
-  precision: 'fp16 bf16 mixed_precision',
+  precision: 'fp16 mixed_precision amp autocast',
+  "rlp has no bfloat16; precision: 'mixed' of createOnnxBackend computes in float16": 'bf16',
   'logprobs are float32; leave it out': 'cast_lm_head_to_fp32',
   'a backend trains on one device; leave it out': 'deepspeed fsdp',
 };

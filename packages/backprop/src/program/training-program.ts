@@ -236,7 +236,7 @@ export class TrainingProgram {
       const dropped = { ...feeds, ...masks(graph.plan.dropouts, batch) };
       const result = await this.#runBackward(graph, batch, dropped, scores.next(batch));
       const part = scalar(result.loss!);
-      if (!Number.isFinite(part)) throw lossError(part);
+      if (!Number.isFinite(part)) throw lossError(part, this.#options.precision);
       loss += part;
       for (const [metric, output] of Object.entries(graph.plan.metrics)) {
         metricSums[metric]! += scalar(result[output]!);

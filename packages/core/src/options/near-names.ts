@@ -31,12 +31,6 @@ export function sameNames<Candidate>(
   return candidates.filter((candidate) => plain(nameOf(candidate)) === plain(name));
 }
 
-/** The names of which `name` is one letter away, or two that changed places. Names of up to three letters have none. */
-export function typingErrors(name: string, names: readonly string[]): string[] {
-  const given = plain(name);
-  return given.length <= 3 ? [] : names.filter((other) => editDistance(given, plain(other)) === 1);
-}
-
 /** The nearest candidates that a typing error turns into `name`, or that it abbreviates. */
 export function nearNames<Candidate>(
   name: string,

@@ -20,8 +20,8 @@ export interface DecoderBlocks {
   embedTokens(table: string, tokens: Value): Value;
   /** Rows of the position table for every token: `[tokens, hidden]`. Called for models with learned positions only. */
   embedPositions(table: string): Value;
-  /** A linear layer applied to `x` `[tokens, inputs]`: `[tokens, outputs]`. */
-  linear(x: Value, layer: LinearLayer): Value;
+  /** A linear layer applied to `x` `[tokens, inputs]`: `[tokens, outputs]`. `type` is what training computes it in. Default: the inner type. */
+  linear(x: Value, layer: LinearLayer, type?: DataType): Value;
   /**
    * Causal self-attention of layer `layer`. This method also applies rotary positions, because fused decoding
    * kernels rotate themselves. Queries and keys are already normalised.

@@ -110,16 +110,17 @@ function attentionInputs(
 /**
  * `Σ w_e · expert_e(x)` with `w = softmax(router(x))`, 0 but for the largest `perToken`.
  *
- * Every expert is computed for every token, because which ones count is known only at run time.
+ * Every expert is computed for every token, because which ones count is known only at run time. Scores of the router are not rounded to
+ * float16, in which many are equal.
  */
 function expertsSum(config: ModelConfig, blocks: DecoderBlocks, layer: ExpertsLayer, x: Value): Value {
   const { perToken, normalization, count } = config.experts!;
-  const shares = softmax(blocks.linear(x, layer.router));
+  const shares = softmax(blocks.linear(x, layer.router, 'float32'));
   const smallest = slice(topK(shares, perToken).values, { axis: 1, start: perToken - 1, end: perToken });
   const chosen = where(greaterOrEqual(shares, smallest), shares, 0);
   const weights =
     normalization === 'chosen' ? div(chosen, sum(chosen, { axes: -1, keepAxes: 'yes' })) : chosen;
-  const columns = split(weights, new Array<number>(count).fill(1), 1);
+  const columns = split(cast(weights, x.type), new Array<number>(count).fill(1), 1);
   const parts = layer.experts.map((expert, index) =>
     mul(feedForward(config, blocks, expert, x), columns[index]!),
   );
@@ -141,9 +142,11 @@ function feedForward(config: ModelConfig, blocks: DecoderBlocks, layer: FeedForw
   return blocks.linear(gated, layer.down);
 }
 
-function activate(activation: Activation, x: Value, { ops }: DecoderBlocks): Value {
+function activate(activation: Activation, x: Value, { ops, innerType }: DecoderBlocks): Value {
   if (activation === 'silu') return silu(x, { ops });
-  return gelu(x, { ops, approximate: activation === 'gelu-tanh' ? 'tanh' : 'none' });
+  // Squares of its inputs exceed float16.
+  const wide = innerType ? cast(x, 'float32') : x;
+  return cast(gelu(wide, { ops, approximate: activation === 'gelu-tanh' ? 'tanh' : 'none' }), x.type);
 }
 
 /** The norm of `x` in the inner type, computed in that of the weight. Without a norm, `x` itself. */

@@ -88,10 +88,11 @@ export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
       return rows;
     },
     embedPositions: (table) => gather(parameter(table), layout.positions),
-    linear: (given, layer) => {
-      const x = inner(given);
+    linear: (given, layer, type = innerType ?? 'float32') => {
+      const typedAs = (value: Value) => (innerType ? cast(value, type) : value);
+      const x = typedAs(given);
       const own = product?.(x, layer);
-      const typed = (name: string) => inner(parameter(name));
+      const typed = (name: string) => typedAs(parameter(name));
       return adapt(layer, x, own ? withBias(own, layer, typed) : linearLayer(x, layer, typed));
     },
     attend: (layer, ...inputs) => {

@@ -38,38 +38,40 @@ it('refuses an environment that changes the state it was given, which the member
 
 interface Held extends State {
   readonly seen: string[];
-  readonly board: string[][];
-  readonly known: Set<string>;
-  counts?: { b: number };
+  readonly cache: Map<string, number>;
+  answer: string;
+  legal: readonly string[] | undefined;
 }
 
-it.each<[string, (state: Held) => unknown]>([
-  ['seen', (state) => state.seen.push('b')],
-  ['seen', (state) => state.seen.splice(0, 1, 'b')],
-  ['board', (state) => (state.board[1]![0] = 'x')],
-  ['counts', (state) => state.counts!.b++],
-  ['known', (state) => state.known.add('b')],
-  ['solved', (state) => Object.assign(state, { solved: true })],
-  ['answer', (state) => Object.assign(state, { answer: 'b' })],
-  ['counts', (state) => delete state.counts],
-])('refuses a change of %s inside the given state: %s', async (field, change) => {
-  const fresh = {
-    seen: ['a'],
-    board: [[''], ['']],
-    counts: { b: 0 },
-    known: new Set('a'),
-    answer: undefined,
-  };
-  const plain = mockEnvironment();
+/** Updates a state in an environment that changes it. */
+async function updated(change: (state: Held) => unknown) {
   const environment = {
-    ...plain,
-    reset: async () => ({ prompt: 'a', response: '', stepCount: 0, ...fresh }),
+    ...mockEnvironment(),
+    reset: async () => ({
+      ...{ prompt: 'a', response: '', stepCount: 0 },
+      ...{ seen: ['a'], cache: new Map(), answer: 'a', legal: undefined },
+    }),
     updateState: (state: State, response: string) => {
       change(state as Held);
       return { ...state, response };
     },
   };
   const world = guarded(environment, limits);
-  const state = await world.reset({ id: 'a', prompt: 'a', metadata: undefined }, 0);
-  await expect(world.updateState(state, 'b', 1)).rejects.toThrow(`got another "${field}" in it`);
+  return world.updateState(await world.reset({ id: 'a', prompt: 'a', metadata: undefined }, 0), 'b', 1);
+}
+
+it.each<[string, (state: Held) => unknown]>([
+  ['seen', (state) => state.seen.push('b')],
+  ['seen', (state) => state.seen.splice(0, 1)],
+  ['answer', (state) => Object.assign(state, { answer: 'b' })],
+])('refuses a change of %s inside the given state: %s', async (field, change) => {
+  await expect(updated(change)).rejects.toThrow(`got another "${field}" in it`);
+});
+
+it('lets a state memoise what it computes', async () => {
+  const state = await updated((given) => {
+    given.legal ??= ['b'];
+    given.cache.set('b', 1);
+  });
+  expect(state.response).toBe('b');
 });

@@ -15,7 +15,6 @@ import {
 } from '@rlp/core';
 import { lazily } from './boundary.ts';
 import type { View } from './context.ts';
-import { remembered } from './unchanged.ts';
 
 /** What an environment says about an episode that ended. */
 export interface Ending<Outcome> {
@@ -85,11 +84,11 @@ export function guarded<S extends State, Metadata, Outcome>(
       return checkedState('(the given state)', state as S);
     },
     async updateState(state, response, tokens) {
-      const checkUnchanged = remembered(state);
+      const before = remembered(state);
       const next = await callState('updateState', (own) =>
         environment.updateState(state, response, lazily(own, { tokens })),
       );
-      checkUnchanged();
+      checkUnchanged(before, state);
       return next;
     },
     isTerminal: (state) => call('isTerminal', () => checkedEnd(environment.isTerminal(state))),
@@ -145,6 +144,36 @@ function checkedState<S extends State>(method: string, state: S): S {
   throw new EnvironmentError(
     `environment.${method}: expected a state (an object with prompt, response and stepCount), got ${described(given)}`,
   );
+}
+
+/** Fields of a state, and how long its lists are. */
+interface Remembered<S> {
+  readonly fields: S;
+  readonly lengths: ReadonlyMap<string, number>;
+}
+
+function remembered<S extends State>(state: S): Remembered<S> {
+  const fields = { ...state };
+  const lists = Object.entries(fields).filter(([, value]) => Array.isArray(value));
+  return { fields, lengths: new Map(lists.map(([field, list]) => [field, (list as unknown[]).length])) };
+}
+
+/** A group shares its first state, so a change of it would reach the other members unseen. What is memoised in it harms nobody. */
+function checkUnchanged<S extends State>({ fields, lengths }: Remembered<S>, after: S): void {
+  for (const field of Object.keys(fields) as (keyof S & string)[]) {
+    const isComputed = Object.getOwnPropertyDescriptor(after, field)?.get !== undefined;
+    if (isComputed || fields[field] === undefined) continue;
+    const now: unknown = after[field];
+    const length = lengths.get(field);
+    const isSame =
+      Object.is(fields[field], now) && (length === undefined || (now as unknown[]).length === length);
+    if (isSame) continue;
+    const remedy = field === 'prompt' || field === 'response' ? 'response' : `${field}: …`;
+    throw new EnvironmentError(
+      `environment.updateState: expected the given state to stay as it was, got another "${field}" in it; ` +
+        `return a new state, such as { ...state, ${remedy} }, because the episodes of a group share states`,
+    );
+  }
 }
 
 /** Checks for a boolean, because an episode without one would never end. */

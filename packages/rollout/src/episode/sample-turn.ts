@@ -72,7 +72,8 @@ function tokenProblemOf(
   { tokens, behaviorLogprobs }: Completion,
   vocabularySize: number,
 ): string | undefined {
-  if (!Array.isArray(tokens)) return `have a list of tokens, got ${described(tokens)}`;
+  if (!Array.isArray(tokens) && !ArrayBuffer.isView(tokens))
+    return `have a list of tokens, got ${described(tokens)}`;
   const foreign = tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize));
   if (foreign !== undefined) {
     const below = Number.isFinite(vocabularySize) ? ` below ${vocabularySize}` : '';

@@ -42,6 +42,10 @@ describe('a configuration', () => {
   it.each([
     [{ mode: 'eval', algorithm: {} }, /algorithm: mode 'eval' does not use it/],
     [{ mode: 'eval', evaluation: 'none' }, /evaluation: mode 'eval' does nothing else/],
+    [
+      { sft: {}, backend: { precision: 'mixed' }, algorithm: { backend: { lora: { base: 'nf4' } } } },
+      /algorithm\.backend\.precision: 'mixed' is not combined with base 'nf4' of lora; leave one/,
+    ],
     [{ mode: 'distill' }, /distill: is missing; mode 'distill' learns from a teacher/],
     [{ mode: 'evall' }, /mode: .*did you mean 'eval'/],
     [{ data: undefined }, /data: is missing/],

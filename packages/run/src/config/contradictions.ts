@@ -1,3 +1,4 @@
+import { precisionProblem } from '@rlp/backprop';
 import { isRecord, OptionsError } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import { agentRollout } from './agent-schema.ts';
@@ -20,6 +21,7 @@ export function contradictions(config: Given): string[] {
     ...dataProblems(config),
     ...agentProblems(config),
     ...rewardProblems(config),
+    ...precisionProblems(config),
   ];
 }
 
@@ -112,6 +114,19 @@ function rewardProblems({ rewards, evaluation }: Given): string[] {
     } else problems.push(...partProblems(name, part));
   }
   return problems;
+}
+
+/** Stages take options of the run's backend, so two places may contradict each other. */
+function precisionProblems({ backend, ...config }: Given): string[] {
+  const own = isRecord(backend) ? backend : {};
+  const ofStages = Object.entries(config).flatMap(([name, stage]) =>
+    isRecord(stage) && isRecord(stage.backend) ? [[`${name}.backend`, stage.backend] as const] : [],
+  );
+  const problems = [['backend', {}] as const, ...ofStages].flatMap(([place, options]) => {
+    const problem = precisionProblem({ ...own, ...options });
+    return problem === undefined ? [] : [`${place}.precision: ${problem}`];
+  });
+  return problems.slice(0, 1);
 }
 
 /** Problems with the name and the parameters of one reward. */
