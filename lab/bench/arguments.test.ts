@@ -14,10 +14,7 @@ async function bench(...given: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-it('prints what there is on request, and answers wrong arguments with one sentence', async () => {
-  const [help, unknown] = await Promise.all([bench('--help'), bench('--shapes', 'M')]);
-  expect(help.status).toBe(0);
-  expect(help.stdout).toMatch(/^`pnpm bench \[NAME …\]`: speed and memory[\s\S]*\| `hacks` /);
+it('answers wrong arguments with one sentence', async () => {
   const stderr = "bench: Unknown option '--shapes'; see pnpm bench --help\n";
-  expect(unknown).toEqual({ status: 2, stdout: '', stderr });
+  expect(await bench('--shapes', 'M')).toEqual({ status: 2, stdout: '', stderr });
 });
