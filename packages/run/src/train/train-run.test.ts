@@ -153,6 +153,19 @@ describe('trainRun', () => {
     await expect(trainRun(both)).rejects.toThrow('sft: 2 of 2 rows have no text to imitate');
   });
 
+  it('plans a smaller batch at the end of each pass over the rows', async () => {
+    const data = join(directory, 'odd.jsonl');
+    await writeFile(data, ['1+1=2', '1+2=3', '1+3=4'].map((text) => JSON.stringify({ text })).join('\n'));
+    const backend = { learningRate: 1e-2, schedule: { kind: 'linear' as const } };
+    const sft = { epochs: 2, sequencesPerBatch: 2, backend };
+    const output = join(directory, 'odd');
+    await trainRun({ model: tiny.model, data, sft, output });
+    const rows = metricRowsFromJsonl(await readFile(join(output, 'metrics.jsonl'), 'utf8'));
+    expect(rows.map(({ metrics }) => metrics['learning-rate'])).toEqual(
+      [1, 0.75, 0.5, 0.25].map((share) => expect.closeTo(share * 1e-2, 6)),
+    );
+  });
+
   it('says before training that its rewards give nothing for the answers that it will imitate', async () => {
     const data = join(directory, 'plain.jsonl');
     const rows = Array.from({ length: 12 }, (_, n) =>

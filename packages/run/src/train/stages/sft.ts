@@ -12,6 +12,7 @@ import { placeOf, type RunRow } from '../data/rows.ts';
 import { showsMessages } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage } from './stage.ts';
+import { updatesOf } from './updates-of.ts';
 
 /** Options of `runSftTraining` among those of the stage. */
 function optionsOf({ given, config }: PreparedRun) {
@@ -57,14 +58,13 @@ function sequencesOf(prepared: PreparedRun, model: LanguageModel) {
   return { sequences, notes: note === undefined ? [] : [note] };
 }
 
-/** Updates of the whole stage, by the arithmetic of `runSftTraining`. */
-function updatesOf(sequences: readonly TokenSequence[], prepared: PreparedRun): number {
-  const { updates, epochs = 1, sequencesPerBatch, tokensPerBatch } = resolveSftOptions(optionsOf(prepared));
-  if (updates !== undefined) return updates;
-  const rows = Math.ceil(sequences.length * epochs);
+/** Updates of the whole stage. An estimate if batches end at a number of tokens. */
+function sftUpdates(sequences: readonly TokenSequence[], prepared: PreparedRun): number {
+  const { sequencesPerBatch, tokensPerBatch, ...length } = resolveSftOptions(optionsOf(prepared));
   const tokens = sequences.reduce((sum, { tokens: { length } }) => sum + length, 0);
-  const byTokens = tokensPerBatch === undefined ? 0 : Math.ceil((tokens * epochs) / tokensPerBatch);
-  return Math.max(Math.ceil(rows / sequencesPerBatch), byTokens);
+  const byTokens =
+    tokensPerBatch === undefined ? 0 : updatesOf(tokens, { ...length, pairsPerBatch: tokensPerBatch });
+  return Math.max(updatesOf(sequences.length, { ...length, pairsPerBatch: sequencesPerBatch }), byTokens);
 }
 
 /** Imitates the completions of the data. */
@@ -75,7 +75,7 @@ export const sftStage: Stage = {
   backend: ({ given }) => given.sft?.backend,
   plan(prepared, model) {
     const { sequences, notes } = sequencesOf(prepared, model);
-    const updates = updatesOf(sequences, prepared);
+    const updates = sftUpdates(sequences, prepared);
     const length = sequences.reduce((longest, { tokens }) => Math.max(longest, tokens.length), 1);
     const rows = resolveSftOptions(optionsOf(prepared)).sequencesPerBatch;
     return { iterations: updates, updates, notes, batch: { rows, length } };
