@@ -22,11 +22,7 @@ const fields = schema.extend({
     })
     .refine((given) => Object.keys(given).length > 0, 'expected at least one, got none'),
   objectiveNames: z.array(z.string()).optional(),
-  weights: z
-    .union([z.array(z.number()), z.instanceof(Float32Array), z.instanceof(Float64Array)], {
-      error: 'expected numbers, as a list, a Float32Array or a Float64Array',
-    })
-    .optional(),
+  weights: z.array(z.number()).optional(),
 } satisfies Partial<Record<keyof ParetoRewardComputerOptions<unknown>, z.ZodType>>);
 const objectivesSchema = withForeignNames(fields, { objectives: 'objective_functions' });
 
@@ -39,7 +35,7 @@ export interface ParetoRewardComputerOptions<Metadata> extends z.input<typeof sc
   /** Names of objectives given as a list. Default `objective0`, `objective1`, … */
   readonly objectiveNames?: readonly string[] | undefined;
   /** Weights of the mean for `'absolute'` and `'relative'`, in the order of the objectives. Default: equal. */
-  readonly weights?: readonly number[] | Float32Array | Float64Array | undefined;
+  readonly weights?: readonly number[] | undefined;
 }
 
 /**
@@ -89,8 +85,8 @@ function isList<Metadata>(
 }
 
 /** Weights that sum to one. */
-function weightShares(count: number, weights: ParetoRewardComputerOptions<never>['weights']): number[] {
-  const given = Array.from(weights ?? new Array<number>(count).fill(1));
+function weightShares(count: number, weights: readonly number[] | undefined): number[] {
+  const given = weights ?? new Array<number>(count).fill(1);
   const total = given.reduce((sum, weight) => sum + weight, 0);
   if (given.length !== count || given.some((weight) => !(weight >= 0)) || !(total > 0 && total < Infinity)) {
     throw new OptionsError('ParetoRewardComputer', [

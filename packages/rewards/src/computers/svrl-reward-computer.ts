@@ -117,23 +117,17 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   }
 }
 
-/** Messages behind the prompt. A recorded conversation has no steps, but these. */
-const ownMessages = ({ task: { prompt }, messages }: Trajectory) =>
-  messages.slice(typeof prompt === 'string' ? 0 : prompt.length);
+/** Answers behind the prompt. A recorded conversation has no steps, but these. */
+const answers = ({ task: { prompt }, messages }: Trajectory) =>
+  messages.slice(typeof prompt === 'string' ? 0 : prompt.length).filter(({ role }) => role === 'assistant');
 
 /** Responses of the policy. A conversation without one saves no steps. */
-function responses(trajectory: Trajectory): number {
-  const { length } = trajectory.steps;
-  return length || ownMessages(trajectory).filter(({ role }) => role === 'assistant').length || Infinity;
-}
+const responses = (given: Trajectory) => given.steps.length || answers(given).length || Infinity;
 
 /** Calls of the policy. */
-function toolCalls(trajectory: Trajectory): number {
-  const { steps } = trajectory;
-  const calls = steps.some((step) => step.toolCalls)
-    ? steps.map((step) => step.toolCalls)
-    : ownMessages(trajectory).map((message) => message.tool_calls);
-  return calls.reduce((sum, made) => sum + (made?.length ?? 0), 0);
+function toolCalls(given: Trajectory): number {
+  const ofSteps = given.steps.flatMap((step) => step.toolCalls ?? []).length;
+  return ofSteps || answers(given).flatMap((message) => message.tool_calls ?? []).length;
 }
 
 function spentShare({ spent, budget }: VerificationCost, emptyBudget: 'full-cost' | 'free'): number {
