@@ -12,6 +12,7 @@ import {
   normals,
   relativeError,
 } from '../testing/evaluate.ts';
+import { maskedSoftmax } from './packed-attention.ts';
 
 /** A composite beside the same function composed from primitive operators. */
 interface CompositeCase {
@@ -303,6 +304,23 @@ describe.each(cases)('$name', ({ inputs, composite, composed, float64 }) => {
     expect(relativeError(actual.y, expected.y)).toBeLessThan(3e-6);
     for (const [index, gradient] of actual.gradients.entries()) {
       expect(relativeError(gradient, expected.gradients[index]!)).toBeLessThan(3e-6);
+    }
+  });
+});
+
+describe('maskedSoftmax', () => {
+  it('gives hidden keys probabilities that vanish in sums and are no subnormal numbers', async () => {
+    const graph = new onnx.Graph();
+    const scores = graph.input('scores', 'float32', [1, 1, 2, 3]);
+    const mask = graph.constant([0, -1e30, -1e30, 0, 0, -1e30], [1, 1, 1, 2, 3]);
+    for (const set of ['fused', 'portable'] as const) graph.output(set, maskedSoftmax(scores, mask, set));
+    const evaluator = await load(graph);
+    const data = [-30, 1000, 5, 3, 2, 1e6];
+    const { fused, portable } = await evaluator.run({ scores: { shape: [1, 1, 2, 3], data } });
+    const hidden = [1, 2, 5];
+    for (const [key, probability] of fused!.data.entries()) {
+      if (!hidden.includes(key)) expect(probability).toBe(portable!.data[key]);
+      else expect(Math.log(probability)).toBeCloseTo(key === 5 ? -40 - Math.log1p(Math.exp(-1)) : -40, 4);
     }
   });
 });
