@@ -11,13 +11,13 @@ import { conclude, entriesOf, packagesIn } from './workspace.ts';
 
 const entries = packagesIn('packages').flatMap(entriesOf);
 const snippets = writeSnippets();
-const compilation = compile([...entries.map(({ types }) => types), ...snippets.map(({ path }) => path)]);
+const compilation = compile(entries.map(({ types }) => types));
 
 const { documented, problems } = docstrings(compilation, entries);
 const options = undocumentedAsBuilt(compilation);
 console.log(options.counts.join('\n'));
 problems.push(...options.problems, ...acceptance(compilation, entries));
-const faults = faultsIn(compilation, snippets);
+const faults = faultsIn(snippets, entries);
 const runnable = snippets.filter(({ use }) => use === 'run');
 problems.push(...(faults.length > 0 ? faults : runSnippets(runnable)));
 conclude(

@@ -23,8 +23,6 @@ export interface Compilation {
   sourceOf(path: string): ts.SourceFile;
   /** Symbols that a module exports, as it names them: possibly aliases. */
   exportsOf(path: string): readonly ts.Symbol[];
-  /** Problems of a file, with their lines counted from 0. */
-  faultsOf(path: string): readonly { readonly line: number; readonly message: string }[];
 }
 
 /** Files of libraries, which every reading shares. */
@@ -43,9 +41,9 @@ function sharingHost(options: ts.CompilerOptions): ts.CompilerHost {
   };
 }
 
-/** Reads modules and all that they import. Only requested files are checked. Unused names are not reported. */
+/** Reads modules and all that they import. Nothing is checked. */
 export function compile(paths: readonly string[], reading: Reading = 'built'): Compilation {
-  const options = { ...compilerOptions(reading), noUnusedLocals: false, noUnusedParameters: false };
+  const options = compilerOptions(reading);
   const program = ts.createProgram({ rootNames: paths, options, host: sharingHost(options) });
   const checker = program.getTypeChecker();
   const sourceOf = (path: string) => {
@@ -59,14 +57,6 @@ export function compile(paths: readonly string[], reading: Reading = 'built'): C
     exportsOf(path) {
       const symbol = checker.getSymbolAtLocation(sourceOf(path));
       return symbol === undefined ? [] : checker.getExportsOfModule(symbol);
-    },
-    faultsOf(path) {
-      const source = sourceOf(path);
-      const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
-      return found.map(({ start = 0, messageText }) => ({
-        line: source.getLineAndCharacterOfPosition(start).line,
-        message: ts.flattenDiagnosticMessageText(messageText, '\n  '),
-      }));
     },
   };
 }

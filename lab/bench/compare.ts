@@ -4,6 +4,7 @@ import { loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { BenchName } from './arguments.ts';
 import { measureGenerate } from './generate.ts';
 import { growthLines, measureGrowth } from './growth/lines.ts';
 import { type IterationShape, iterationShapes, writeJob } from './iteration/job.ts';
@@ -13,12 +14,6 @@ import { type PeerSide, type PeerSides, peerSides, processorName } from './peer-
 import { type Line, reportLine, summarize } from './report.ts';
 import { type AnyShapeName, allShapes, isShapeOf, shapes } from './shapes.ts';
 import { measureTrainStep } from './train-step.ts';
-
-/** What is measured beside a peer. */
-export const names = ['train-step', 'generate', 'iteration'] as const;
-
-/** Name of a measurement. */
-export type BenchName = (typeof names)[number];
 
 /** How sides are compared. */
 export interface CompareOptions extends MeasureOptions {

@@ -1,11 +1,10 @@
 /** The `ts` blocks of the documents, each as a separate module. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
-import type { Compilation } from '../compiler.ts';
-import { filesIn, packagesIn } from '../workspace.ts';
+import { type Entry, filesIn, packagesIn } from '../workspace.ts';
 
 /** A `ts` block of a document. */
 export interface Snippet {
@@ -19,6 +18,8 @@ export interface Snippet {
 }
 
 const folder = resolve('runs/check/snippets');
+
+const compiler = 'node_modules/typescript-native/bin/tsc';
 
 function snippetsOf(document: string): Snippet[] {
   const text = readFileSync(document, 'utf8');
@@ -51,11 +52,29 @@ export function writeSnippets(): Snippet[] {
   return snippets;
 }
 
-/** What the compiler has against them, by the lines of their documents. */
-export function faultsIn({ faultsOf }: Compilation, snippets: readonly Snippet[]): string[] {
-  return snippets.flatMap(({ path, document, linesBefore }) =>
-    faultsOf(path).map(({ line, message }) => `${document}:${line + 1 + linesBefore} ${message}`),
-  );
+/** The repository's settings, for modules that read the packages as users do. */
+const settings = {
+  extends: relative(folder, 'tsconfig.json'),
+  compilerOptions: { customConditions: [], noUnusedLocals: false, noUnusedParameters: false },
+  include: ['*.ts'],
+};
+
+/** What the compiler has against them and against the imports of every entry, by the lines of their documents. */
+export function faultsIn(snippets: readonly Snippet[], entries: readonly Entry[]): string[] {
+  const imports = entries.map(({ specifier }) => `import ${JSON.stringify(specifier)};\n`);
+  writeFileSync(join(folder, 'every-entry.ts'), imports.join(''));
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
+  const flags = ['-p', folder, '--noEmit', '--checkers', '1', '--pretty', 'false'];
+  const { status, stdout } = spawnSync(process.execPath, [compiler, ...flags], { encoding: 'utf8' });
+  if (status === 0) return [];
+  // runs/check/snippets/README-md-17.ts(3,7): error TS2322: Type …
+  return stdout
+    .replaceAll(/^(\S+)\((\d+),\d+\): /gm, (place, file: string, line: string) => {
+      const found = snippets.find(({ path }) => path === resolve(file));
+      return found === undefined ? place : `${found.document}:${Number(line) + found.linesBefore} `;
+    })
+    .trimEnd()
+    .split('\n');
 }
 
 /** Writes a snippet beside its own file without its types, and tells where. */
