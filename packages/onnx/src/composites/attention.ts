@@ -8,7 +8,7 @@ import { and, greater, less, where } from '../ops/comparison.ts';
 import { range } from '../ops/indexing.ts';
 import { transpose } from '../ops/layout.ts';
 import { dimensionSize, reshape } from '../ops/shape.ts';
-import { softmax } from '../ops/softmax.ts';
+import { normalSoftmax } from './normal-softmax.ts';
 import { matmulOf, type OperatorSet } from './variant.ts';
 
 /** Options of {@link causalMask}. */
@@ -136,7 +136,8 @@ export function attention(query: Value, key: Value, value: Value, options: Atten
   const mask = options.mask ?? causalMask(query.graph, { queries: time, keys, type: query.type });
   const grouped = reshape(query, [batch, groups, productDimension([perGroup, time]), headSize]);
   const scores = multiply(grouped, key, { transposeB: 'yes', alpha: scale });
-  const y = reshape(multiply(softmax(addMask(scores, mask, sizes)), value), [batch, heads, time, headSize]);
+  const probabilities = normalSoftmax(addMask(scores, mask, sizes), options.ops);
+  const y = reshape(multiply(probabilities, value), [batch, heads, time, headSize]);
   return options.output === 'merged' ? mergeHeads(y) : y;
 }
 

@@ -9,7 +9,8 @@ import { loop } from '../ops/loop.ts';
 import { fusedMatmul } from '../ops/matrix.ts';
 import { applyOne } from '../ops/operand.ts';
 import { dimensionSize, filled, reshape, sum } from '../ops/shape.ts';
-import { centered, type HeadMover, headMover, maskedSoftmax, type TokenLayout } from './packed-attention.ts';
+import { normalSoftmax } from './normal-softmax.ts';
+import { centered, type HeadMover, headMover, type TokenLayout } from './packed-attention.ts';
 
 /** Attention of packed tokens, block by block. */
 export type BlockedAttention = (
@@ -123,8 +124,11 @@ function attendInBlocks([query, key, value]: readonly [Value, Value, Value], pla
   const toTokens = (x: Value) =>
     queries.toTokens(reshape(x, [productDimension([blocks, rows]), heads, columns, size]));
   const seen = (x: Value, { end }: Block) => cut(x, 2, graph.constant([0], [1], 'int64'), end, 'seen');
-  const probabilitiesOf = (q: Value, k: Value, { mask }: Block) =>
-    maskedSoftmax(fusedMatmul(q, k, { transposeB: 'yes', alpha: scale }), mask);
+  const probabilitiesOf = (q: Value, k: Value, { mask }: Block) => {
+    const scores = fusedMatmul(q, k, { transposeB: 'yes', alpha: scale });
+    const apart = reshape(scores, [rows, keyHeads, heads / keyHeads, columns, 'seen']);
+    return normalSoftmax(reshape(add(apart, mask), scores.shape));
+  };
   let kept: { q: Value; k: Value; v: Value };
   const [y] = customGradient(
     [query, key, value],

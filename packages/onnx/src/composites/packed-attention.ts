@@ -2,13 +2,12 @@ import { customGradient } from '../autodiff/custom-gradient.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import { type Dimension, productDimension, type Shape, staticDimension } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
-import { and, greater, less, max, where } from '../ops/comparison.ts';
+import { and, greater, less, where } from '../ops/comparison.ts';
 import { gather, range } from '../ops/indexing.ts';
 import { concat } from '../ops/layout.ts';
 import type { fusedMatmul } from '../ops/matrix.ts';
-import { reduceMax } from '../ops/reduction.ts';
 import { dimensionSize, expand, reshape, sum } from '../ops/shape.ts';
-import { softmax } from '../ops/softmax.ts';
+import { normalSoftmax } from './normal-softmax.ts';
 import { matmulOf, type OperatorSet } from './variant.ts';
 
 /**
@@ -76,27 +75,6 @@ export function layoutMask(layout: TokenLayout, window?: number | undefined): Va
   const seen = window === undefined ? visible : and(visible, near());
   const mask = where(seen, graph.constant(0), graph.constant(-1e30));
   return reshape(mask, [rows, 1, 1, length, length]);
-}
-
-/** Logarithm of the smallest probability, as a share of its row's largest. */
-const leastShare = -40;
-
-/**
- * `softmax(scores + mask)`.
- *
- * On processors, probabilities are at least e⁻⁴⁰ of the largest in their row, which vanishes beside 1 in sums. Intel's
- * processors take some hundred cycles for each subnormal number.
- *
- * @param scores - `[rows, groups, perGroup · time, keys]`
- * @param mask - `[rows, 1, 1, time, keys]`
- */
-export function maskedSoftmax(scores: Value, mask: Value, ops: OperatorSet = 'fused'): Value {
-  const [rows, groups, , keys] = scores.shape as Shape;
-  const apart = reshape(scores, [rows!, groups!, -1, mask.shape[3]!, keys!]);
-  const masked = reshape(add(apart, mask), scores.shape);
-  if (ops !== 'fused') return softmax(masked);
-  const least = add(reduceMax(masked, { axes: -1 }), leastShare);
-  return softmax(max(masked, reshape(least, [...least.shape, 1])));
 }
 
 /** Moves heads between tokens and the rectangle. Both ways copy every head once. */
@@ -181,13 +159,15 @@ export function packedAttention(
   const multiply = matmulOf(options.ops);
   const [rows, , , length] = mask.shape as [Dimension, 1, 1, Dimension];
   const grouped: Shape = [rows, groups, productDimension([heads / groups, length]), size];
+  const masked = (scores: Value) =>
+    reshape(add(reshape(scores, [rows, groups, heads / groups, length, length]), mask), scores.shape);
   let kept: { q: Value; k: Value; v: Value; probabilities: Value };
   const [y] = customGradient(
     [query, key, value],
     () => {
       const [q, k, v] = [reshape(queries.toRows(query), grouped), keys.toRows(key), keys.toRows(value)];
-      const scores = multiply(q, k, { transposeB: 'yes', alpha: scale });
-      const probabilities = maskedSoftmax(scores, mask, options.ops);
+      const scores = masked(multiply(q, k, { transposeB: 'yes', alpha: scale }));
+      const probabilities = normalSoftmax(scores, options.ops);
       kept = { q, k, v, probabilities };
       return [queries.toTokens(reshape(multiply(probabilities, v), [rows, heads, length, size]))];
     },
