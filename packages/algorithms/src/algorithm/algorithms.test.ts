@@ -71,6 +71,18 @@ describe.each(Object.entries(algorithms))('%s', (name, make) => {
     expect(await run()).toEqual(first);
   });
 
+  it('samples other responses with another seed, unless the rollout has its own', async () => {
+    const rewardsOf = async (options: AlgorithmOptions) => {
+      const { history } = await make(setUp(), options).train({ iterations: 2, print: 'none' });
+      return history.map((metrics) => metrics['reward/mean']);
+    };
+    const first = await rewardsOf({ seed: '1' });
+    expect(await rewardsOf({ seed: '1' })).toEqual(first);
+    expect(await rewardsOf({ seed: '2' })).not.toEqual(first);
+    const rollout = { ...short.rollout, seed: '1' };
+    expect((await rewardsOf({ seed: '2', rollout }))[0]).toBe(first[0]);
+  });
+
   it('begins its errors with its name, and refuses what it does not know', () => {
     const { tasks, ...without } = setUp();
     expect(() => make(without as Setup)).toThrow(

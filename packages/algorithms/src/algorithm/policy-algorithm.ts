@@ -244,14 +244,15 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     plan: AlgorithmPlan<Metadata>,
   ) {
     const { name, estimator, options } = plan;
-    const { rollout } = options;
-    if (hasOwnCollector(dependencies) && rollout !== undefined) {
+    if (hasOwnCollector(dependencies) && options.rollout !== undefined) {
       throw new ArgumentError(
         `${name}: \`rollout\` has no effect on \`rollouts\`; give its options to that collector`,
       );
     }
     requireValid(dependencies, plan);
     requireOnePolicy(name, dependencies);
+    const { seed } = options;
+    const rollout = seed === undefined ? options.rollout : { seed, ...options.rollout };
     this.#estimator = estimator?.() ?? groupRelativeEstimator(options.advantage);
     this.#manager = isCollected(dependencies) ? undefined : managerOf(dependencies, rollout);
     this.#collector = isCollected(dependencies) ? collectorOf(name, dependencies, rollout) : this.#manager!;

@@ -18,7 +18,7 @@ import {
 } from './option-groups.ts';
 
 const rlShape = {
-  /** Names the random streams that shuffle minibatches and draw tokens. Default `'rl'`. */
+  /** Names the random streams of updates: shuffled minibatches, tokens drawn. In an algorithm class also those of `rollout`, unless `rollout.seed` is set. Default `'rl'`. */
   seed: z.string().default('rl'),
   /** Total iterations. A resumed run counts the ones already done. Default 100. */
   iterations: z.int().min(1).default(100),
