@@ -98,6 +98,12 @@ describe('tasksFrom', () => {
       { id: 'k', prompt: 'a', metadata: { prompt: 'no', gold: { text: ['b', 'c'] }, answer: 'c' } },
     ],
     [
+      'a pair, by the names of its roles',
+      { q: 'a', good: 'b', bad: { text: 'c' } },
+      { prompt: 'q', chosen: 'good', rejected: 'bad.text' },
+      { id: '1', prompt: 'a', metadata: { good: 'b', bad: { text: 'c' }, chosen: 'b', rejected: 'c' } },
+    ],
+    [
       'columns of null, as Parquet has them',
       { prompt: null, question: 'a', answer: 'b', id: null },
       undefined,

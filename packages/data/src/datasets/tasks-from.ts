@@ -26,8 +26,8 @@ export interface TasksFromOptions<Metadata> {
  *
  *     const tasks = await tasksFrom(await loadDataset('train.jsonl'), { metadata: z.object({ answer: z.string() }) });
  *
- * Prompt, id and answer are in the columns that {@link columnsOf} recognises. All other columns become the metadata, and the answer
- * is `metadata.answer`, whatever its column is called. Calls of tools in it are `metadata.toolCalls`, and the tools that were offered are
+ * Prompt, id and answer are in the columns that {@link columnsOf} recognises. All other columns become the metadata. The answer is
+ * `metadata.answer`, and a pair is `metadata.chosen` and `metadata.rejected`, whatever their columns are called. Calls of tools in it are `metadata.toolCalls`, and the tools that were offered are
  * `metadata.tools`. The fields of a column `metadata` come last. A row without an id gets its number.
  *
  * @throws FormatError naming the row without a prompt, with metadata that do not fit, or with an id that was there before.
@@ -108,6 +108,8 @@ function metadataOf(entry: DatasetEntry<object>, columns: DatasetColumns): unkno
   if (tools !== undefined) delete rest[columns.tools!];
   const found = {
     answer: answer === undefined ? last?.content : cellOf(entry.row, answer),
+    chosen: columns.chosen && cellOf(entry.row, columns.chosen),
+    rejected: columns.rejected && cellOf(entry.row, columns.rejected),
     toolCalls: last?.tool_calls,
     tools,
   };

@@ -40,7 +40,10 @@ const tiny = (): RunConfig => ({
 describe('mode dpo', () => {
   it.each([
     [{ prompt: '1+1=', chosen: '2', answer: '2' }, /: expected a preferred answer .*; correct rejected$/],
-    [{ prompt: '1+1=', answer: '2' }, /: expected columns chosen and rejected/],
+    [
+      { prompt: '1+1=', good: '2' },
+      /: expected columns chosen and rejected, .*, got good; name them under data.fields, /,
+    ],
   ])('names the file and the row that holds no pair: %j', async (row, message) => {
     const path = join(directory, 'torn.jsonl');
     await writeFile(path, JSON.stringify(row));
@@ -49,7 +52,10 @@ describe('mode dpo', () => {
     await expect(run).rejects.toThrow(message);
   });
 
-  it('learns from pairs of a file and goes on after a stop', async () => {
+  it('learns from pairs of a file whose columns are named, and goes on after a stop', async () => {
+    const named = join(directory, 'named.jsonl');
+    const text = (await readFile(data, 'utf8')).replaceAll('chosen', 'good').replaceAll('rejected', 'bad');
+    await writeFile(named, text);
     const output = join(directory, 'run');
     const controller = new AbortController();
     const stopping = new Writable({
@@ -58,7 +64,8 @@ describe('mode dpo', () => {
         done();
       },
     });
-    const config = { ...tiny(), output };
+    const fields = { chosen: 'good', rejected: 'bad' };
+    const config = { ...tiny(), data: { path: named, fields }, output };
     const stopped = await trainRun(config, { stream: stopping, signal: controller.signal });
     expect(stopped).toMatchObject({ status: 'stopped', mode: 'dpo' });
     const result = await trainRun(config, { stream });

@@ -12,8 +12,9 @@ export function preferenceOf(row: RunRow): Preference {
   const { data, error } = pairSchema.safeParse(metadata);
   if (data !== undefined) return { prompt, ...data, ...(tools && { tools }) };
   if (!('chosen' in metadata || 'rejected' in metadata)) {
+    const columns = Object.entries(metadata).flatMap(([name, value]) => (value === undefined ? [] : [name]));
     throw new FormatError(
-      `trainRun: ${placeOf(row)}: expected columns chosen and rejected, which preferences are read from, got ${Object.keys(metadata).join(', ') || 'none but the prompt'}; ` +
+      `trainRun: ${placeOf(row)}: expected columns chosen and rejected, which preferences are read from, got ${columns.join(', ') || 'none but the prompt'}; ` +
         'name them under data.fields, or choose another mode',
     );
   }
