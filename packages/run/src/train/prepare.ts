@@ -9,7 +9,7 @@ import type { AnswerMetadata } from '../config/stock-rewards.ts';
 import { loadRows } from './data/load-rows.ts';
 import { preferenceOf } from './data/preference-of.ts';
 import { placeOf, type RunRow } from './data/rows.ts';
-import { type RunRows, splitRows } from './data/split-rows.ts';
+import { type RunRows, splitRows, withoutRepeats } from './data/split-rows.ts';
 import {
   createEnvironment,
   createRewards,
@@ -143,9 +143,11 @@ async function rowsOf(
   const heldOut = evaluation === 'none' || own.length > 0 || isCorpus ? 0 : evaluation.heldOut;
   const imitated = stages.length > 1 && shown.length === 0 ? sft?.rows : undefined;
   const split = splitRows(rows, { heldOut, imitated, seed });
-  const learned = shown.length > 0 ? shown : split.imitated;
+  const others = withoutRepeats(shown, split.heldOut);
+  const learned = shown.length > 0 ? others.train : split.imitated;
   const kept = stages.length > 1 && imitated !== undefined ? learned : learned.slice(0, sft?.rows);
-  return { ...split, imitated: kept, heldOut: own.length > 0 ? own : split.heldOut };
+  const repeated = (split.repeated ?? 0) + others.repeated;
+  return { ...split, imitated: kept, heldOut: own.length > 0 ? own : split.heldOut, repeated };
 }
 
 /** What the rollout would refuse once its stage begins, which may be hours later. */

@@ -189,6 +189,7 @@ function headline({ prepared, engine }: OpenRun): string {
     mode === 'sft' && rows.heldOut.length === 0 && rows.imitated.some(({ isCorpus }) => isCorpus)
       ? 'none held out, because texts have no answer'
       : `${rows.heldOut.length} held out`,
+    ...(rows.repeated ? [`${rows.repeated} left out because they repeat a held-out question`] : []),
   ];
   return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${engine.threads} threads.`;
 }

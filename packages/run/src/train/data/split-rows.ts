@@ -7,6 +7,8 @@ export interface RunRows {
   readonly imitated: readonly RunRow[];
   readonly practised: readonly RunRow[];
   readonly heldOut: readonly RunRow[];
+  /** Number of rows that were left out because they repeat one that is held out. */
+  readonly repeated?: number | undefined;
 }
 
 /** How rows are dealt. */
@@ -33,7 +35,8 @@ export function splitRows(rows: readonly RunRow[], { heldOut, imitated, seed }: 
       ? { train: rows, heldOut: [] }
       : splitTasks(rows as readonly Required<RunRow>[], { fraction: count / rows.length, seed });
   const rowsOf = (tasks: readonly { readonly id: string }[]) => tasks.map(({ id }) => byId.get(id)!);
-  const train = rowsOf(split.train);
+  const heldOutRows = rowsOf(split.heldOut);
+  const { train, repeated } = withoutRepeats(rowsOf(split.train), heldOutRows);
   if (imitated !== undefined && imitated >= train.length) {
     throw new ArgumentError(
       `trainRun: sft.rows is ${imitated} and the data has ${train.length} rows that are not held out, so none is left to practise on; lower it`,
@@ -42,6 +45,26 @@ export function splitRows(rows: readonly RunRow[], { heldOut, imitated, seed }: 
   return {
     imitated: imitated === undefined ? train : train.slice(0, imitated),
     practised: imitated === undefined ? train : train.slice(imitated),
-    heldOut: rowsOf(split.heldOut),
+    ...{ heldOut: heldOutRows, repeated },
   };
+}
+
+/** Rows that are not in `heldOut` under another id. All of them if each is: then there is only one question. */
+export function withoutRepeats(
+  rows: readonly RunRow[],
+  heldOut: readonly RunRow[],
+): { readonly train: readonly RunRow[]; readonly repeated: number } {
+  const known = new Set(heldOut.map(questionOf));
+  const others = known.size === 0 ? rows : rows.filter((row) => !known.has(questionOf(row)));
+  const train = others.length === 0 ? rows : others;
+  return { train, repeated: rows.length - train.length };
+}
+
+/** Text that equal questions share. Made tasks, such as games, may ask the same of different worlds. */
+function questionOf({ prompt, metadata, source }: RunRow): string {
+  try {
+    return JSON.stringify(source === undefined ? [prompt, metadata] : prompt);
+  } catch {
+    return JSON.stringify(prompt); // Metadata of a program may hold what JSON cannot.
+  }
 }

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { RunRow } from './rows.ts';
+import { splitRows } from './split-rows.ts';
+
+const deal = (rows: readonly RunRow[], imitated?: number) =>
+  splitRows(rows, { heldOut: 5, imitated, seed: '0' });
+const row = (index: number, prompt: string, source: string | undefined, answer = 'a'): RunRow => ({
+  ...{ id: String(index), prompt, metadata: { answer } },
+  ...(source !== undefined && { source }),
+});
+
+describe('splitRows', () => {
+  it('leaves out rows of a file that repeat a held-out question, also with another answer', () => {
+    const rows = Array.from({ length: 60 }, (_, k) => row(k, `question ${k % 20}`, 'rows.jsonl', String(k)));
+    const { imitated, practised, heldOut, repeated = 0 } = deal(rows, 10);
+    const asked = new Set(heldOut.map(({ prompt }) => prompt));
+    expect([...imitated, ...practised].filter(({ prompt }) => asked.has(prompt))).toEqual([]);
+    expect(repeated).toBeGreaterThanOrEqual(5);
+    expect(imitated.length + practised.length + heldOut.length + repeated).toBe(60);
+  });
+
+  it('tells made tasks apart by what graders know', () => {
+    const rows = Array.from({ length: 20 }, (_, k) => row(k, 'Play!', undefined, String(k)));
+    expect(deal(rows)).toMatchObject({ repeated: 0, practised: { length: 15 } });
+    const twice = [...rows, ...rows.map(({ id, ...same }) => ({ id: `again ${id}`, ...same }))];
+    expect(deal(twice).repeated).toBeGreaterThan(0);
+  });
+
+  it('keeps all rows if there is only one question', () => {
+    const rows = Array.from({ length: 20 }, (_, k) => row(k, 'Tell a story.', 'rows.jsonl'));
+    expect(deal(rows)).toMatchObject({ repeated: 0, practised: { length: 15 }, heldOut: { length: 5 } });
+  });
+});
