@@ -192,8 +192,7 @@ export class RewardQualityAssessor {
       tasks: given.tasks ?? responses.map((_, at) => `${batches}/${at}`),
       iteration: given.iteration ?? batches,
       ...{ quality, histories, windows: this.#rewards, judged: Object.keys(rewards).filter(isJudged) },
-      statistics: this.#statistics(),
-      recent: isDiverse ? this.#responses : undefined,
+      ...{ statistics: this.#statistics(), recent: isDiverse ? this.#responses : undefined },
     };
   }
 

@@ -54,9 +54,8 @@ function varianceCollapse(
   if (!(cv < alertThresholds.varianceCollapse)) return [];
   const numbers = `CV=${fixed(cv, 4)}, std=${fixed(std, 4)}, mean=${fixed(mean, 4)}`;
   const message = `Reward '${component}' variance collapsed: ${numbers}`;
-  return [
-    { rule: 'variance_collapse', severity: 'critical', message, evidence: { cv, std, mean }, component },
-  ];
+  const evidence = { cv, std, mean };
+  return [{ rule: 'variance_collapse', severity: 'critical', message, evidence, component }];
 }
 
 /** Format gaming, repetition and loss of diversity. */
@@ -68,11 +67,10 @@ function contentPathologies(
   const gaming = quality.shareOfFormatted(quality.gaming.length);
   if (gaming > alertThresholds.formatGaming) {
     const message = `Suspected format gaming: ${percent(gaming)} of formatted responses have low-quality content`;
-    const counts = { gaming_count: quality.gaming.length, total_formatted: quality.formatted.length };
+    const { gaming: responses, formatted } = quality;
+    const counts = { gaming_count: responses.length, total_formatted: formatted.length };
     const evidence = { gaming_rate: gaming, ...counts };
-    found.push({
-      ...{ rule: 'format_gaming', severity: 'critical', message, evidence, responses: quality.gaming },
-    });
+    found.push({ rule: 'format_gaming', severity: 'critical', message, evidence, responses });
   }
   const repetition = quality.mean((one) => one.repetition);
   if (repetition > alertThresholds.repetition) {
@@ -90,19 +88,25 @@ function contentPathologies(
   return found;
 }
 
+/** One finding for all spikes of a component, the widest first. TunRex has one for each. */
 function rewardSpikes(
   component: string,
   { rewards, histories }: MeasuredBatch,
-  { alertThresholds }: ResolvedAssessorOptions,
+  { alertThresholds, conventions }: ResolvedAssessorOptions,
 ): BatchFinding[] {
   const { center, deviation, low, high } = histories.get(component)!;
-  return rewards[component]!.flatMap((value, index): BatchFinding[] => {
+  const spikes = rewards[component]!.flatMap((value, index) => {
     if (value === null || !Number.isFinite(value) || (value >= low && value <= high)) return [];
     const score = Math.abs(value - center) / deviation;
-    if (score <= alertThresholds.rewardSpikeStd) return [];
-    const message = `Unusual reward spike in '${component}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`;
+    return score > alertThresholds.rewardSpikeStd ? [{ value, score, index }] : [];
+  });
+  const told = conventions === 'tunrex' ? spikes : spikes.sort((a, b) => b.score - a.score).slice(0, 1);
+  return told.map(({ value, score, index }): BatchFinding => {
     const evidence = { value, z_score: score, mean: center, std: deviation };
-    return [{ rule: 'reward_spike', severity: 'medium', message, evidence, component, responses: [index] }];
+    const responses = conventions === 'tunrex' ? [index] : spikes.map((spike) => spike.index);
+    const more = responses.length > 1 ? `, and ${responses.length - 1} more` : '';
+    const message = `Unusual reward spike in '${component}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}${more}`;
+    return { rule: 'reward_spike', severity: 'medium', message, evidence, component, responses };
   });
 }
 

@@ -47,8 +47,7 @@ export function withSamples(
       ...{ response, prompt: promptText(task.prompt), components },
       reward: Number.isFinite(reward) ? reward : null,
     })),
-    phrases,
-    responsesSeen,
+    ...{ phrases, responsesSeen },
     ...finding,
     message: `${finding.message}${shared === '' ? '' : `. Only they share ${shared}`}`,
   };
