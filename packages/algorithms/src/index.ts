@@ -46,16 +46,20 @@ export type {
   EntropyControlOptions,
   FailureBudgetOptions,
   KlControlOptions,
+  ReferenceUpdateOptions,
   ResolvedCriticOptions,
   ResolvedEntropyControlOptions,
   ResolvedFailureBudgetOptions,
   ResolvedKlControlOptions,
+  ResolvedReferenceUpdateOptions,
   ResolvedRewardClipOptions,
   ResolvedRewardKlOptions,
   ResolvedRlLossOptions,
+  ResolvedTokenSelectionOptions,
   RewardClipOptions,
   RewardKlOptions,
   RlLossOptions,
+  TokenSelectionOptions,
 } from './loop/option-groups.ts';
 export { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './loop/options.ts';
 export {

@@ -4,7 +4,13 @@ export {
   type PreferenceTerm,
   preferenceLossNames,
 } from './preference/loss-options.ts';
-export { type PreferenceOptions, preferenceSchema, resolvePreferenceOptions } from './preference/options.ts';
+export {
+  type PreferenceLoss,
+  type PreferenceOptions,
+  type PreferenceReferenceUpdate,
+  preferenceSchema,
+  resolvePreferenceOptions,
+} from './preference/options.ts';
 export type { PairInputs, PreferenceDivergence } from './preference/pair-losses.ts';
 export { type PairRewards, pairRewards } from './preference/pair-rewards.ts';
 export { pairLoss, type SingleInputs, singleLoss } from './preference/preference-losses.ts';

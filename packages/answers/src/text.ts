@@ -1,5 +1,5 @@
 /** White space, words and digits as Python has them. */
-import { whiteSpaceTable } from './white-space.ts';
+import { trimmed, whiteSpaceTable } from './white-space.ts';
 
 export { tagName } from './extract/extract-tag.ts';
 export { pairReader } from './extract/xml-fields.ts';
@@ -40,4 +40,20 @@ export function decimalDigit(digit: string): string {
   let before = 0;
   while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
   return String(before % 10);
+}
+
+/**
+ * A float as Python's `float` reads it, decimal digits of any script, `1_000`, `inf` and `nan` included; `undefined` for anything
+ * else.
+ */
+export function readFloat(text: string): number | undefined {
+  if (text.length > 400) return;
+  const plain = trimmed(text)
+    .replaceAll(/\p{Nd}/gu, decimalDigit)
+    .replaceAll(/(?<=\d)_(?=\d)/g, '');
+  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)) return Number(plain);
+  const [, sign, name] = /^([+-]?)(inf(?:inity)?|nan)$/i.exec(plain) ?? [];
+  if (name === undefined) return;
+  if (name.toLowerCase() === 'nan') return Number.NaN;
+  return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

@@ -5,7 +5,7 @@ import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 import { backendNames } from './optimizer/foreign-names.ts';
 import { maxGradientNormSchema, optimizerSchema } from './optimizer/options.ts';
-import { scheduleSchema } from './optimizer/schedule.ts';
+import { namedScheduleSchema } from './optimizer/schedule.ts';
 
 const given = <Type>(what: string, member?: string) =>
   z.custom<Type>(
@@ -100,7 +100,7 @@ const schema = z.strictObject({
   /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
   /** How the learning rate changes over updates. Default constant. */
-  schedule: scheduleSchema.prefault({ kind: 'constant' }),
+  schedule: namedScheduleSchema.prefault({ kind: 'constant' }),
   /** Optimizer of the weights. Default: AdamW without weight decay. */
   optimizer: optimizerSchema.prefault({}),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */

@@ -26,6 +26,13 @@ export {
   type SgdStep,
   sgd,
 } from './optimizer/optimizer.ts';
-export type { Adamw, Optimizer, OptimizerKind, OptimizerOf, OptimizerOptions } from './optimizer/options.ts';
+export type {
+  Adamw,
+  AdamwOptions,
+  Optimizer,
+  OptimizerKind,
+  OptimizerOf,
+  OptimizerOptions,
+} from './optimizer/options.ts';
 export { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from './optimizer/schedule.ts';
 export { readValueHead } from './weights/read-value-head.ts';

@@ -2,7 +2,7 @@
 export * from './verification/apply-verifiers.ts';
 export * from './verification/create-pipeline.ts';
 export * from './verification/pipeline.ts';
-export type { TextJudge } from './verification/text-judge.ts';
+export type { TextJudge, VerdictThresholdOptions } from './verification/text-judge.ts';
 export {
   TextVerifier,
   type VerificationContext,

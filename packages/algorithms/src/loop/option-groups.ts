@@ -67,8 +67,7 @@ export const criticSchema: NamedSchema<CriticOptions, ResolvedCriticOptions> = c
 
 const share = z.number().min(0).max(1);
 
-/** Chooses the tokens that an update trains. */
-export const selectionSchema = z.discriminatedUnion('method', [
+const selections = z.discriminatedUnion('method', [
   z.strictObject({
     /** Does nothing. */
     method: z.literal('none'),
@@ -97,8 +96,16 @@ export const selectionSchema = z.discriminatedUnion('method', [
   }),
 ]);
 
-/** Moves the reference policy during a run. */
-export const referenceUpdateSchema = z.discriminatedUnion('method', [
+/** Chooses the tokens that an update trains. */
+export type TokenSelectionOptions = z.input<typeof selections>;
+
+/** {@link TokenSelectionOptions} with every default filled in. */
+export type ResolvedTokenSelectionOptions = z.output<typeof selections>;
+
+/** Schema of {@link TokenSelectionOptions}. */
+export const selectionSchema: NamedSchema<TokenSelectionOptions, ResolvedTokenSelectionOptions> = selections;
+
+const referenceUpdates = z.discriminatedUnion('method', [
   z.strictObject({
     /** Does nothing. */
     method: z.literal('none'),
@@ -118,6 +125,16 @@ export const referenceUpdateSchema = z.discriminatedUnion('method', [
     everyIterations: z.int().min(1).default(1),
   }),
 ]);
+
+/** Moves the reference policy during a run. */
+export type ReferenceUpdateOptions = z.input<typeof referenceUpdates>;
+
+/** {@link ReferenceUpdateOptions} with every default filled in. */
+export type ResolvedReferenceUpdateOptions = z.output<typeof referenceUpdates>;
+
+/** Schema of {@link ReferenceUpdateOptions}. */
+export const referenceUpdateSchema: NamedSchema<ReferenceUpdateOptions, ResolvedReferenceUpdateOptions> =
+  referenceUpdates;
 
 const failureBudgetFields = z.strictObject({
   /**

@@ -1,4 +1,4 @@
-import { parseOptions, withForeignNames } from '@rlp/core';
+import { type NamedSchema, parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { maxLengthSchema } from '../supervised/max-length.ts';
 import { hasOneLength, oneLength, updateShape } from '../supervised/update-options.ts';
@@ -6,8 +6,10 @@ import { passNames } from '../training/foreign-names.ts';
 import {
   isSingle,
   type PreferenceLossName,
+  type PreferenceTerm,
   preferenceLossNames,
   preferenceTermSchema,
+  type ResolvedTerm,
 } from './loss-options.ts';
 
 const named = z.enum(preferenceLossNames as [PreferenceLossName, ...PreferenceLossName[]]);
@@ -29,36 +31,45 @@ export const passShape = {
   maxLength: maxLengthSchema.optional(),
 };
 
+/** Name of a loss, a term with options, or several terms that are added. */
+export type PreferenceLoss = PreferenceLossName | PreferenceTerm | (PreferenceLossName | PreferenceTerm)[];
+
+const lossSchema: NamedSchema<PreferenceLoss, ResolvedTerm[]> = z
+  .union([z.array(term).min(1), term.transform((one) => [one])])
+  .refine((terms) => terms.every(isSingle) || !terms.some(isSingle), {
+    message: 'must not add losses over pairs and losses over single sequences',
+  });
+
+const referenceMoves = z.discriminatedUnion('method', [
+  z.strictObject({
+    /** Does nothing. */
+    method: z.literal('none'),
+  }),
+  z.strictObject({
+    /** Moves the reference policy towards the policy, or copies it with `decay` 0. */
+    method: z.literal('ema'),
+    /** Share of the reference policy that stays, 0 to 1. */
+    decay: z.number().min(0).max(1),
+    /** Updates between two moves. */
+    everyUpdates: z.int().min(1),
+  }),
+]);
+
+/** Moves the reference policy during a run. */
+export type PreferenceReferenceUpdate = z.input<typeof referenceMoves>;
+
+const referenceSchema: NamedSchema<PreferenceReferenceUpdate, PreferenceReferenceUpdate> = referenceMoves;
+
 const schema = z
   .strictObject({
     /** Names the random streams that shuffle the data. Default `'preference'`. */
     seed: z.string().default('preference'),
     /** Name of a loss, a term with options, or several terms that are added. Default `'sigmoid'`, which is DPO. */
-    loss: z
-      .union([z.array(term).min(1), term.transform((one) => [one])])
-      .prefault('sigmoid')
-      .refine((terms) => terms.every(isSingle) || !terms.some(isSingle), {
-        message: 'must not add losses over pairs and losses over single sequences',
-      }),
+    loss: lossSchema.prefault('sigmoid'),
     /** Factor of the log-probabilities beyond the length of the shorter completion, from 0 to 1 (LD-DPO). Default 1. */
     lengthDiscount: z.number().min(0).max(1).default(1),
     /** Moves the reference policy during the run (TR-DPO). Default `{ method: 'none' }`. */
-    referenceUpdate: z
-      .discriminatedUnion('method', [
-        z.strictObject({
-          /** Does nothing. */
-          method: z.literal('none'),
-        }),
-        z.strictObject({
-          /** Moves the reference policy towards the policy, or copies it with `decay` 0. */
-          method: z.literal('ema'),
-          /** Share of the reference policy that stays, 0 to 1. */
-          decay: z.number().min(0).max(1),
-          /** Updates between two moves. */
-          everyUpdates: z.int().min(1),
-        }),
-      ])
-      .prefault({ method: 'none' }),
+    referenceUpdate: referenceSchema.prefault({ method: 'none' }),
     ...passShape,
   })
   .refine(hasOneLength, oneLength);

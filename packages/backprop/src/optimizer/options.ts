@@ -1,3 +1,4 @@
+import type { NamedSchema } from '@rlp/core';
 import * as z from 'zod';
 
 const decaying = {
@@ -16,17 +17,15 @@ const adamShape = {
   epsilon: z.number().positive().default(1e-8),
 };
 
-/** Schema of AdamW, which every backend has. */
-export const adamwSchema = z.strictObject({
+const adamwFields = z.strictObject({
   /** Adam with decoupled weight decay. Default `'adamw'`. */
   kind: z.literal('adamw').optional(),
   ...adamShape,
   ...decaying,
 });
 
-/** Schema of {@link OptimizerOptions}. */
-export const optimizerSchema = z.discriminatedUnion('kind', [
-  adamwSchema,
+const optimizers = z.discriminatedUnion('kind', [
+  adamwFields,
   z.strictObject({
     /**
      * AdamW that keeps its moments in 8 bits, in blocks of 256 that share a scale: 2 bytes per weight instead of 8. Parameters of
@@ -97,16 +96,25 @@ export const optimizerSchema = z.discriminatedUnion('kind', [
 ]);
 
 /** Optimizer of a training backend, and its options. */
-export type OptimizerOptions = z.input<typeof optimizerSchema>;
+export type OptimizerOptions = z.input<typeof optimizers>;
 
 /** {@link OptimizerOptions} with every default filled in. */
-export type Optimizer = z.output<typeof optimizerSchema>;
+export type Optimizer = z.output<typeof optimizers>;
+
+/** Schema of {@link OptimizerOptions}. */
+export const optimizerSchema: NamedSchema<OptimizerOptions, Optimizer> = optimizers;
 
 /** Options of one kind of optimizer, with every default filled in. */
 export type OptimizerOf<Kind extends OptimizerKind> = Extract<Optimizer, { readonly kind: Kind }>;
 
-/** {@link OptimizerOptions} of AdamW with every default filled in. */
-export type Adamw = z.output<typeof adamwSchema>;
+/** Options of AdamW. */
+export interface AdamwOptions extends z.input<typeof adamwFields> {}
+
+/** {@link AdamwOptions} with every default filled in. */
+export interface Adamw extends z.output<typeof adamwFields> {}
+
+/** Schema of AdamW, which every backend has. */
+export const adamwSchema: NamedSchema<AdamwOptions, Adamw> = adamwFields;
 
 /** Name of an optimizer. */
 export type OptimizerKind = NonNullable<Optimizer['kind']>;

@@ -1,3 +1,4 @@
+import type { NamedSchema } from '@rlp/core';
 import * as z from 'zod';
 
 const start = {
@@ -85,6 +86,9 @@ export type ScheduleOptions = z.input<typeof scheduleSchema>;
 
 /** {@link ScheduleOptions} with every default filled in. */
 export type Schedule = z.output<typeof scheduleSchema>;
+
+/** {@link scheduleSchema}, whose options have a name. */
+export const namedScheduleSchema: NamedSchema<ScheduleOptions, Schedule> = scheduleSchema.clone();
 
 /**
  * Factor of the base learning rate after `made` updates.

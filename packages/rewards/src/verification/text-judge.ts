@@ -1,8 +1,8 @@
 import type { VerificationReport } from '@rlp/core';
-import { callback } from '@rlp/core';
+import { callback, type NamedSchema } from '@rlp/core';
 import * as z from 'zod';
 import { TextVerifier, type VerificationContext, verifierLimitsSchema } from './text-verifier.ts';
-import { scoreReport } from './verdict.ts';
+import { defaultThresholds, scoreReport, type VerdictThresholds } from './verdict.ts';
 
 /**
  * Your judge in place of our model. It returns how good a response is, from 0 to 1. If it throws or returns anything else, the
@@ -13,16 +13,22 @@ export type TextJudge = (
   context: VerificationContext,
 ) => number | Promise<number>;
 
-/** Schema of the lowest scores that pass and warn. */
-export const thresholdsSchema = z
+const thresholds = z
   .strictObject({
     /** Lowest score that passes. Default 0.7. */
     pass: z.number().min(0).max(1).default(0.7),
     /** Lowest score that warns. Default 0.5. */
     warning: z.number().min(0).max(1).default(0.5),
   })
-  .refine(({ pass, warning }) => pass >= warning, { path: ['pass'], message: 'must be at least warning' })
-  .default({ pass: 0.7, warning: 0.5 });
+  .refine(({ pass, warning }) => pass >= warning, { path: ['pass'], message: 'must be at least warning' });
+
+/** Lowest scores that pass and warn. */
+export interface VerdictThresholdOptions extends z.input<typeof thresholds> {}
+
+/** Schema of {@link VerdictThresholdOptions}. */
+export const thresholdsSchema = (
+  thresholds as NamedSchema<VerdictThresholdOptions, VerdictThresholds>
+).default(defaultThresholds);
 
 /** Schema of the options of every {@link JudgedVerifier}. */
 export const judgedSchema = verifierLimitsSchema.extend({

@@ -1,5 +1,5 @@
 import { tagName } from '@rlp/answers';
-import { decimalDigit, trimmed } from '@rlp/answers/text';
+import { readFloat, trimmed } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { answerInLayout, reasoningTagsSchema } from '../format/match-format.ts';
@@ -94,20 +94,4 @@ export function checkNumbers<Metadata>({
     const run = start < 0 ? undefined : /[\p{Nd}.]+/u.exec(response.slice(start + opening.length))?.[0];
     return run !== undefined && expected !== undefined && readFloat(run) === expected ? reward : 0;
   };
-}
-
-/**
- * A float as Python's `float` reads it, decimal digits of any script, `1_000`, `inf` and `nan` included; `undefined` for anything
- * else.
- */
-function readFloat(text: string): number | undefined {
-  if (text.length > 400) return;
-  const plain = trimmed(text)
-    .replaceAll(/\p{Nd}/gu, decimalDigit)
-    .replaceAll(/(?<=\d)_(?=\d)/g, '');
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)) return Number(plain);
-  const [, sign, name] = /^([+-]?)(inf(?:inity)?|nan)$/i.exec(plain) ?? [];
-  if (name === undefined) return;
-  if (name.toLowerCase() === 'nan') return Number.NaN;
-  return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
