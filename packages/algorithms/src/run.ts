@@ -7,6 +7,7 @@ import {
   having,
   messageOf,
   parseOptions,
+  requireArguments,
 } from '@rlp/core';
 import {
   continueNumbered,
@@ -143,6 +144,7 @@ export async function loadRun<Kind extends RunPosition['kind']>(
 
 /** Gives the directory of a run back before the process ends, so that another process can continue the run. */
 export function closeRun(directory: string): Promise<void> {
+  requireArguments('closeRun', { directory: 'text' }, directory);
   return releaseDirectory(directory);
 }
 

@@ -1,10 +1,20 @@
-import { ArgumentError, type TensorOps } from '@rlp/core';
+import { ArgumentError, described, type TensorOps } from '@rlp/core';
 import { Arena } from './arena.ts';
 import * as binary from './binary.ts';
 import { expand, reduceInto } from './expansion.ts';
 import { broadcastShape, type Matrix, type Shape } from './matrix.ts';
 import * as select from './select.ts';
 import * as unary from './unary.ts';
+
+/** @throws ArgumentError for an operand that is not a matrix, such as a column that is missing. */
+function requireTensors(operation: string, ...operands: readonly (Variable | undefined)[]): void {
+  for (const operand of operands) {
+    if (ArrayBuffer.isView(operand?.data)) continue;
+    throw new ArgumentError(
+      `${operation}: expected a matrix, from data, variable or constant of a Tape, got ${described(operand)}`,
+    );
+  }
+}
 
 /** A matrix on a {@link Tape}. */
 export interface Variable extends Matrix {
@@ -39,14 +49,14 @@ export class Tape implements TensorOps<Variable> {
   readonly greater = this.#combining('greater', binary.greater);
   readonly greaterEqual = this.#combining('greaterEqual', binary.greaterEqual);
 
-  readonly neg = this.#applying(unary.neg);
-  readonly abs = this.#applying(unary.abs);
-  readonly square = this.#applying(unary.square);
-  readonly sqrt = this.#applying(unary.sqrt);
-  readonly exp = this.#applying(unary.exp);
-  readonly log = this.#applying(unary.log);
-  readonly sigmoid = this.#applying(unary.sigmoid);
-  readonly tanh = this.#applying(unary.tanh);
+  readonly neg = this.#applying('neg', unary.neg);
+  readonly abs = this.#applying('abs', unary.abs);
+  readonly square = this.#applying('square', unary.square);
+  readonly sqrt = this.#applying('sqrt', unary.sqrt);
+  readonly exp = this.#applying('exp', unary.exp);
+  readonly log = this.#applying('log', unary.log);
+  readonly sigmoid = this.#applying('sigmoid', unary.sigmoid);
+  readonly tanh = this.#applying('tanh', unary.tanh);
 
   /** @param arena - By default a new arena, so results stay valid. */
   constructor(arena: Arena = new Arena()) {
@@ -101,10 +111,11 @@ export class Tape implements TensorOps<Variable> {
   }
 
   clip(x: Variable, low: number, high: number): Variable {
-    return this.#applying(unary.clip(low, high))(x);
+    return this.#applying('clip', unary.clip(low, high))(x);
   }
 
   where(condition: Variable, a: Variable, b: Variable): Variable {
+    requireTensors('where', condition, a, b);
     const shape = broadcastShape('where', broadcastShape('where', condition, a), b);
     const [wide, first, second] = [condition, a, b].map((operand) => this.#expanded(operand, shape)) as [
       Variable,
@@ -120,6 +131,7 @@ export class Tape implements TensorOps<Variable> {
   }
 
   sum(x: Variable): Variable {
+    requireTensors('sum', x);
     this.#rowsMixed = 'yes';
     let total = 0;
     for (let index = 0; index < x.data.length; index++) total += x.data[index]!;
@@ -134,6 +146,7 @@ export class Tape implements TensorOps<Variable> {
   }
 
   rowSum(x: Variable): Variable {
+    requireTensors('rowSum', x);
     const { rows, columns, data } = x;
     const result = this.#result({ rows, columns: 1 }, x.tracked);
     for (let row = 0, at = 0; row < rows; row++) {
@@ -151,6 +164,7 @@ export class Tape implements TensorOps<Variable> {
   }
 
   rowMax(x: Variable): Variable {
+    requireTensors('rowMax', x);
     const { rows, columns, data } = x;
     const result = this.#result({ rows, columns: 1 }, x.tracked);
     for (let row = 0; row < rows; row++) {
@@ -163,12 +177,14 @@ export class Tape implements TensorOps<Variable> {
   }
 
   stopGradient(x: Variable): Variable {
+    requireTensors('stopGradient', x);
     return node(x, false);
   }
 
   /** The operation that a kernel of one operand is. */
-  #applying(kernel: unary.UnaryKernel): (x: Variable) => Variable {
+  #applying(operation: string, kernel: unary.UnaryKernel): (x: Variable) => Variable {
     return (x) => {
+      requireTensors(operation, x);
       const result = this.#result(x, x.tracked);
       kernel.forward(x.data, result.data);
       this.#record(result, (gradient) =>
@@ -181,6 +197,7 @@ export class Tape implements TensorOps<Variable> {
   /** The operation that a kernel of two operands is. */
   #combining(operation: string, kernel: binary.BinaryKernel): (a: Variable, b: Variable) => Variable {
     return (a, b) => {
+      requireTensors(operation, a, b);
       const shape = broadcastShape(operation, a, b);
       const [first, second] = [this.#expanded(a, shape), this.#expanded(b, shape)];
       const result = this.#result(shape, kernel.intoA !== undefined && (a.tracked || b.tracked));

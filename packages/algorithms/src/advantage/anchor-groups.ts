@@ -1,4 +1,4 @@
-import { ArgumentError, type NamedSchema, parseOptions } from '@rlp/core';
+import { ArgumentError, type NamedSchema, parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { sequenceRatio } from './sequence-ratio.ts';
 
@@ -36,6 +36,7 @@ export function anchorGroups(
   groups: readonly unknown[],
   options: AnchorOptions = {},
 ): number[] {
+  requireArguments('anchorGroups', { observations: 'list', groups: 'list' }, observations, groups);
   const { match, threshold, scalars } = parseOptions('anchorGroups', anchorSchema, options, 'AnchorOptions');
   if (groups.length !== observations.length) {
     throw new ArgumentError(

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions, type StepTrace } from '@rlp/core';
+import { ArgumentError, parseOptions, requireFields, type StepTrace } from '@rlp/core';
 import * as z from 'zod';
 import { requireFinite } from '../statistics/token-rows.ts';
 import { discountedReturns } from './discounted-returns.ts';
@@ -65,6 +65,11 @@ export interface GigpoResult {
  */
 export function gigpoAdvantages(inputs: GigpoInputs, options: GigpoOptions = {}): GigpoResult {
   const resolved = parseOptions('gigpoAdvantages', gigpoSchema, options, 'GigpoOptions');
+  requireFields(
+    'gigpoAdvantages',
+    { groups: 'list', trajectories: 'list', anchors: 'list', stepRewards: 'list', episodeScores: 'list' },
+    inputs,
+  );
   requireSteps(inputs);
   const { trajectories, anchors, groups, stepRewards } = inputs;
   const scale = resolved.scale === 'std' ? 'group-std' : 'none';

@@ -6,7 +6,9 @@
  * For batches with an id per row that names its group. Rows of a group need not be contiguous. Gather with it, compute per
  * group, and put the results back with {@link scatterGroups}.
  */
+import { requireArguments } from '@rlp/core';
 export function groupIndices(ids: readonly unknown[]): number[][] {
+  requireArguments('groupIndices', { ids: 'list' }, ids);
   const rows = new Map<unknown, number[]>();
   for (const [row, id] of ids.entries()) {
     const members = rows.get(id);
@@ -21,6 +23,7 @@ export function scatterGroups(
   indices: readonly (readonly number[])[],
   values: readonly ArrayLike<number>[],
 ): Float64Array {
+  requireArguments('scatterGroups', { indices: 'lists', values: 'lists' }, indices, values);
   let count = 0;
   for (const { length } of indices) count += length;
   const result = new Float64Array(count);

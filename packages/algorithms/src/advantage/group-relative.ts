@@ -1,4 +1,4 @@
-import { ArgumentError, type NamedSchema, parseOptions } from '@rlp/core';
+import { ArgumentError, type NamedSchema, parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { isUsable, requireList } from '../statistics/token-rows.ts';
 
@@ -68,8 +68,10 @@ export interface GroupLengths {
 export function groupRelativeAdvantages(
   groups: GroupRewards,
   options: GroupRelativeOptions = {},
-  { lengths }: GroupLengths = {},
+  rest: GroupLengths = {},
 ): number[][] {
+  requireArguments('groupRelativeAdvantages', { groups: 'list', lengths: 'object?' }, groups, rest);
+  const { lengths } = rest;
   const resolved = parseOptions(
     'groupRelativeAdvantages',
     groupRelativeSchema,
@@ -151,6 +153,7 @@ function weightedMean(rewards: readonly (number | null)[], lengths: readonly num
 
 /** Whether the scorable rewards of a group differ. A group without variance teaches nothing. */
 export function hasRewardVariance(rewards: readonly (number | null)[]): boolean {
+  requireArguments('hasRewardVariance', { rewards: 'list' }, rewards);
   const scored = scorable(rewards);
   return scored.some((reward) => reward !== scored[0]);
 }

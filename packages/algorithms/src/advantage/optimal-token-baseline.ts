@@ -1,5 +1,6 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { discountedReturns } from './discounted-returns.ts';
 import { groupIndices } from './group-indices.ts';
@@ -55,7 +56,14 @@ export function optimalTokenBaseline(
   options: OptimalTokenBaselineOptions = {},
 ): { readonly advantages: Float64Array[]; readonly returns: Float64Array[] } {
   const resolved = parseOptions('optimalTokenBaseline', schema, options, 'OptimalTokenBaselineOptions');
-  const { rewards, masks, groups, logprobs, squaredProbabilitySums, importanceWeights } = inputs;
+  const needed = ['rewards', 'masks', 'groups', 'logprobs', 'squaredProbabilitySums'] as const;
+  const { rewards, masks, groups, logprobs, squaredProbabilitySums, importanceWeights } = namedInputs(
+    'optimalTokenBaseline',
+    inputs,
+    needed,
+    ['importanceWeights'],
+  );
+  requireArguments('optimalTokenBaseline', { groups: 'list' }, groups);
   requireRows('optimalTokenBaseline', {
     rewards,
     masks,

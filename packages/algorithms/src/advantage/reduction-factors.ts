@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 import { type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 /**
@@ -18,8 +18,11 @@ import { type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 export function reductionFactors(
   masks: TokenRows,
   parts: readonly unknown[],
-  { length }: { /** Tokens of every part. Default: counted. */ readonly length?: number } = {},
+  options: { /** Tokens of every part. Default: counted. */ readonly length?: number } = {},
 ): Float64Array {
+  requireArguments('reductionFactors', { masks: 'lists', parts: 'list' }, masks, parts);
+  requireFields('reductionFactors', { length: 'number?' }, options);
+  const { length } = options;
   if (parts.length !== masks.length) {
     throw new ArgumentError(
       `reductionFactors: parts must have ${masks.length} entries, one per row, got ${parts.length}`,
@@ -40,6 +43,7 @@ export function reductionFactors(
  * @throws ArgumentError unless there is one factor per row.
  */
 export function scaledAdvantages(advantages: TokenRows, factors: ArrayLike<number>): Float64Array[] {
+  requireArguments('scaledAdvantages', { advantages: 'lists', factors: 'numbers' }, advantages, factors);
   if (factors.length !== advantages.length) {
     throw new ArgumentError(
       `scaledAdvantages: factors must have ${advantages.length} entries, one per row, got ${factors.length}`,

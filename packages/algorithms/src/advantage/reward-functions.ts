@@ -1,4 +1,4 @@
-import { normalizedSums, type RewardsPerFunction } from '@rlp/core';
+import { normalizedSums, type RewardsPerFunction, requireArguments } from '@rlp/core';
 import { whitened } from '../statistics/whitened.ts';
 import { type GroupRelativeOptions, type GroupRewards, groupRelativeAdvantages } from './group-relative.ts';
 
@@ -20,6 +20,13 @@ export function normalizedThenSummed(
   weights: readonly number[],
   options: GroupRelativeOptions = {},
 ): number[][] {
+  requireArguments(
+    'normalizedThenSummed',
+    { rewards: 'lists', weights: 'numbers', options: 'object?' },
+    rewards,
+    weights,
+    options,
+  );
   const sums = normalizedSums(rewards, weights, (groups) => groupRelativeAdvantages(groups, options));
   return standardizedOverBatch(sums, options.epsilon ?? 1e-6);
 }
@@ -31,6 +38,7 @@ export function normalizedThenSummed(
  * @throws ArgumentError for numbers that are not finite.
  */
 export function standardizedOverBatch(groups: GroupRewards, epsilon: number): number[][] {
+  requireArguments('standardizedOverBatch', { groups: 'lists', epsilon: 'number' }, groups, epsilon);
   const values = groups.map((group) => group.map((value) => value ?? 0));
   const masks = groups.map((group) => group.map((value) => (value === null ? 0 : 1)));
   return whitened(values, masks, { epsilon, epsilonPlacement: 'added' }).map((row) => [...row]);

@@ -7,7 +7,9 @@
  *
  * @see https://docs.python.org/3/library/difflib.html#difflib.SequenceMatcher.ratio
  */
+import { requireArguments } from '@rlp/core';
 export function sequenceRatio(a: string, b: string): number {
+  requireArguments('sequenceRatio', { a: 'text', b: 'text' }, a, b);
   const first = Array.from(a);
   const second = Array.from(b);
   const total = first.length + second.length;

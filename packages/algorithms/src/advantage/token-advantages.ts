@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { type DiscountedReturnOptions, discountedReturns } from './discounted-returns.ts';
@@ -8,6 +9,7 @@ import { type DiscountedReturnOptions, discountedReturns } from './discounted-re
  * @throws ArgumentError for advantages that are not finite or not one per row.
  */
 export function spreadOverTokens(advantages: ArrayLike<number>, masks: TokenRows): Float64Array[] {
+  requireArguments('spreadOverTokens', { advantages: 'numbers', masks: 'lists' }, advantages, masks);
   requireFinite('spreadOverTokens', 'advantages', advantages, masks.length);
   const result = zeroRows(masks);
   for (let b = 0; b < result.length; b++) {

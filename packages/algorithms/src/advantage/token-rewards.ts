@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
@@ -65,6 +65,7 @@ export function alignedTurnRewards(
   turns: readonly unknown[],
   rewards: readonly TurnReward[],
 ): (number | null)[] {
+  requireArguments('alignedTurnRewards', { turns: 'list', rewards: 'objects' }, turns, rewards);
   const byTurn = new Map(rewards.map(({ turn, reward }) => [turn, reward]));
   return turns.map((turn) => (turn === null ? null : (byTurn.get(turn) ?? null)));
 }

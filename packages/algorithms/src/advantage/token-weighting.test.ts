@@ -17,6 +17,9 @@ describe('entropyWeightedAdvantages', () => {
   it('refuses what is not finite', () => {
     expect(() => entropyWeightedAdvantages(1, [Number.NaN], { strength: 1 })).toThrow(/entropies\[0\]/);
     expect(() => entropyWeightedAdvantages(Number.NaN, [], { strength: 1 })).toThrow(
+      /advantage must be a number/,
+    );
+    expect(() => entropyWeightedAdvantages(Number.POSITIVE_INFINITY, [], { strength: 1 })).toThrow(
       /advantage and strength/,
     );
   });

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 
 /**
  * An advantage spread over tokens by their entropy: where the policy hesitated, it decides more.
@@ -13,8 +13,16 @@ import { ArgumentError } from '@rlp/core';
 export function entropyWeightedAdvantages(
   advantage: number,
   entropies: ArrayLike<number>,
-  { strength }: { /** β ≥ 0. */ readonly strength: number },
+  options: { /** β ≥ 0. */ readonly strength: number },
 ): Float64Array {
+  requireArguments(
+    'entropyWeightedAdvantages',
+    { advantage: 'number', entropies: 'numbers' },
+    advantage,
+    entropies,
+  );
+  requireFields('entropyWeightedAdvantages', { strength: 'number' }, options);
+  const { strength } = options;
   if (!Number.isFinite(advantage) || !Number.isFinite(strength)) {
     throw new ArgumentError(
       `entropyWeightedAdvantages: advantage and strength must be finite, got ${advantage} and ${strength}`,
@@ -37,8 +45,16 @@ export function entropyWeightedAdvantages(
 export function planningAmplifiedAdvantages(
   advantages: ArrayLike<number>,
   planning: ArrayLike<number>,
-  { amplification }: { /** α ≥ 0. */ readonly amplification: number },
+  options: { /** α ≥ 0. */ readonly amplification: number },
 ): Float64Array {
+  requireArguments(
+    'planningAmplifiedAdvantages',
+    { advantages: 'numbers', planning: 'numbers' },
+    advantages,
+    planning,
+  );
+  requireFields('planningAmplifiedAdvantages', { amplification: 'number' }, options);
+  const { amplification } = options;
   requireSameLength('planningAmplifiedAdvantages', advantages, planning);
   if (!Number.isFinite(amplification)) {
     throw new ArgumentError(
@@ -60,8 +76,11 @@ export function planningAmplifiedAdvantages(
 export function pooledEntropies(
   entropies: ArrayLike<number>,
   planning: ArrayLike<number>,
-  { share }: { /** λ. */ readonly share: number },
+  options: { /** λ. */ readonly share: number },
 ): Float64Array {
+  requireArguments('pooledEntropies', { entropies: 'numbers', planning: 'numbers' }, entropies, planning);
+  requireFields('pooledEntropies', { share: 'number' }, options);
+  const { share } = options;
   requireSameLength('pooledEntropies', entropies, planning);
   const mean = meanWhere('pooledEntropies', entropies, (t) => planning[t] === 0);
   const lambda = Math.min(1, Math.max(0, share));
@@ -82,8 +101,11 @@ export function pooledEntropies(
 export function planningTokens(
   tokens: readonly string[],
   phrases: readonly string[],
-  { window = 5 }: { /** Longest match in tokens. */ readonly window?: number } = {},
+  options: { /** Longest match in tokens. */ readonly window?: number } = {},
 ): Uint8Array {
+  requireArguments('planningTokens', { tokens: 'texts', phrases: 'texts' }, tokens, phrases);
+  requireFields('planningTokens', { window: 'number?' }, options);
+  const { window = 5 } = options;
   const mask = new Uint8Array(tokens.length);
   const longest = Math.max(window, ...phrases.map((phrase) => phrase.trim().split(/\s+/u).length));
   const pieces = tokens.map((token) => token.replaceAll(/[▁Ġ]/gu, ' ').trim());

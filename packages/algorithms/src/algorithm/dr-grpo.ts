@@ -32,7 +32,7 @@ export class DrGRPOAlgorithm<
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: DrGrpoOptions = {}) {
     const { rollouts } = (dependencies ?? {}) as Partial<CollectedDependencies<Metadata, Outcome>>;
-    const sampling = typeof rollouts === 'object' ? rollouts.options?.sampling : given.rollout?.sampling;
+    const sampling = typeof rollouts === 'object' ? rollouts.options?.sampling : given?.rollout?.sampling;
     const aggregationConstant = sampling?.maxTokens ?? defaultMaxTokens;
     super(dependencies, {
       name: 'DrGRPOAlgorithm',

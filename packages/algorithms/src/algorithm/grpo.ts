@@ -57,7 +57,7 @@ export class GRPOAlgorithm<
       optionsType: 'GrpoOptions',
       schema: grpoSchema,
       estimator: advantages && (() => advantages),
-      options: layered<AlgorithmOptions>(presetOf('grpo', given.preset), given),
+      options: layered<AlgorithmOptions>(presetOf('grpo', given?.preset), given),
     });
   }
 }

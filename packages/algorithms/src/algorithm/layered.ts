@@ -34,9 +34,12 @@ function withoutUnreadBounds<Options extends WithLoss>(merged: Options, given: O
  * A bound of the lower layers that the chosen surrogate does not read falls away.
  */
 export function layered<Options extends WithLoss>(...layers: readonly (Options | undefined)[]): Options {
+  const given = layers.at(-1);
+  // The schema refuses it.
+  if (given !== undefined && !isRecord(given)) return given;
   const merged = layers.reduce<Record<string, unknown>>(
     (below, layer) => (layer === undefined ? below : over(below, layer as Record<string, unknown>)),
     {},
   ) as Options;
-  return withoutUnreadBounds(merged, layers.at(-1));
+  return withoutUnreadBounds(merged, given);
 }

@@ -86,7 +86,7 @@ export class PPOAlgorithm<
   ) {
     const { rollout: _, ...others } = own;
     const defaults: AlgorithmOptions = hasOwnCollector(dependencies) ? others : own;
-    const options = layered<PpoOptions<Metadata>>(defaults, presetOf('ppo', given.preset), given);
+    const options = layered<PpoOptions<Metadata>>(defaults, presetOf('ppo', given?.preset), given);
     super(dependencies, {
       name: 'PPOAlgorithm',
       optionsType: 'PpoOptions',

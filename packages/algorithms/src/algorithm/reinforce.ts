@@ -61,9 +61,9 @@ export class REINFORCEAlgorithm<
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: ReinforceOptions = {}) {
-    const defaults = presetOf('reinforce', given.preset);
-    const variant = given.variant ?? defaults.variant ?? 'plain';
-    const isGrouped = (given.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
+    const defaults = presetOf('reinforce', given?.preset);
+    const variant = given?.variant ?? defaults.variant ?? 'plain';
+    const isGrouped = (given?.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
     const rollout = hasOwnCollector(dependencies) ? undefined : { groupSize: 1 };
     const sizes: Layer = isGrouped ? {} : { tasksPerIteration: 64, rollout };
     const options = layered<ReinforceOptions>(sizes, variants[variant], defaults, given);

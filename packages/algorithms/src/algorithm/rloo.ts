@@ -45,7 +45,7 @@ export class RLOOAlgorithm<
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: RlooOptions = {}) {
-    const { preset } = given;
+    const preset = given?.preset;
     const defaults = presetOf('rloo', preset);
     const isOwn = preset === undefined || preset === 'rlp';
     const options = layered<AlgorithmOptions>(isOwn ? own : { advantage: own.advantage }, defaults, given);

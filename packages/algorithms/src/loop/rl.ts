@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import { Attendant } from '../training/attendant.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
 import type { ResumeOptions } from '../training/resume-options.ts';
@@ -39,6 +40,7 @@ export async function* runRlTraining<Metadata extends Known, Outcome, Known = Me
   // taken, so their metadata is that of the tasks.
   const dependencies = given as unknown as RlDependencies<Metadata>;
   requireKnown(dependencies);
+  requireArguments('runRlTraining', { options: 'object?' }, options);
   const { resume, ...own } = options;
   const resolved = resolveRlOptions(own);
   requireCritic('runRlTraining', own.critic, dependencies?.critic);

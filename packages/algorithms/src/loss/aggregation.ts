@@ -1,4 +1,4 @@
-import { type NamedSchema, parseOptions } from '@rlp/core';
+import { type NamedSchema, parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { zeroRows } from '../statistics/token-rows.ts';
 
@@ -71,6 +71,7 @@ export function aggregationWeights(
   masks: readonly ArrayLike<number>[],
   options: AggregationOptions,
 ): Float64Array[] {
+  requireArguments('aggregationWeights', { masks: 'lists' }, masks);
   const { mode, emptySequences, constant, countEpsilon, totalTokens, totalSequences } = parseOptions(
     'aggregationWeights',
     schema,

@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
 
 /** What a surrogate of the ratio reads. Each is `[B, T]` or, over sequences, `[B, 1]`. */
 export interface SurrogateInputs<T> {
@@ -31,11 +31,16 @@ export interface ClipOptions {
  * @see Yu et al. 2025 (DAPO: clipHigh > clipLow), https://arxiv.org/abs/2503.14476
  * @see Ye et al. 2020 (dual clip), https://arxiv.org/abs/1912.09729
  */
-export function clippedSurrogate<T>(
-  ops: TensorOps<T>,
-  { ratio, advantages }: SurrogateInputs<T>,
-  { clipLow, clipHigh, dualClip, ratioCap }: ClipOptions,
-): T {
+export function clippedSurrogate<T>(ops: TensorOps<T>, inputs: SurrogateInputs<T>, options: ClipOptions): T {
+  requireArguments('clippedSurrogate', { ops: 'operations' }, ops);
+  requireFields('clippedSurrogate', { ratio: 'given', advantages: 'given' }, inputs);
+  const { ratio, advantages } = inputs;
+  requireFields(
+    'clippedSurrogate',
+    { clipLow: 'number', clipHigh: 'number', dualClip: 'number?', ratioCap: 'number?' },
+    options,
+  );
+  const { clipLow, clipHigh, dualClip, ratioCap } = options;
   const clipped = ops.clip(ratio, 1 - clipLow, 1 + clipHigh);
   const unclipped = ratioCap === undefined ? ratio : ops.clip(ratio, Number.NEGATIVE_INFINITY, ratioCap);
   const losses = ops.neg(ops.minimum(ops.mul(unclipped, advantages), ops.mul(clipped, advantages)));

@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 
 const klSchema = z.strictObject({
@@ -24,6 +24,7 @@ export interface KlControl extends z.input<typeof klSchema> {}
  * @see Ziegler et al. 2019, §2.2, https://arxiv.org/abs/1909.08593
  */
 export function nextKlCoefficient(coefficient: number, control: KlControl): number {
+  requireArguments('nextKlCoefficient', { coefficient: 'number' }, coefficient);
   const { kl, target, horizon, steps } = parseOptions('nextKlCoefficient', klSchema, control, 'KlControl');
   const error = Math.min(0.2, Math.max(-0.2, kl / target - 1));
   return coefficient * (1 + (error * steps) / horizon);
@@ -52,6 +53,7 @@ export interface EntropyControl extends z.input<typeof entropySchema> {}
  * @see He et al. 2025 (Skywork-OR1), §4.3, https://arxiv.org/abs/2505.22312
  */
 export function nextEntropyCoefficient(coefficient: number, control: EntropyControl): number {
+  requireArguments('nextEntropyCoefficient', { coefficient: 'number' }, coefficient);
   const { entropy, target, step, minimum, maximum } = parseOptions(
     'nextEntropyCoefficient',
     entropySchema,

@@ -1,5 +1,6 @@
-import { ArgumentError, parseOptions, type RandomStream } from '@rlp/core';
+import { ArgumentError, parseOptions, type RandomStream, requireFields } from '@rlp/core';
 import * as z from 'zod';
+import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { topK, torchTopK } from '../statistics/top-k.ts';
 
@@ -64,8 +65,9 @@ export function clipCovarianceKeep(
 ): Float64Array[] {
   const resolved = parseOptions('clipCovarianceKeep', clipSchema, options, 'ClipCovarianceOptions');
   const { share, low, high, clipLow, clipHigh, countEpsilon } = resolved;
-  const { proximalLogprobs } = inputs;
-  const covariances = tokenCovariances('clipCovarianceKeep', inputs, { proximalLogprobs, countEpsilon });
+  requireFields('clipCovarianceKeep', { proximalLogprobs: 'lists' }, inputs);
+  requireFields('clipCovarianceKeep', { shuffle: 'function' }, random);
+  const covariances = tokenCovariances('clipCovarianceKeep', inputs, countEpsilon);
   const eligible = covariances.filter(({ row, token, value }) => {
     const advantage = inputs.advantages[row]![token]!;
     const ratio = Math.exp(inputs.logprobs[row]![token]! - inputs.proximalLogprobs[row]![token]!);
@@ -117,12 +119,13 @@ export function klCovarianceSelection(
 /** `(A − mean A)·(ln π − mean ln π)` of every token that counts. */
 function tokenCovariances(
   owner: string,
-  { logprobs, advantages, masks }: CovarianceInputs,
-  {
-    proximalLogprobs,
-    countEpsilon = 0,
-  }: { readonly proximalLogprobs?: TokenRows; readonly countEpsilon?: number } = {},
+  inputs: CovarianceInputs & Partial<ClipCovarianceInputs>,
+  countEpsilon = 0,
 ): Covariance[] {
+  const needed = ['logprobs', 'advantages', 'masks'] as const;
+  const { logprobs, advantages, masks, proximalLogprobs } = namedInputs(owner, inputs, needed, [
+    'proximalLogprobs',
+  ]);
   requireRows(owner, { logprobs, advantages, masks, proximalLogprobs });
   const positions = countedPositions(masks);
   if (positions.length === 0) return [];
@@ -168,10 +171,11 @@ export interface EntropyInputs {
  * @throws ArgumentError for mismatched shapes, numbers that are not finite or a share outside `[0, 1]`.
  * @see Wang et al. 2025, "Beyond the 80/20 rule", https://arxiv.org/abs/2506.01939
  */
-export function highEntropyKeep(
-  { entropies, masks }: EntropyInputs,
-  { share }: { readonly share: number },
-): Float64Array[] {
+export function highEntropyKeep(inputs: EntropyInputs, options: { readonly share: number }): Float64Array[] {
+  requireFields('highEntropyKeep', { entropies: 'lists', masks: 'lists' }, inputs);
+  const { entropies, masks } = inputs;
+  requireFields('highEntropyKeep', { share: 'number' }, options);
+  const { share } = options;
   requireRows('highEntropyKeep', { entropies, masks });
   if (!(share >= 0 && share <= 1)) {
     throw new ArgumentError(`highEntropyKeep: share must lie between 0 and 1, got ${share}`);

@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, type TensorOps } from '@rlp/core';
 
 /**
  * `ln softmax` of every row, computed so that it cannot overflow.
@@ -6,6 +6,7 @@ import type { TensorOps } from '@rlp/core';
  * @param logits - One distribution per row: `[N, V]`.
  */
 export function logSoftmax<T>(ops: TensorOps<T>, logits: T): T {
+  requireArguments('logSoftmax', { ops: 'operations', logits: 'given' }, ops, logits);
   const shifted = ops.sub(logits, ops.stopGradient(ops.rowMax(logits)));
   return ops.sub(shifted, ops.log(ops.rowSum(ops.exp(shifted))));
 }
@@ -17,6 +18,13 @@ export function logSoftmax<T>(ops: TensorOps<T>, logits: T): T {
  * @param oneHot - 1 at each row's token, else 0; `[N, V]`. A row of zeros gives 0.
  */
 export function chosenLogprobs<T>(ops: TensorOps<T>, logits: T, oneHot: T): T {
+  requireArguments(
+    'chosenLogprobs',
+    { ops: 'operations', logits: 'given', oneHot: 'given' },
+    ops,
+    logits,
+    oneHot,
+  );
   return ops.rowSum(ops.mul(logSoftmax(ops, logits), oneHot));
 }
 
@@ -26,6 +34,7 @@ export function chosenLogprobs<T>(ops: TensorOps<T>, logits: T, oneHot: T): T {
  * @param logits - `[N, V]`.
  */
 export function entropyOf<T>(ops: TensorOps<T>, logits: T): T {
+  requireArguments('entropyOf', { ops: 'operations', logits: 'given' }, ops, logits);
   const logs = logSoftmax(ops, logits);
   return ops.neg(ops.rowSum(ops.mul(ops.exp(logs), logs)));
 }
@@ -37,6 +46,13 @@ export function entropyOf<T>(ops: TensorOps<T>, logits: T): T {
  * @param otherLogits - Of q; `[N, V]`.
  */
 export function fullKl<T>(ops: TensorOps<T>, logits: T, otherLogits: T): T {
+  requireArguments(
+    'fullKl',
+    { ops: 'operations', logits: 'given', otherLogits: 'given' },
+    ops,
+    logits,
+    otherLogits,
+  );
   const logs = logSoftmax(ops, logits);
   return ops.rowSum(ops.mul(ops.exp(logs), ops.sub(logs, logSoftmax(ops, otherLogits))));
 }
@@ -47,5 +63,6 @@ export function fullKl<T>(ops: TensorOps<T>, logits: T, otherLogits: T): T {
  * @param logits - `[N, V]`.
  */
 export function collisionProbability<T>(ops: TensorOps<T>, logits: T): T {
+  requireArguments('collisionProbability', { ops: 'operations', logits: 'given' }, ops, logits);
   return ops.rowSum(ops.square(ops.exp(logSoftmax(ops, logits))));
 }

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, parseOptions, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import { moments } from '../statistics/masked.ts';
 import { namedInputs } from '../statistics/named-inputs.ts';
@@ -81,8 +81,11 @@ export function entropyShapedRewards(
 export function separatelyWhitened(
   values: TokenRows,
   kinds: readonly unknown[],
-  { epsilon = 1e-8 }: { readonly epsilon?: number } = {},
+  options: { readonly epsilon?: number } = {},
 ): Float64Array[] {
+  requireArguments('separatelyWhitened', { kinds: 'list' }, kinds);
+  requireFields('separatelyWhitened', { epsilon: 'number?' }, options);
+  const { epsilon = 1e-8 } = options;
   requireRows('separatelyWhitened', { values });
   if (kinds.length !== values.length) {
     throw new ArgumentError(

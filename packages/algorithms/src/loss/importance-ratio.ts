@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
 import { type CountFloor, limit, maskedRowMean, maskedRowSum } from './masked.ts';
 
 /** Over what a ratio of two policies is taken. See {@link importanceRatio}. */
@@ -42,11 +42,11 @@ export interface RatioOptions {
  *
  * @see Zheng et al. 2025 (GSPO), eq. 7 and 14, https://arxiv.org/abs/2507.18071
  */
-export function importanceRatio<T>(
-  ops: TensorOps<T>,
-  inputs: RatioInputs<T>,
-  { logRatioLimit = 20, logRatioCap, ...over }: RatioOptions = {},
-): T {
+export function importanceRatio<T>(ops: TensorOps<T>, inputs: RatioInputs<T>, options: RatioOptions = {}): T {
+  requireArguments('importanceRatio', { ops: 'operations' }, ops);
+  requireFields('importanceRatio', { logprobs: 'given', proximalLogprobs: 'given', mask: 'given' }, inputs);
+  requireFields('importanceRatio', { logRatioLimit: 'number?', logRatioCap: 'number?' }, options);
+  const { logRatioLimit = 20, logRatioCap, ...over } = options;
   const bounded = limit(ops, logRatio(ops, inputs, over), logRatioLimit);
   const capped =
     logRatioCap === undefined ? bounded : ops.clip(bounded, Number.NEGATIVE_INFINITY, logRatioCap);
@@ -84,11 +84,12 @@ export interface MixedRatioOptions {
 /**
  * A ratio between sequence and token, `ρ = exp(α · sg[mean δ] + β · δ_t)`, `[B, T]`. textpolicy's "hybrid" GSPO.
  */
-export function mixedRatio<T>(
-  ops: TensorOps<T>,
-  { logprobs, proximalLogprobs, mask }: RatioInputs<T>,
-  { sequence, token }: MixedRatioOptions,
-): T {
+export function mixedRatio<T>(ops: TensorOps<T>, inputs: RatioInputs<T>, options: MixedRatioOptions): T {
+  requireArguments('mixedRatio', { ops: 'operations' }, ops);
+  requireFields('mixedRatio', { logprobs: 'given', proximalLogprobs: 'given', mask: 'given' }, inputs);
+  const { logprobs, proximalLogprobs, mask } = inputs;
+  requireFields('mixedRatio', { sequence: 'number', token: 'number' }, options);
+  const { sequence, token } = options;
   const difference = ops.sub(logprobs, proximalLogprobs);
   const mean = ops.stopGradient(maskedRowMean(ops, difference, mask));
   return ops.exp(ops.add(ops.mul(ops.constant(sequence), mean), ops.mul(ops.constant(token), difference)));

@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
 import { limit } from './masked.ts';
 
 /** Estimators of {@link klEstimate}. */
@@ -38,11 +38,12 @@ export interface KlOptions {
  *
  * @see Schulman 2020, http://joschu.net/blog/kl-approx.html
  */
-export function klEstimate<T>(
-  ops: TensorOps<T>,
-  { logprobs, referenceLogprobs }: KlInputs<T>,
-  { estimator, gradient = 'own', logRatioLimit, limit: bound = Number.POSITIVE_INFINITY }: KlOptions,
-): T {
+export function klEstimate<T>(ops: TensorOps<T>, inputs: KlInputs<T>, options: KlOptions): T {
+  requireArguments('klEstimate', { ops: 'operations' }, ops);
+  requireFields('klEstimate', { logprobs: 'given', referenceLogprobs: 'given' }, inputs);
+  const { logprobs, referenceLogprobs } = inputs;
+  requireFields('klEstimate', { estimator: 'text', logRatioLimit: 'number?', limit: 'number?' }, options);
+  const { estimator, gradient = 'own', logRatioLimit, limit: bound = Number.POSITIVE_INFINITY } = options;
   const deltaLimit = logRatioLimit ?? (estimator === 'k3' ? 20 : Number.POSITIVE_INFINITY);
   const delta = limit(ops, ops.sub(referenceLogprobs, logprobs), deltaLimit);
   const value = limit(ops, estimate(ops, delta, estimator), bound);

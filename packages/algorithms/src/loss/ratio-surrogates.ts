@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
 import type { SurrogateInputs } from './clipped-surrogate.ts';
 import type { RatioInputs } from './importance-ratio.ts';
 import { type CountFloor, limit, maskedRowMean, not, sign } from './masked.ts';
@@ -6,7 +6,10 @@ import { type CountFloor, limit, maskedRowMean, not, sign } from './masked.ts';
 /**
  * Importance sampling without any bound, `L = −ρ · A`. Tinker's `importance_sampling`.
  */
-export function importanceSampling<T>(ops: TensorOps<T>, { ratio, advantages }: SurrogateInputs<T>): T {
+export function importanceSampling<T>(ops: TensorOps<T>, inputs: SurrogateInputs<T>): T {
+  requireArguments('importanceSampling', { ops: 'operations' }, ops);
+  requireFields('importanceSampling', { ratio: 'given', advantages: 'given' }, inputs);
+  const { ratio, advantages } = inputs;
   return ops.neg(ops.mul(ratio, advantages));
 }
 
@@ -29,9 +32,18 @@ export interface SoftGateOptions {
  */
 export function softGateSurrogate<T>(
   ops: TensorOps<T>,
-  { ratio, advantages }: SurrogateInputs<T>,
-  { temperaturePositive, temperatureNegative }: SoftGateOptions,
+  inputs: SurrogateInputs<T>,
+  options: SoftGateOptions,
 ): T {
+  requireArguments('softGateSurrogate', { ops: 'operations' }, ops);
+  requireFields('softGateSurrogate', { ratio: 'given', advantages: 'given' }, inputs);
+  const { ratio, advantages } = inputs;
+  requireFields(
+    'softGateSurrogate',
+    { temperaturePositive: 'number', temperatureNegative: 'number' },
+    options,
+  );
+  const { temperaturePositive, temperatureNegative } = options;
   const moved = ops.sub(ratio, ops.constant(1));
   const gate = (temperature: number) =>
     ops.mul(ops.sigmoid(ops.mul(ops.constant(temperature), moved)), ops.constant(4 / temperature));
@@ -69,9 +81,22 @@ export interface GeometricOptions {
  */
 export function geometricMeanRatio<T>(
   ops: TensorOps<T>,
-  { logprobs, proximalLogprobs, advantages, mask }: GeometricInputs<T>,
-  { clipLow, clipHigh, countFloor, logRatioLimit = 20 }: GeometricOptions,
+  inputs: GeometricInputs<T>,
+  options: GeometricOptions,
 ): T {
+  requireArguments('geometricMeanRatio', { ops: 'operations' }, ops);
+  requireFields(
+    'geometricMeanRatio',
+    { advantages: 'given', logprobs: 'given', proximalLogprobs: 'given', mask: 'given' },
+    inputs,
+  );
+  const { logprobs, proximalLogprobs, advantages, mask } = inputs;
+  requireFields(
+    'geometricMeanRatio',
+    { clipLow: 'number', clipHigh: 'number', logRatioLimit: 'number?' },
+    options,
+  );
+  const { clipLow, clipHigh, countFloor, logRatioLimit = 20 } = options;
   const difference = ops.sub(logprobs, proximalLogprobs);
   const clipped = ops.clip(difference, -clipLow, clipHigh);
   const direction = sign(ops, advantages);
@@ -116,9 +141,22 @@ export interface DivergenceOptions {
  */
 export function divergenceMask<T>(
   ops: TensorOps<T>,
-  { logprobs, proximalLogprobs, advantages }: DivergenceInputs<T>,
-  { divergence, divergenceLow, divergenceHigh, dropped = 'outward' }: DivergenceOptions,
+  inputs: DivergenceInputs<T>,
+  options: DivergenceOptions,
 ): T {
+  requireArguments('divergenceMask', { ops: 'operations' }, ops);
+  requireFields(
+    'divergenceMask',
+    { logprobs: 'given', proximalLogprobs: 'given', advantages: 'given' },
+    inputs,
+  );
+  const { logprobs, proximalLogprobs, advantages } = inputs;
+  requireFields(
+    'divergenceMask',
+    { divergence: 'text', divergenceLow: 'number', divergenceHigh: 'number' },
+    options,
+  );
+  const { divergence, divergenceLow, divergenceHigh, dropped = 'outward' } = options;
   const zero = ops.constant(0);
   const current = ops.stopGradient(logprobs);
   const moved = ops.sub(ops.exp(current), ops.exp(proximalLogprobs));

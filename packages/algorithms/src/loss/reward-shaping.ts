@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
@@ -48,6 +48,7 @@ export function klPenalizedRewards(
  * @see Yu et al. 2025 (DAPO), §3.4, https://arxiv.org/abs/2503.14476
  */
 export function overlongMasks(masks: TokenRows, statuses: readonly string[]): Float64Array[] {
+  requireArguments('overlongMasks', { masks: 'lists', statuses: 'texts' }, masks, statuses);
   if (statuses.length !== masks.length) {
     throw new ArgumentError(
       `overlongMasks: statuses must have ${masks.length} entries, one per row of masks, got ${statuses.length}`,

@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
 import { limit, masked, maskedRowMean, maskedRowSum, not } from './masked.ts';
 
 /** What corrections of the gap between sampler and trainer read. Each is `[B, T]`. */
@@ -58,8 +58,20 @@ export const samplerCorrections = {
 export function samplerWeights<T>(
   ops: TensorOps<T>,
   inputs: CorrectionInputs<T>,
-  { level, outside, low, high, logRatioLimit = 20 }: SamplerWeightOptions,
+  options: SamplerWeightOptions,
 ): T {
+  requireArguments('samplerWeights', { ops: 'operations' }, ops);
+  requireFields(
+    'samplerWeights',
+    { proximalLogprobs: 'given', behaviorLogprobs: 'given', mask: 'given' },
+    inputs,
+  );
+  requireFields(
+    'samplerWeights',
+    { level: 'text', outside: 'text', low: 'number?', high: 'number?', logRatioLimit: 'number?' },
+    options,
+  );
+  const { level, outside, low, high, logRatioLimit = 20 } = options;
   const ratio = ops.exp(limit(ops, logGap(ops, inputs, level), logRatioLimit));
   const [lowest, highest] = [low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY];
   if (outside === 'clamp') return ops.stopGradient(ops.clip(ratio, lowest, highest));
@@ -120,6 +132,12 @@ export function acceptanceMask<T>(
   inputs: CorrectionInputs<T>,
   criteria: readonly AcceptanceCriterion[],
 ): T {
+  requireArguments('acceptanceMask', { ops: 'operations', criteria: 'objects' }, ops, criteria);
+  requireFields(
+    'acceptanceMask',
+    { proximalLogprobs: 'given', behaviorLogprobs: 'given', mask: 'given' },
+    inputs,
+  );
   const { proximalLogprobs, behaviorLogprobs, mask } = inputs;
   const gap = masked(ops, ops.clip(ops.sub(proximalLogprobs, behaviorLogprobs), -20, 20), mask);
   return ops.stopGradient(
@@ -181,9 +199,18 @@ export interface OffPolicyInputs<T> {
  */
 export function offPolicySequenceMask<T>(
   ops: TensorOps<T>,
-  { logprobs, behaviorLogprobs, advantages, mask }: OffPolicyInputs<T>,
-  { threshold }: { readonly threshold: number },
+  inputs: OffPolicyInputs<T>,
+  options: { readonly threshold: number },
 ): T {
+  requireArguments('offPolicySequenceMask', { ops: 'operations' }, ops);
+  requireFields(
+    'offPolicySequenceMask',
+    { logprobs: 'given', behaviorLogprobs: 'given', advantages: 'given', mask: 'given' },
+    inputs,
+  );
+  const { logprobs, behaviorLogprobs, advantages, mask } = inputs;
+  requireFields('offPolicySequenceMask', { threshold: 'number' }, options);
+  const { threshold } = options;
   const left = maskedRowMean(ops, ops.sub(behaviorLogprobs, ops.stopGradient(logprobs)), mask);
   const isFar = ops.greater(left, ops.constant(threshold));
   const isBad = ops.greater(ops.constant(0), advantages);

@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
 import { maskedRowSum, not } from './masked.ts';
 
 /** What a surrogate that weighs the score `A · ln π_θ` reads. Each is `[B, T]` or broadcastable to it. */
@@ -16,8 +16,11 @@ export interface ScoreInputs<T> {
  */
 export function policyGradient<T>(
   ops: TensorOps<T>,
-  { logprobs, advantages }: Pick<ScoreInputs<T>, 'logprobs' | 'advantages'>,
+  options: Pick<ScoreInputs<T>, 'logprobs' | 'advantages'>,
 ): T {
+  requireArguments('policyGradient', { ops: 'operations' }, ops);
+  requireFields('policyGradient', { logprobs: 'given', advantages: 'given' }, options);
+  const { logprobs, advantages } = options;
   return ops.neg(ops.mul(advantages, logprobs));
 }
 
@@ -41,9 +44,14 @@ export interface RatioBounds {
  */
 export function clippedWeightSurrogate<T>(
   ops: TensorOps<T>,
-  { logprobs, advantages, ratio }: ScoreInputs<T>,
-  { clipLow, clipHigh }: RatioBounds,
+  inputs: ScoreInputs<T>,
+  options: RatioBounds,
 ): T {
+  requireArguments('clippedWeightSurrogate', { ops: 'operations' }, ops);
+  requireFields('clippedWeightSurrogate', { logprobs: 'given', advantages: 'given', ratio: 'given' }, inputs);
+  const { logprobs, advantages, ratio } = inputs;
+  requireFields('clippedWeightSurrogate', { clipLow: 'number', clipHigh: 'number' }, options);
+  const { clipLow, clipHigh } = options;
   const weight = ops.stopGradient(ops.clip(ratio, 1 - clipLow, 1 + clipHigh));
   return ops.neg(ops.mul(ops.mul(weight, advantages), logprobs));
 }
@@ -53,11 +61,11 @@ export function clippedWeightSurrogate<T>(
  *
  *     L = −sg[ρ] · A · ln π_θ   where 1 − clipLow < ρ < 1 + clipHigh
  */
-export function windowSurrogate<T>(
-  ops: TensorOps<T>,
-  { logprobs, advantages, ratio }: ScoreInputs<T>,
-  bounds: RatioBounds,
-): T {
+export function windowSurrogate<T>(ops: TensorOps<T>, inputs: ScoreInputs<T>, bounds: RatioBounds): T {
+  requireArguments('windowSurrogate', { ops: 'operations' }, ops);
+  requireFields('windowSurrogate', { logprobs: 'given', advantages: 'given', ratio: 'given' }, inputs);
+  const { logprobs, advantages, ratio } = inputs;
+  requireFields('windowSurrogate', { clipLow: 'number', clipHigh: 'number' }, bounds);
   const weight = ops.stopGradient(ops.where(insideWindow(ops, ratio, bounds), ratio, ops.constant(0)));
   return ops.neg(ops.mul(ops.mul(weight, advantages), logprobs));
 }
@@ -101,11 +109,16 @@ export interface GammaOptions {
  *
  * @see TRL's `get_gamma_weights`, https://github.com/huggingface/trl
  */
-export function gammaWeights<T>(
-  ops: TensorOps<T>,
-  { logprobs, proximalLogprobs, advantages, mask, logCorrection }: GammaInputs<T>,
-  { positive, negative }: GammaOptions,
-): T {
+export function gammaWeights<T>(ops: TensorOps<T>, inputs: GammaInputs<T>, options: GammaOptions): T {
+  requireArguments('gammaWeights', { ops: 'operations' }, ops);
+  requireFields(
+    'gammaWeights',
+    { logprobs: 'given', proximalLogprobs: 'given', advantages: 'given', mask: 'given' },
+    inputs,
+  );
+  const { logprobs, proximalLogprobs, advantages, mask, logCorrection } = inputs;
+  requireFields('gammaWeights', { positive: 'object', negative: 'object' }, options);
+  const { positive, negative } = options;
   const lowest = Math.log(1e-8);
   const moved = maskedRowSum(ops, ops.clip(ops.sub(logprobs, proximalLogprobs), -20, 20), mask);
   const total = logCorrection === undefined ? moved : ops.add(moved, logCorrection);

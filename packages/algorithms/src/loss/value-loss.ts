@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
 
 /** What {@link valueLoss} reads. Each is `[B, T]`. */
 export interface ValueInputs<T> {
@@ -40,9 +40,14 @@ export interface ValueLossResult<T> {
  */
 export function valueLoss<T>(
   ops: TensorOps<T>,
-  { values, oldValues, returns }: ValueInputs<T>,
-  { clip, clipForm = 'bounds', scale = 0.5, huberDelta }: ValueLossOptions = {},
+  inputs: ValueInputs<T>,
+  options: ValueLossOptions = {},
 ): ValueLossResult<T> {
+  requireArguments('valueLoss', { ops: 'operations' }, ops);
+  requireFields('valueLoss', { values: 'given', returns: 'given' }, inputs);
+  const { values, oldValues, returns } = inputs;
+  requireFields('valueLoss', { clip: 'number?', scale: 'number?', huberDelta: 'number?' }, options);
+  const { clip, clipForm = 'bounds', scale = 0.5, huberDelta } = options;
   const cost = (value: T) => error(ops, ops.sub(value, returns), { scale, huberDelta });
   const plain = cost(values);
   if (clip === undefined || oldValues === undefined) {

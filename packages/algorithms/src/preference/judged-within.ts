@@ -1,3 +1,4 @@
+import { requireArguments, requireFields } from '@rlp/core';
 import { isMasked } from '../sequence/is-masked.ts';
 import { type ItemKind, type ItemsWithin, itemsWithin, type MaxLength } from '../supervised/max-length.ts';
 import type { JudgedPair, JudgedSequence, LabelledSequence } from './preferences.ts';
@@ -17,6 +18,8 @@ export function pairsWithin<Pair extends JudgedPair>(
   limit: MaxLength | undefined,
   context: Context,
 ): ItemsWithin<Pair> {
+  requireArguments('pairsWithin', { pairs: 'objects', limit: 'object?' }, pairs, limit);
+  requireFields('pairsWithin', { owner: 'text', contextLength: 'number?' }, context);
   if (limit === undefined) return { items: pairs };
   return itemsWithin(pairs, limit, {
     ...{ ...context, name: 'pairs', lost },

@@ -1,4 +1,4 @@
-import type { TrainingBackend } from '@rlp/core';
+import { requireArguments, type TrainingBackend } from '@rlp/core';
 import { columnsOf, factoredRows, impliedRewards } from './learn-pairs.ts';
 import { isSingle, readsReference } from './loss-options.ts';
 import { type PreferenceOptions, resolvePreferenceOptions } from './options.ts';
@@ -26,6 +26,7 @@ export async function pairRewards(
   pairs: readonly JudgedPair[],
   options: PreferenceOptions = {},
 ): Promise<PairRewards> {
+  requireArguments('pairRewards', { backend: 'object', pairs: 'objects' }, backend, pairs);
   const { loss, lengthDiscount, pairsPerBatch } = resolvePreferenceOptions(options);
   const term = loss.find(({ kind }) => kind !== 'sft') ?? loss[0]!;
   const rewards: PairRewards = {

@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
 import type { PairTerm, SingleTerm } from './loss-options.ts';
 import {
   divergenceScores,
@@ -120,6 +120,8 @@ const orpo: PairLoss<TermOf<'orpo'>> = (ops, pair, { beta, imitation, imitated }
 
 /** The loss of a term over pairs, `[B, 1]`. */
 export function pairLoss<T>(ops: TensorOps<T>, pair: PairInputs<T>, term: PairTerm): T {
+  requireArguments('pairLoss', { ops: 'operations', pair: 'object' }, ops, pair);
+  requireFields('pairLoss', { weight: 'number', kind: 'text' }, term);
   switch (term.kind) {
     case 'sigmoid':
     case 'sigmoid-norm':
@@ -170,6 +172,23 @@ export interface SingleInputs<T> {
  * @see Ethayarajh et al. 2024, equation 7, https://arxiv.org/abs/2402.01306
  */
 export function singleLoss<T>(ops: TensorOps<T>, inputs: SingleInputs<T>, term: SingleTerm): T {
+  requireArguments('singleLoss', { ops: 'operations' }, ops);
+  requireFields(
+    'singleLoss',
+    { logprobs: 'given', reference: 'given', desirable: 'given', divergence: 'given' },
+    inputs,
+  );
+  requireFields(
+    'singleLoss',
+    {
+      desirableWeight: 'number',
+      undesirableWeight: 'number',
+      beta: 'number',
+      weight: 'number',
+      kind: 'text',
+    },
+    term,
+  );
   const ratio = ops.sub(inputs.logprobs, inputs.reference);
   const centred = term.kind === 'kto' ? ops.sub(ratio, inputs.divergence) : ratio;
   const x = scaled(ops, term.beta, centred);

@@ -1,4 +1,4 @@
-import { ArgumentError, type Message, type TokenSequence } from '@rlp/core';
+import { ArgumentError, type Message, requireFields, type TokenSequence } from '@rlp/core';
 import type { PreferencePair } from '@rlp/data';
 import { type DemonstrationEncoding, demonstrationSequences } from '../sequence/demonstration.ts';
 
@@ -36,10 +36,10 @@ type Text = PreferencePair['chosen'];
  *
  * @throws ArgumentError for equal or empty completions, or messages without `chat`.
  */
-export function judgedPair(
-  { margin, ...preference }: Preference,
-  encoding: DemonstrationEncoding,
-): JudgedPair {
+export function judgedPair(inputs: Preference, encoding: DemonstrationEncoding): JudgedPair {
+  requireFields('judgedPair', { margin: 'number?' }, inputs);
+  const { margin, ...preference } = inputs;
+  requireFields('judgedPair', { tokenizer: 'object' }, encoding);
   const chosen = sequenceOf(preference, preference.chosen, encoding);
   const rejected = sequenceOf(preference, preference.rejected, encoding);
   if (chosen.tokens.join() === rejected.tokens.join()) {

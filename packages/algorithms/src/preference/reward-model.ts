@@ -6,6 +6,8 @@ import {
   type Loss,
   parseOptions,
   type RewardFunction,
+  requireArguments,
+  requireFields,
   requireGroups,
   type TensorOps,
   type TokenId,
@@ -204,11 +206,10 @@ export interface RewardPair<T> {
 }
 
 /** The Bradley–Terry loss of every pair of rewards, `[B, 1]`. */
-export function rewardModelLoss<T>(
-  ops: TensorOps<T>,
-  { chosen, rejected, margin }: RewardPair<T>,
-  centering: number,
-): T {
+export function rewardModelLoss<T>(ops: TensorOps<T>, inputs: RewardPair<T>, centering: number): T {
+  requireArguments('rewardModelLoss', { ops: 'operations', centering: 'number' }, ops, centering);
+  requireFields('rewardModelLoss', { chosen: 'given', rejected: 'given', margin: 'given' }, inputs);
+  const { chosen, rejected, margin } = inputs;
   const loss = negativeLogSigmoid(ops, ops.sub(ops.sub(chosen, rejected), margin));
   if (centering === 0) return loss;
   return ops.add(loss, scaled(ops, centering, ops.square(ops.add(chosen, rejected))));

@@ -1,4 +1,10 @@
-import { ArgumentError, parseOptions, type ReferenceBackend, requireGroups } from '@rlp/core';
+import {
+  ArgumentError,
+  parseOptions,
+  type ReferenceBackend,
+  requireArguments,
+  requireGroups,
+} from '@rlp/core';
 import * as z from 'zod';
 import {
   runUpdates,
@@ -63,6 +69,7 @@ export async function* runPreferenceTraining(
   options: PreferenceOptions & ResumeOptions<PreferenceState> = {},
 ): AsyncGenerator<PreferenceReport, void, undefined> {
   parseOptions('runPreferenceTraining', dependencySchema, dependencies, 'PreferenceDependencies');
+  requireArguments('runPreferenceTraining', { options: 'object?' }, options);
   const { resume, ...own } = options;
   const resolved = resolvePreferenceOptions(own);
   checkReference(dependencies, resolved);

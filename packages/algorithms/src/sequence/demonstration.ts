@@ -1,6 +1,8 @@
 import {
   ArgumentError,
   type ChatRenderer,
+  requireArguments,
+  requireFields,
   type SequenceStep,
   type Tokenizer,
   type TokenSequence,
@@ -36,6 +38,8 @@ export function demonstrationSequences(
   demonstration: Demonstration,
   encoding: DemonstrationEncoding,
 ): TokenSequence[] {
+  requireArguments('demonstrationSequences', { demonstration: 'object' }, demonstration);
+  requireFields('demonstrationSequences', { tokenizer: 'object' }, encoding);
   if ('maxLength' in encoding) {
     throw new ArgumentError(
       'demonstrationSequences: expected no maxLength, because it is an option of the run: pass it to runSftTraining',

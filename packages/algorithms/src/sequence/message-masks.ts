@@ -1,4 +1,4 @@
-import type { Message, TokenId } from '@rlp/core';
+import { type Message, requireArguments, type TokenId } from '@rlp/core';
 
 /** A message of a conversation as tokens, cut where its header ends. */
 export interface MessageTokens {
@@ -50,6 +50,7 @@ export function messageMasks(
   messages: readonly MessageTokens[],
   trained: TrainedMessages = 'assistant',
 ): MaskedMessages {
+  requireArguments('messageMasks', { messages: 'objects', trained: 'text?' }, messages, trained);
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const tokens: TokenId[] = [];
   const mask = new Uint8Array(
@@ -71,6 +72,7 @@ export function messageMasks(
 
 /** Tokens of a row from the first trained one to the end, as slime counts a response. It is 0 if none is trained. */
 export function responseLength(mask: ArrayLike<number>): number {
+  requireArguments('responseLength', { mask: 'numbers' }, mask);
   for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) return mask.length - t;
   return 0;
 }

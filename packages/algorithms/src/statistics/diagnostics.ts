@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 import { maskedMean, maskedRowMeans, maskedVariance, moments } from './masked.ts';
 import { namedInputs } from './named-inputs.ts';
 import { requireRows, type TokenRows } from './token-rows.ts';
@@ -150,8 +150,11 @@ export interface NormalizationOptions {
 export function normalizedWeights(
   weights: TokenRows,
   masks: TokenRows,
-  { over, countEpsilon = 0 }: NormalizationOptions,
+  options: NormalizationOptions,
 ): Float64Array[] {
+  requireArguments('normalizedWeights', { weights: 'lists', masks: 'lists' }, weights, masks);
+  requireFields('normalizedWeights', { over: 'text', countEpsilon: 'number?' }, options);
+  const { over, countEpsilon = 0 } = options;
   const mean =
     over === 'tokens'
       ? maskedMean(weights, masks, { countEpsilon })
@@ -172,6 +175,7 @@ function meanOfRowMeans(weights: TokenRows, masks: TokenRows, countEpsilon: numb
  * @throws ArgumentError for a reward that is neither a number nor `null`.
  */
 export function zeroVarianceShare(groups: readonly (readonly (number | null)[])[]): number {
+  requireArguments('zeroVarianceShare', { groups: 'lists' }, groups);
   if (groups.length === 0) return 0;
   const flat = groups.filter((group) => {
     const rewards = group.filter((reward) => reward !== null);

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 import type { TokenRows } from './token-rows.ts';
 
 /**
@@ -12,6 +12,7 @@ import type { TokenRows } from './token-rows.ts';
  * @see Chen et al. 2021, §2.1, https://arxiv.org/abs/2107.03374
  */
 export function passAtK(correct: TokenRows, k: number): number {
+  requireArguments('passAtK', { correct: 'lists', k: 'number' }, correct, k);
   if (correct.length === 0) throw new ArgumentError('passAtK: correct must have at least one task, got none');
   let total = 0;
   for (const [p, { length }] of correct.entries()) {

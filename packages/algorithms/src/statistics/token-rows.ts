@@ -32,7 +32,8 @@ export function requireRows(owner: string, rows: Readonly<Record<string, TokenRo
   const [reference, ...others] = Object.entries(rows).filter(
     (entry): entry is [string, TokenRows] => entry[1] !== undefined,
   );
-  if (reference === undefined) return;
+  if (reference === undefined)
+    throw new ArgumentError(`${owner}: expected ${Object.keys(rows).join(', ')}, got nothing`);
   requireFiniteRows(owner, ...reference);
   for (const [name, matrix] of others) {
     requireList(owner, name, matrix);
@@ -42,6 +43,7 @@ export function requireRows(owner: string, rows: Readonly<Record<string, TokenRo
       );
     }
     for (const [b, row] of matrix.entries()) {
+      requireList(owner, `${name}[${b}]`, row);
       const { length } = reference[1][b]!;
       if (row.length === length) continue;
       throw new ArgumentError(

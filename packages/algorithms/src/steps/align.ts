@@ -1,4 +1,10 @@
-import { ArgumentError, type EvaluateResult, rewardsOfTurns, type StepData } from '@rlp/core';
+import {
+  ArgumentError,
+  type EvaluateResult,
+  requireArguments,
+  rewardsOfTurns,
+  type StepData,
+} from '@rlp/core';
 
 /** Who hears of judgements that fit no step. */
 export interface AlignOptions {
@@ -28,8 +34,16 @@ export interface AlignedSteps {
 export function alignRewardsWithStepData(
   results: readonly EvaluateResult[],
   episodes: readonly (readonly StepData[])[],
-  { onNote }: AlignOptions = {},
+  options: AlignOptions = {},
 ): AlignedSteps {
+  requireArguments(
+    'alignRewardsWithStepData',
+    { results: 'objects', episodes: 'lists', options: 'object?' },
+    results,
+    episodes,
+    options,
+  );
+  const { onNote } = options;
   if (results.length !== episodes.length) {
     throw new ArgumentError(
       `alignRewardsWithStepData: expected one result per episode, got ${results.length} for ${episodes.length}`,

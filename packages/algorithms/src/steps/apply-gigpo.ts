@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions, type StepData, type StepTrace } from '@rlp/core';
+import { ArgumentError, parseOptions, requireArguments, type StepData, type StepTrace } from '@rlp/core';
 import * as z from 'zod';
 import { anchorGroups, anchorSchema } from '../advantage/anchor-groups.ts';
 import { gigpoAdvantages, gigpoTraces } from '../advantage/gigpo.ts';
@@ -52,8 +52,16 @@ export interface ApplyGigpoOptions extends z.input<typeof schema> {
 export function applyGigpoToBatchSteps<Step extends StepData>(
   episodes: readonly (readonly Step[])[],
   finalScores: readonly (number | null)[],
-  { groups, stateHashingFunction = keyOf, onTrace, ...given }: ApplyGigpoOptions = {},
+  own: ApplyGigpoOptions = {},
 ): Step[][] {
+  requireArguments(
+    'applyGigpoToBatchSteps',
+    { episodes: 'lists', finalScores: 'list', options: 'object?' },
+    episodes,
+    finalScores,
+    own,
+  );
+  const { groups, stateHashingFunction = keyOf, onTrace, ...given } = own;
   const options = parseOptions('applyGigpoToBatchSteps', schema, given, 'ApplyGigpoOptions');
   requireOnePerEpisode('finalScores', finalScores, episodes);
   requireOnePerEpisode('groups', groups ?? episodes, episodes);

@@ -2,6 +2,7 @@ import {
   isRecord,
   needed,
   parseOptions,
+  requireArguments,
   type Tokenizer,
   type TokenSequence,
   type TrainingSequence,
@@ -76,6 +77,7 @@ export async function* runSftTraining(
   options: SftOptions & ResumeOptions<SftState> = {},
 ): AsyncGenerator<SftReport, void, undefined> {
   parseOptions('runSftTraining', dependencySchema, dependencies, 'SftDependencies');
+  requireArguments('runSftTraining', { options: 'object?' }, options);
   const { resume, ...own } = options;
   const resolved = resolveSftOptions(own);
   const { backend: given, sequences: all } = dependencies;

@@ -1,0 +1,89 @@
+import { described } from '../described.ts';
+import { ArgumentError } from '../errors.ts';
+import { isPromiseLike } from '../settle-within.ts';
+import { nearNames } from './near-names.ts';
+
+function isList(value: unknown): value is ArrayLike<unknown> {
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value);
+}
+
+/** Kinds of values: how a message names them, and whether a value is one. */
+const kinds = {
+  text: ['text', (value: unknown) => typeof value === 'string'],
+  number: ['a number', (value: unknown) => typeof value === 'number' && !Number.isNaN(value)],
+  function: ['a function', (value: unknown) => typeof value === 'function'],
+  object: ['an object', (value: unknown) => typeof value === 'object' && value !== null && !isList(value)],
+  list: ['a list', isList],
+  given: ['given', (value: unknown) => value !== undefined && value !== null],
+  operations: [
+    'operations on tensors, such as new Tape() of @rlp/tensor',
+    (value: unknown) => typeof (value as { constant?: unknown } | undefined | null)?.constant === 'function',
+  ],
+} as const;
+
+type Single = keyof typeof kinds;
+
+/** What an argument has to be; the plural is a list of such. With `?` it may be left out. */
+export type ArgumentKind = Single | `${Single}s` | `${Single}?` | `${Single}s?`;
+
+type Fault = readonly [place: string, expected: string, value: unknown];
+
+function faultOf(name: string, value: unknown, kind: string): Fault | undefined {
+  if (kind in kinds) {
+    const [words, isRight] = kinds[kind as Single];
+    return isRight(value) ? undefined : [name, words, value];
+  }
+  const element = kind.slice(0, -1) as Single;
+  const [words, isRight] = kinds[element];
+  if (!isList(value)) return [name, `a list of ${element}s`, value];
+  for (let index = 0; index < value.length; index++) {
+    if (!isRight(value[index])) return [`${name}[${index}]`, words, value[index]];
+  }
+  return undefined;
+}
+
+function require(owner: string, name: string, value: unknown, kind: ArgumentKind, given: object = {}): void {
+  const isOptional = kind.endsWith('?');
+  if (isOptional && value === undefined) return;
+  const fault = faultOf(name, value, isOptional ? kind.slice(0, -1) : kind);
+  if (fault === undefined) return;
+  const [place, expected, wrong] = fault;
+  const [other] = value === undefined ? nearNames(name, Object.keys(given), (key) => key) : [];
+  const hint = isPromiseLike(wrong) ? '; await the promise' : other && `; did you mean ${name} by ${other}?`;
+  throw new ArgumentError(`${owner}: ${place} must be ${expected}, got ${described(wrong)}${hint ?? ''}`);
+}
+
+/**
+ * Checks the kinds of the arguments of a public function, so that a wrong one is named before it is used.
+ *
+ * @param owner - The function. Begins the error message.
+ * @param expected - Kinds of the arguments by name, in their order.
+ * @throws ArgumentError naming the first that is of another kind, what was expected and what came.
+ */
+export function requireArguments(
+  owner: string,
+  expected: Readonly<Record<string, ArgumentKind>>,
+  ...values: readonly unknown[]
+): void {
+  let index = 0;
+  for (const name in expected) require(owner, name, values[index++], expected[name]!);
+}
+
+/**
+ * Checks the kinds of the fields of an argument, as {@link requireArguments} does.
+ *
+ * @throws ArgumentError for what is not an object, or naming the first field of another kind.
+ */
+export function requireFields(
+  owner: string,
+  expected: Readonly<Record<string, ArgumentKind>>,
+  given: unknown,
+): void {
+  if (typeof given !== 'object' || given === null) {
+    const fields = Object.keys(expected).join(', ');
+    throw new ArgumentError(`${owner}: expected an object with ${fields}, got ${described(given)}`);
+  }
+  for (const name in expected) {
+    require(owner, name, (given as Record<string, unknown>)[name], expected[name]!, given);
+  }
+}
