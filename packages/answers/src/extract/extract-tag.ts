@@ -8,8 +8,8 @@ export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_
 /**
  * Reads what stands between `<tag>` and `</tag>`. Comments are not read, nor tags in elements that a page does not show.
  *
- * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`. If they differ, or one
- *   stands in another, the text has no answer, because a list of guesses is none.
+ * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`, and what follows a
+ *   further tag that does not close. If they differ, or one stands in another, the text has no answer, because a list of guesses is none.
  * @returns A function from text to the trimmed content of a complete pair (its innermost opening), or `undefined` if there is none.
  * @throws OptionsError for a name that is not a plain word.
  */
@@ -25,9 +25,19 @@ export function extractTag(
     if (several === 'last' || found.length === 0) return found.at(-1);
     // Pairs in other letters or with attributes are answers too, for a reader.
     const alike = read.replace(new RegExp(`<(/?)${tag}(?:\\s[^<>]*)?>`, 'gi'), `<$1${tag}>`);
-    return new Set(contentsIn(alike, tag, several)).size === 1 ? found.at(-1) : undefined;
+    const open = unclosed(alike, tag);
+    const all = [...contentsIn(alike, tag, several), ...(open === '' ? [] : [open])];
+    return new Set(all).size === 1 ? found.at(-1) : undefined;
   };
 }
+
+/** What follows an opening tag behind the last pair. A sentence that only names the tag has no answer. */
+function unclosed(text: string, tag: string): string {
+  const [, ...opened] = text.slice(text.lastIndexOf(`</${tag}>`)).split(`<${tag}>`);
+  return opened.map((part) => (named.test(part) ? '' : part.trim())).join('');
+}
+
+const named = /^[`'"”’]|^\s*(?:tags?|elements?|pairs?)\b/i;
 
 /** Every text before a closing tag, so that a pair around another counts as a second answer; or the first one behind each opening tag. */
 function contentsIn(text: string, tag: string, several: 'last' | 'agreeing'): readonly string[] {
