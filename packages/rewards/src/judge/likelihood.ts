@@ -12,6 +12,7 @@ import pLimit from 'p-limit';
 import * as z from 'zod';
 import { overWindows, type TextWindow } from './long-text.ts';
 import {
+  judgedWork,
   judgeRules,
   type PointwiseJudge,
   type PointwiseQuestionOptions,
@@ -24,11 +25,7 @@ import { type JudgeTemplate, quotingMessages, templateSchema } from './template.
 /** The default prompt of {@link likelihoodJudge}, with the placeholders of `pointwiseTemplate`. */
 export const likelihoodTemplate: JudgeTemplate = {
   system: judgeRules,
-  user: `The task:
-{{task}}
-
-The response to judge:
-{{response}}
+  user: `${judgedWork}
 {{reference}}
 What counts:
 {{rubric}}

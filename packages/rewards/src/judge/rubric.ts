@@ -1,7 +1,7 @@
 import { parseOptions, type RewardComputer, type ScoredTrajectory, type Trajectory } from '@rlp/core';
 import * as z from 'zod';
 import { isJudged } from '../functions/score-trajectories.ts';
-import { judgeRules } from './pointwise.ts';
+import { judgedWork, judgeRules } from './pointwise.ts';
 import {
   JudgeSession,
   type JudgeStatistics,
@@ -15,11 +15,7 @@ import { type JudgeTemplate, taskText, templateSchema } from './template.ts';
 /** The default prompt of {@link rubricJudge}. `{{criteria}}` lists names and descriptions, `{{lines}}` the lines to end with. */
 export const rubricTemplate: JudgeTemplate = {
   system: judgeRules,
-  user: `The task:
-{{task}}
-
-The response to judge:
-{{response}}
+  user: `${judgedWork}
 
 Judge it by each of these criteria alone, whatever you think of it by the others:
 {{criteria}}

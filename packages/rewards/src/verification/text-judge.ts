@@ -13,6 +13,9 @@ export type TextJudge = (
   context: VerificationContext,
 ) => number | Promise<number>;
 
+/** What `verify` is given. */
+export type Verified = readonly [prompt: string, response: string, context: VerificationContext];
+
 const thresholds = z
   .strictObject({
     /** Lowest score that passes. Default 0.7. */
@@ -49,21 +52,13 @@ export abstract class JudgedVerifier<Options extends z.output<typeof judgedSchem
   }
 
   /** The report of our model. */
-  protected abstract byModel(
-    prompt: string,
-    response: string,
-    context: VerificationContext,
-  ): VerificationReport | Promise<VerificationReport>;
+  protected abstract byModel(...given: Verified): VerificationReport | Promise<VerificationReport>;
 
-  override verify(
-    prompt: string,
-    response: string,
-    context: VerificationContext,
-  ): VerificationReport | Promise<VerificationReport> {
+  override verify(...given: Verified): VerificationReport | Promise<VerificationReport> {
     const { judge } = this.options;
-    return judge === undefined
-      ? this.byModel(prompt, response, context)
-      : this.#byJudge(judge, { prompt, response }, context);
+    if (judge === undefined) return this.byModel(...given);
+    const [prompt, response, context] = given;
+    return this.#byJudge(judge, { prompt, response }, context);
   }
 
   async #byJudge(judge: TextJudge, ...given: Parameters<TextJudge>): Promise<VerificationReport> {

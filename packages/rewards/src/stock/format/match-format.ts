@@ -89,13 +89,9 @@ export function matchFormatApproximately<Metadata = unknown>(
 ): RewardFunction<Metadata> {
   const { step, reasoning, answer } = parseOptions('matchFormatApproximately', approximateSchema, options);
   return ({ response }) => {
-    const conditions = [
-      occurrencesOf(response, `<${reasoning}>`) === 1,
-      response.startsWith(`<${reasoning}>`),
-      occurrencesOf(response, `</${reasoning}>`) === 1,
-      occurrencesOf(response, `<${answer}>`) === 1,
-      occurrencesOf(response, `</${answer}>`) === 1,
-    ];
+    const tags = [`<${reasoning}>`, `</${reasoning}>`, `<${answer}>`, `</${answer}>`];
+    const occurOnce = tags.map((tag) => occurrencesOf(response, tag) === 1);
+    const conditions = [response.startsWith(tags[0]!), ...occurOnce];
     return conditions.reduce((sum, holds) => sum + (holds ? step : -step), 0);
   };
 }

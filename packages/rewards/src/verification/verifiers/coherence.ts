@@ -4,8 +4,7 @@ import { lazily } from '../../shared/lazily.ts';
 import { coherenceEvidence } from '../model/coherence-features.ts';
 import { bytesFromBase64, type LinearModel, probability } from '../model/linear-model.ts';
 import type { LetterOrder, WordOrder } from '../model/word-order.ts';
-import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
-import type { VerificationContext } from '../text-verifier.ts';
+import { JudgedVerifier, judgedSchema, type Verified } from '../text-judge.ts';
 import { scoreReport } from '../verdict.ts';
 
 const schema = judgedSchema.extend({
@@ -50,13 +49,9 @@ export class CoherenceVerifier extends JudgedVerifier<z.output<typeof schema>> {
     super(parseOptions('CoherenceVerifier', schema, options));
   }
 
-  override verify(
-    prompt: string,
-    response: string,
-    context: VerificationContext,
-  ): VerificationReport | Promise<VerificationReport> {
-    return /\S/u.test(response)
-      ? super.verify(prompt, response, context)
+  override verify(...given: Verified): VerificationReport | Promise<VerificationReport> {
+    return /\S/u.test(given[1])
+      ? super.verify(...given)
       : scoreReport({ score: 0, message: 'the response is empty', thresholds: this.options.thresholds });
   }
 

@@ -13,7 +13,7 @@ import {
   toxicityFeatures,
   toxicityPieces,
 } from '../model/toxicity-features.ts';
-import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
+import { JudgedVerifier, judgedSchema, type Verified } from '../text-judge.ts';
 import type { VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
@@ -72,14 +72,11 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
     super(parseOptions('ToxicityVerifier', schema, options));
   }
 
-  override verify(
-    prompt: string,
-    response: string,
-    context: VerificationContext,
-  ): VerificationReport | Promise<VerificationReport> {
+  override verify(...given: Verified): VerificationReport | Promise<VerificationReport> {
+    const [, , context] = given;
     const { phrases, thresholds } = this.options;
     const found = firstPhrase(context.original, [...phrases, ...phrasesOf(context.metadata)]);
-    if (found === undefined) return super.verify(prompt, response, context);
+    if (found === undefined) return super.verify(...given);
     const message = `contains "${found}"`;
     return scoreReport({ score: 0, details: { phrase: found }, message, thresholds });
   }
