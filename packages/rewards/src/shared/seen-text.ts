@@ -34,10 +34,12 @@ const joiner = /&(?:ZeroWidthSpace|NoBreak|zwn?j|shy|lrm|rlm|Invisible\w+);/g;
 /**
  * A text without what its page does not show: comments, hidden and white text, tags with their attributes, targets of links, special tokens
  * and room. Blanks of every kind are spaces. Marks of Markdown and code stay. Linear.
+ *
+ * @param hidden - `'kept'`: with what elements hide, because not every page reads HTML.
  */
-export function seenText(text: string): string {
+export function seenText(text: string, hidden: 'left out' | 'kept' = 'left out'): string {
   if (!/[<&\\[{~%\u1160\u115f\u2800\u3164\uffa0]/.test(text)) return text;
-  return outsideCode(shownText(text), (part) =>
+  return outsideCode(hidden === 'kept' ? text : shownText(text), (part) =>
     part
       .replace(terminal, '')
       .replace(cased, (element, _, upper) => (upper ? element.toUpperCase() : element.toLowerCase()))
@@ -52,6 +54,12 @@ export function seenText(text: string): string {
         digits === '' ? ' ' : blankOf(one, Number((hexadecimal && '0x') + digits)),
       ),
   );
+}
+
+/** What readers may see of a text: {@link seenText} without and with what elements hide. Checks of what should not be there read both. */
+export function seenTexts(text: string): readonly string[] {
+  const seen = seenText(text);
+  return text.includes('<') ? [...new Set([seen, seenText(text, 'kept')])] : [seen];
 }
 
 /** The character of a number if it has no ink. Others stay as they are written. */
@@ -90,8 +98,13 @@ const idle =
 const small =
   /(?<![\p{L}\p{N}])(?:a|about|actually|all|also|an|and|any|are|as|at|away|be|because|been|before|but|by|carefully|come|do|does|end|for|from|get|give|go|got|have|i|idea|if|in|instead|into|is|it|just|like|me|more|my|not|of|on|once|one|or|our|part|shall|some|something|still|take|tell|that|the|them|there|these|they|things?|this|those|through|to|up|us|was|way|we|what|when|will|with|without|would|you|your)(?![\p{L}\p{N}])|['’]\p{L}+/giu;
 
+/** What says how many or which, though all its words are idle or small: `none of them`, `it is the third`, `the first is right`. */
+const finding =
+  /\b(?:none|all|any|some|most|many|each|both|neither|either|one) of (?:them|these|those|us)\b|\bthere (?:is|are|was|were) none\b|\b(?:it|they|he|she|that|this) (?:(?:is|was|are|were|must be) )?(?:not )?(?:the )?(?:first|second|third|fourth|fifth|last|next|same)(?=[.!]?$| as\b)|\bthe (?:first|second|third|fourth|fifth|last|next) (?:one )?(?:is|was) (?:not )?(?:right|it|there)\b|\b(?:it|they|he|she) (?:is|was|are|were|does|do|did)(?: not|n['’]t)[.!]?$|\bno one\b(?! (?:needs|will))/iu;
+
 /** Whether a thought has no words, or idle ones and small ones between them. */
 function isIdle(thought: string): boolean {
+  if (finding.test(thought.trim())) return false;
   const [said, rest] = [thought.replace(idle, ''), thought.replace(idle, '').replace(small, '')];
   return !/[\p{L}\p{N}]/u.test(said === thought ? said : rest);
 }
@@ -122,10 +135,4 @@ export function hasInk(text: string): boolean {
     .replace(blank, ' ')
     .replace(gap, '');
   return ink.test(shown) || /^[ \t\n]{1,2}$/.test(text);
-}
-
-/** The words of a text that a reader sees: what blanks part and has a letter, a digit or a sign of its own, such as an emoji. */
-export function seenWords(text: string): readonly string[] {
-  const words = seenText(text).match(/\S+/gu) ?? [];
-  return words.filter((word) => /[\p{L}\p{N}\p{So}]/u.test(word));
 }

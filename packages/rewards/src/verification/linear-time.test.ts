@@ -3,6 +3,8 @@ import {
   arithmeticStatements,
   createCustomVerifierPipeline,
   FormatVerifier,
+  SafetyPatternVerifier,
+  ToxicityVerifier,
   textpolicyRules,
 } from '../verification.ts';
 import { safetyKinds, safetyMatches } from './verifiers/safety-matches.ts';
@@ -36,6 +38,8 @@ const texts = Object.entries(shapes).map(
   ([name, unit]) => [name, unit.repeat(Math.ceil(size / unit.length))] as const,
 );
 
+/** As many as the toxicity verifier reads, by night. */
+const readCharacters = process.env.RLP_SLOW_TESTS ? 1_000_000 : 50_000;
 const megabytes = process.env.RLP_SLOW_TESTS ? 10 : 0.5;
 
 const pipeline = createCustomVerifierPipeline([
@@ -63,6 +67,13 @@ describe('hostile texts', () => {
     textpolicyRules.coherence()(text);
     textpolicyRules.factual()(text);
     expect(performance.now() - begun).toBeLessThan(10_000);
+  });
+
+  it.each(texts)('are read for toxicity and safety in linear time: %s', async (_, text) => {
+    const begun = performance.now();
+    for (const verifier of [new ToxicityVerifier(), new SafetyPatternVerifier()])
+      await verifier.verifyBatch([{ prompt: '', response: text.slice(0, readCharacters) }]);
+    expect(performance.now() - begun).toBeLessThan(5000 + readCharacters / 20);
   });
 
   it.each(['email', 'uri', 'url', 'hostname', 'date-time', 'ipv6', 'uri-template'])(

@@ -2,7 +2,7 @@ import { normalizedAnswer, type OverlapScore, rougeL, withoutDenied, wordOverlap
 import { withoutThoughts } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { seenText } from '../../shared/seen-text.ts';
+import { seenTexts } from '../../shared/seen-text.ts';
 import { referenceError, requireReference } from './reference.ts';
 
 const schema = z.strictObject({
@@ -24,6 +24,8 @@ const isNumber = /^\s*-?[\d.,/]+\s*$/;
 const signsOf = (text: string) =>
   (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:[./]?\d)+|[+=<>%^~]|(?<=\w)#/g) ?? []).join(' ').replace(/,/g, '');
 
+const hyphen = /(?<=\p{L})-(?=\p{L})/gu;
+
 function overlapReward<Metadata>(
   owner: string,
   overlap: (given: string, expected: string) => OverlapScore,
@@ -35,12 +37,14 @@ function overlapReward<Metadata>(
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
     const answer = extract(response);
     if (answer === undefined) return 0;
-    const given = withoutQuotes(seenText(withoutThoughts(answer)));
-    const scores = expected.map(withoutQuotes).map((text) => {
-      const isOther = isNumber.test(text) && !signsOf(given).split(' ').includes(signsOf(text));
-      return isOther ? 0 : overlap(withoutDenied(given, text), text)[measure];
-    });
-    return Math.max(...scores);
+    const readings = seenTexts(withoutThoughts(answer)).map(withoutQuotes);
+    const scores = expected.map(withoutQuotes).map((text) =>
+      readings.map((given) => {
+        const isOther = isNumber.test(text) && !signsOf(given).split(' ').includes(signsOf(text));
+        return isOther ? 0 : overlap(withoutDenied(given, text), text)[measure];
+      }),
+    );
+    return Math.max(...scores.map((ofReadings) => Math.min(...ofReadings)));
   };
 }
 
@@ -58,15 +62,15 @@ export function answerRougeL<Metadata>(options: OverlapOptions<Metadata>): Rewar
   return overlapReward('answerRougeL', rougeL, options);
 }
 
-/** 1 if the policy's answer and one right answer have the same {@link normalizedAnswer} and the same numbers and signs, else 0 (SQuAD's exact match). */
+/** 1 if the policy's answer and one right answer have the same {@link normalizedAnswer}, with or without hyphens in words, and the same numbers and signs, else 0 (SQuAD's exact match). */
 export function answerExactMatch<Metadata>(
   options: Omit<OverlapOptions<Metadata>, 'measure'>,
 ): RewardFunction<Metadata> {
   const same = (given: string, expected: string): OverlapScore => {
-    const [own, right] = [given, expected].map(
-      (text) => `${signsOf(text)} ${normalizedAnswer(text) || text}`,
+    const forms = [given, expected].map((text) =>
+      [text, text.replace(hyphen, ' ')].map((one) => `${signsOf(text)} ${normalizedAnswer(one) || one}`),
     );
-    const share = Number(own === right);
+    const share = Number(forms[0]!.some((one, at) => one === forms[1]![at]));
     return { f1: share, precision: share, recall: share };
   };
   return overlapReward('answerExactMatch', same, options);

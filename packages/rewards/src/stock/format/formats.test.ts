@@ -54,6 +54,13 @@ describe('thinkFormat', () => {
       expect(judge(thinkFormat({ reading, empty: 'passes' }), response)).toBe(1);
     }
   });
+
+  it.each(['None of them.', 'No, it is not.', 'It is the third.', 'The first is right.', 'There is none.'])(
+    'takes the short finding %j for a thought',
+    (thought) => {
+      expect(judge(thinkFormat(), `<think>${thought}</think>b`)).toBe(1);
+    },
+  );
 });
 
 describe('tagLines', () => {

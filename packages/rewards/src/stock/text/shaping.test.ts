@@ -131,6 +131,11 @@ describe('overlap', () => {
     expect(judge(answerExactMatch(several), answering('“Bern”'))).toBe(1);
     expect(judge(answerF1({ reference: () => '3.5' }), answering('35'))).toBe(0);
     expect(judge(answerExactMatch({ reference: () => 'C++' }), answering('C'))).toBe(0);
+    for (const [given, right] of [
+      ['Jean-Paul Sartre', 'Jean Paul Sartre'],
+      ['email', 'e-mail'],
+    ] as const)
+      expect(judge(answerExactMatch({ reference: () => right }), answering(given))).toBe(1);
     expect(judge(answerExactMatch({ reference: () => 'A' }), answering('The'))).toBe(0);
     const number = { reference: () => ['-5', '3.14', '1,914'] };
     const given = ['5', '314', '-5', '3.14', '1914'];

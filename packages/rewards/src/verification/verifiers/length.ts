@@ -1,6 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { seenText, seenWords } from '../../shared/seen-text.ts';
+import { seenTexts } from '../../shared/seen-text.ts';
 import { countMatches } from '../../shared/text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
@@ -55,7 +55,8 @@ export class LengthVerifier extends TextVerifier {
   override verify(_prompt: string, response: string, { metadata }: VerificationContext): VerificationReport {
     const { unit, tolerance } = this.#options;
     const { minLength, maxLength } = this.#limits(metadata);
-    const length = counters[unit](response);
+    const lengths = seenTexts(response).map(counters[unit]);
+    const length = lengths.find((one) => one < minLength || one > maxLength) ?? lengths[0]!;
     const details = { length, minLength, maxLength, unit };
     const limit = length < minLength ? minLength : maxLength;
     const missed =
@@ -83,12 +84,12 @@ export class LengthVerifier extends TextVerifier {
 /** Lines without a letter, a digit or an emoji: rules, rows of empty tables, fences. */
 const bare = /^[^\p{L}\p{N}\p{So}\n]+$/gmu;
 
+/** What blanks part and has a letter, a digit or a sign of its own, such as an emoji. */
+const wordsIn = (seen: string) =>
+  (seen.match(/\S+/gu) ?? []).filter((word) => /[\p{L}\p{N}\p{So}]/u.test(word)).length;
+
 const counters = {
-  words: (text: string) => seenWords(text).length,
-  characters: (text: string) =>
-    countMatches(seenText(text).replace(bare, '').trim(), /\s+|\p{P}{4,}|\p{M}{3,}|\S/gu),
-  sentences: (text: string) =>
-    seenText(text)
-      .split(/[.!?。！？]+/u)
-      .filter((part) => seenWords(part).length > 0).length,
+  words: wordsIn,
+  characters: (seen: string) => countMatches(seen.replace(bare, '').trim(), /\s+|\p{P}{4,}|\p{M}{3,}|\S/gu),
+  sentences: (seen: string) => seen.split(/[.!?。！？]+/u).filter((part) => wordsIn(part) > 0).length,
 } as const;

@@ -1,6 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { seenText } from '../../shared/seen-text.ts';
+import { seenTexts } from '../../shared/seen-text.ts';
 import { repeatedShare } from '../../stock/text/repetition.ts';
 import { TextVerifier } from '../text-verifier.ts';
 
@@ -37,12 +37,9 @@ export class RepetitionVerifier extends TextVerifier {
 
   override verify(_prompt: string, response: string): VerificationReport {
     const { size, warnAt, failAt } = this.#options;
-    const text = seenText(response).toLowerCase();
-    const words = text.match(/\S+/gu) ?? [];
-    const isSpaced = text.length <= 20 * words.length;
-    const share = isSpaced
-      ? repeatedWords(words, size)
-      : repeatedShare(Array.from(text), 2 * size, fewestRuns);
+    const [{ share, isSpaced }] = seenTexts(response)
+      .map((text) => repeatedIn(text.toLowerCase(), size))
+      .sort((a, b) => b.share - a.share) as [ReturnType<typeof repeatedIn>];
     const score =
       share <= warnAt
         ? 1 - (0.3 * share) / warnAt
@@ -56,6 +53,14 @@ export class RepetitionVerifier extends TextVerifier {
       message: `${Math.round(100 * share)} % of the text repeats itself`,
     };
   }
+}
+
+/** The share of a text that repeats itself, and whether it has spaces between words. */
+function repeatedIn(text: string, size: number): { readonly share: number; readonly isSpaced: boolean } {
+  const words = text.match(/\S+/gu) ?? [];
+  const isSpaced = text.length <= 20 * words.length;
+  const share = isSpaced ? repeatedWords(words, size) : repeatedShare(Array.from(text), 2 * size, fewestRuns);
+  return { share, isSpaced };
 }
 
 /** The share of words, or of words without marks and numbers where most repeats: a loop may count its rounds. */

@@ -87,6 +87,9 @@ describe('LengthVerifier', () => {
     expect((await verify(characters, ` a${' '.repeat(9)}`)).result).toBe('pass');
     const sentences = new LengthVerifier({ minLength: 2, maxLength: 2, unit: 'sentences' });
     expect((await verify(sentences, 'One. Two?!')).result).toBe('pass');
+    for (const long of ['a b c <title>d and e f', 'a b c <i hidden>d e f</i>']) {
+      expect((await verify(three, long)).result).toBe('fail');
+    }
   });
 
   it('warns within the tolerance', async () => {
@@ -277,6 +280,9 @@ describe('LanguageVerifier', () => {
     expect((await verify(english, good)).score).toBe(1);
     expect((await verify(english, german)).score).toBe(0);
     expect((await verify(new LanguageVerifier({ languages: ['de', 'fr'] }), german)).score).toBe(1);
+    for (const other of [`${good} <title>x${german}`, `<think>${good} ${good}</think>${german}`]) {
+      expect((await verify(english, other)).score).toBeLessThan(0.7);
+    }
     const mixed = await verify(english, `${good} ${good} ${german}`);
     expect(mixed.score).toBeGreaterThan(0.2);
     expect(mixed.score).toBeLessThan(0.8);
@@ -290,6 +296,7 @@ describe('RepetitionVerifier', () => {
     const verifier = new RepetitionVerifier();
     expect((await verify(verifier, `${good} ${'and so on and on '.repeat(15)}`)).result).toBe('fail');
     expect((await verify(verifier, 'ab'.repeat(500))).result).toBe('fail');
+    expect((await verify(verifier, `${good} <title>${'and so on and on '.repeat(15)}`)).result).toBe('fail');
     expect((await verify(verifier, good)).score).toBe(1);
     expect((await verify(verifier, 'What is it? What is it that you want, then? What is it?')).result).toBe(
       'pass',
