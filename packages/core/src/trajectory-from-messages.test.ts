@@ -25,13 +25,27 @@ describe('trajectoryFromMessages', () => {
     expect(trajectorySchema.parse(JSON.parse(JSON.stringify(trajectory)))).toEqual(trajectory);
   });
 
-  it('has nothing to say for an assistant that said nothing', () => {
-    const { task, response } = trajectoryFromMessages({
-      id: 'b',
-      messages: messages.slice(0, 2),
-      metadata: null,
-    });
-    expect([task.prompt, response]).toEqual([messages.slice(0, 2), '']);
+  it.each([
+    [
+      messages.slice(0, 2),
+      /conversation "b": expected a message of the assistant to score, got only messages of system and user$/,
+    ],
+    [[], /got no message$/],
+  ])('refuses a conversation in which the assistant says nothing, %#', (silent, problem) => {
+    expect(() => trajectoryFromMessages({ id: 'b', messages: silent, metadata: null })).toThrow(problem);
+  });
+
+  it('writes the types of parts that are no text if asked', () => {
+    const content = [
+      { type: 'text', text: 'What is ' },
+      { type: 'image_url', image_url: { url: 'x' } },
+    ];
+    const seen = [
+      { role: 'user', content },
+      { role: 'assistant', content: 'A cat.' },
+    ];
+    const { task } = trajectoryFromMessages({ id: 'e', messages: seen, otherParts: 'name', metadata: null });
+    expect(task.prompt).toEqual([{ role: 'user', content: 'What is [image_url]' }]);
   });
 
   it('has no prompt if the assistant begins', () => {

@@ -14,6 +14,8 @@ export interface RecordedConversation<Metadata = unknown> {
    * function's are a tool's.
    */
   readonly messages: readonly unknown[];
+  /** Parts that are no text, such as images: `'refuse'` throws, `'name'` writes their type in their place: `[image_url]`. Default `'refuse'`. */
+  readonly otherParts?: 'refuse' | 'name' | undefined;
   /** What graders need to know. */
   readonly metadata: Metadata;
 }
@@ -22,14 +24,18 @@ export interface RecordedConversation<Metadata = unknown> {
  * A recorded conversation as a trajectory, for rewards and monitors: its prompt is everything before the assistant's first turn, its
  * response the assistant's last. Without tokens and logprobs: nothing to train on.
  *
- * @throws FormatError for messages of another shape, naming the first.
+ * @throws FormatError for messages of another shape, naming the first, and for a conversation in which the assistant says nothing.
  */
 export function trajectoryFromMessages<Metadata>({
   id,
   messages: recorded,
+  otherParts = 'refuse',
   metadata,
 }: RecordedConversation<Metadata>): Trajectory<Metadata> {
-  const plainMessages: unknown = Array.isArray(recorded) ? recorded.map(plain) : recorded;
+  const namesParts = otherParts === 'name';
+  const plainMessages: unknown = Array.isArray(recorded)
+    ? recorded.map((message) => plain(message, namesParts))
+    : recorded;
   const parsed = z.array(messageSchema).safeParse(plainMessages);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
@@ -37,15 +43,22 @@ export function trajectoryFromMessages<Metadata>({
       (value, key) => (value as Record<PropertyKey, unknown>)?.[key],
       plainMessages,
     );
-    const problem = Array.isArray(given) ? otherParts(given) : inWords(message, given);
+    const problem = Array.isArray(given) ? otherPart(given) : inWords(message, given);
     throw new FormatError(
       `trajectoryFromMessages: conversation "${id}", ${['messages', ...path].join('.')}: ${problem}`,
     );
   }
   const messages = parsed.data;
   const first = messages.findIndex(({ role }) => role === 'assistant');
-  const prompt = first < 0 ? messages : messages.slice(0, first);
-  const response = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  if (first < 0) {
+    const roles = [...new Set(messages.map(({ role }) => role))].join(' and ');
+    const got = roles === '' ? 'no message' : `only messages of ${roles}`;
+    throw new FormatError(
+      `trajectoryFromMessages: conversation "${id}": expected a message of the assistant to score, got ${got}`,
+    );
+  }
+  const prompt = messages.slice(0, first);
+  const response = messages.findLast(({ role }) => role === 'assistant')!.content;
   const task = { id, prompt, metadata };
   return { id, task, steps: [], messages, response, status: 'completed', policyVersion: 0 };
 }
@@ -54,7 +67,7 @@ export function trajectoryFromMessages<Metadata>({
 const roles: Readonly<Record<string, string>> = { developer: 'system', function: 'tool' };
 
 /** A message without what only the API's wire has: nulls, content in parts, refusals, roles with other names. */
-function plain(message: unknown): unknown {
+function plain(message: unknown, namesParts: boolean): unknown {
   if (typeof message !== 'object' || message === null) return message;
   const {
     refusal = '',
@@ -62,7 +75,7 @@ function plain(message: unknown): unknown {
     role,
     ...rest
   } = Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null));
-  return { ...rest, role: roles[String(role)] ?? role, content: joined(content) };
+  return { ...rest, role: roles[String(role)] ?? role, content: joined(content, namesParts) };
 }
 
 const textPart = z.union([
@@ -70,15 +83,18 @@ const textPart = z.union([
   z.object({ type: z.literal('refusal'), refusal: z.string() }),
 ]);
 
-function joined(content: unknown): unknown {
-  const parts = z.array(textPart).safeParse(content);
-  return parts.success
-    ? parts.data.map((part) => (part.type === 'refusal' ? part.refusal : part.text)).join('')
-    : content;
+const anyPart = z.object({ type: z.string() }).transform(({ type }) => `[${type}]`);
+
+const texts = z.array(textPart.transform((part) => (part.type === 'refusal' ? part.refusal : part.text)));
+const textsAndNames = z.array(z.union([texts.element, anyPart]));
+
+function joined(content: unknown, namesParts: boolean): unknown {
+  const parts = (namesParts ? textsAndNames : texts).safeParse(content);
+  return parts.success ? parts.data.join('') : content;
 }
 
-function otherParts(parts: readonly unknown[]): string {
+function otherPart(parts: readonly unknown[]): string {
   const other = parts.find((part) => !textPart.safeParse(part).success);
   const type = JSON.stringify((other as { readonly type?: unknown } | null)?.type);
-  return `expected text or parts of text, got a part of type ${type}; put a text in its place, such as [image]`;
+  return `expected text or parts of text, got a part of type ${type}; put a text in its place, such as [image], or set otherParts to 'name'`;
 }

@@ -69,14 +69,14 @@ export function responsesExchanges({
 
 /** Items as messages. Text and calls that follow each other are one turn of the assistant. Reasoning is left out. */
 function itemMessages(items: readonly z.output<typeof item>[]): object[] {
-  const messages: { role: string; content: string; tool_calls?: object[] }[] = [];
+  const messages: { role: string; content: unknown; tool_calls?: object[] }[] = [];
   for (const { type = 'message', role = 'assistant', ...rest } of items) {
     const { call_id: id, name, arguments: given, output, content } = rest;
     const last = messages.at(-1);
     const open = last?.role === 'assistant' ? last : undefined;
-    if (type === 'message') messages.push({ role, content: partsText(content) });
+    if (type === 'message') messages.push({ role, content: partsOrText(content) });
     else if (type === 'function_call_output') {
-      messages.push({ role: 'tool', content: partsText(output), ...{ tool_call_id: String(id) } });
+      messages.push({ role: 'tool', content: partsOrText(output), ...{ tool_call_id: String(id) } });
     } else if (type === 'function_call') {
       const call = chatCall(String(id), String(name), given);
       if (open === undefined) messages.push({ role, content: '', tool_calls: [call] });
@@ -86,9 +86,7 @@ function itemMessages(items: readonly z.output<typeof item>[]): object[] {
   return messages;
 }
 
-const textPart = z.looseObject({ text: z.string() });
-
-function partsText(content: unknown): string {
-  if (!Array.isArray(content)) return jsonText(content ?? '');
-  return content.map((part) => textPart.safeParse(part).data?.text ?? '').join('');
+/** Parts are left to the reader of messages, which knows those that are text. */
+function partsOrText(content: unknown): unknown {
+  return Array.isArray(content) ? content : jsonText(content ?? '');
 }

@@ -10,6 +10,11 @@ const pairNames = [
   ['input', 'output'],
 ] as const;
 
+/** Fields of a conversation that are no columns of its own. */
+const ofConversation = ['id', 'messages', 'model', 'tools'];
+/** Text or a number that names a conversation. */
+const name = z.union([z.string().min(1), z.number()]).transform(String);
+
 /**
  * The exchanges that a record of a log holds. The form of the record is recognised.
  *
@@ -30,9 +35,28 @@ export function recordedExchanges(record: unknown): readonly RecordedExchange[] 
   for (const [asked, said] of pairNames) {
     const pair = { request: unwrapped(fields[asked]), response: unwrapped(fields[said]) };
     const found = exchangesOf(pair);
-    if (found !== undefined) return found;
+    if (found !== undefined) return withColumns(found, fields, [asked, said]);
   }
-  return exchangesOf({ request: fields, response: 'choices' in fields ? fields : undefined });
+  if ('choices' in fields) return exchangesOf({ request: fields, response: fields });
+  const found = exchangesOf({ request: fields, response: undefined });
+  const id = name.safeParse(fields.id).data;
+  return withColumns(
+    id === undefined ? found : found?.map((one) => ({ id, ...one })),
+    fields,
+    ofConversation,
+  );
+}
+
+/** The exchanges, each with what the record says beside them. */
+function withColumns(
+  exchanges: readonly RecordedExchange[] | undefined,
+  fields: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+) {
+  const beside = Object.entries(fields).filter(([field]) => !known.includes(field));
+  if (beside.length === 0) return exchanges;
+  const columns = Object.fromEntries(beside);
+  return exchanges?.map((exchange) => ({ ...exchange, columns }));
 }
 
 function exchangesOf(pair: { readonly request: unknown; readonly response: unknown }) {

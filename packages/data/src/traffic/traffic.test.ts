@@ -53,6 +53,29 @@ describe('logs of the chat API', () => {
     expect(trajectory).toMatchObject({ id: 'log.jsonl, line 1', messages: conversation });
   });
 
+  it('keeps the name of a conversation and what its record says beside it', () => {
+    const [conversed] = read({ id: 17, messages: conversation, answer: 'sunny' });
+    expect(conversed).toMatchObject({ id: '17', task: { metadata: { columns: { answer: 'sunny' } } } });
+    const [exchanged] = read({ request, response, rating: 5 });
+    expect(exchanged).toMatchObject({ id: 'chatcmpl-1', task: { metadata: { columns: { rating: 5 } } } });
+  });
+
+  it('leaves out no conversation without a word', () => {
+    expect(() => read({ messages: [] })).toThrow(/log\.jsonl, line 1: .*got no message/);
+    expect(() => read({ messages: [asked] })).toThrow(/expected a message of the assistant/);
+  });
+
+  it('names parts that are no text if asked', () => {
+    const content = [
+      { type: 'input_audio', input_audio: {} },
+      { type: 'text', text: ' Weather?' },
+    ];
+    const log = JSON.stringify({ messages: [{ role: 'user', content }, said] });
+    const [trajectory] = trajectoriesFromTraffic(log, { otherParts: 'name' });
+    expect(trajectory!.messages[0]!.content).toBe('[input_audio] Weather?');
+    expect(() => trajectoriesFromTraffic(log)).toThrow("set otherParts to 'name'");
+  });
+
   it('keeps each of several choices', () => {
     const choices = [said, { ...said, content: 'Rain.' }].map((message) => ({ message }));
     const trajectories = read({ request, response: { ...response, choices } });

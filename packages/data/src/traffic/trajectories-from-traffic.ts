@@ -21,6 +21,8 @@ const schema = z.strictObject({
    * Default `'whole'`.
    */
   conversations: z.enum(['whole', 'each']).default('whole'),
+  /** Parts of messages that are no text, such as images: `'name'` writes their type in their place: `[image_url]`. Default `'refuse'`. */
+  otherParts: z.enum(['refuse', 'name']).default('refuse'),
   /** Receives the error of each record that cannot be read, which is left out. Default: the first error is thrown. */
   onMalformed: callback<(error: FormatError) => void>().optional(),
 });
@@ -36,6 +38,8 @@ export interface TrafficMetadata {
   readonly conversation?: string | undefined;
   /** Tools that the last request offered. */
   readonly tools?: readonly ToolSchema[] | undefined;
+  /** What the record says beside the exchange, such as a label: `{ request, response, rating }` has a `rating`. */
+  readonly columns?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
@@ -53,7 +57,11 @@ export function trajectoriesFromTraffic(
   text: string,
   options: TrafficOptions = {},
 ): Trajectory<TrafficMetadata>[] {
-  const { source, conversations, onMalformed } = parseOptions('trajectoriesFromTraffic', schema, options);
+  const { source, conversations, otherParts, onMalformed } = parseOptions(
+    'trajectoriesFromTraffic',
+    schema,
+    options,
+  );
   const report = (error: unknown) => {
     if (onMalformed === undefined || !(error instanceof FormatError)) throw error;
     onMalformed(error);
@@ -61,7 +69,7 @@ export function trajectoriesFromTraffic(
   const found: Trajectory<TrafficMetadata>[] = [];
   for (const { place, value } of valuesOf(text, source, report)) {
     try {
-      found.push(...trajectoriesOfRecord(value, place));
+      found.push(...trajectoriesOfRecord(value, place, otherParts));
     } catch (error) {
       report(error);
     }
@@ -73,11 +81,13 @@ export function trajectoriesFromTraffic(
  * An exchange as a trajectory.
  *
  * @param name - Names it if the log gave no name.
+ * @param otherParts - What becomes of parts that are no text. Default `'refuse'`.
  * @throws FormatError for messages of another shape.
  */
 export function trajectoryOfExchange(
-  { id = '', messages, format, model, conversation, tools: offered }: RecordedExchange,
+  { id = '', messages, format, model, conversation, tools: offered, columns }: RecordedExchange,
   name: string,
+  otherParts?: 'refuse' | 'name',
 ): Trajectory<TrafficMetadata> {
   // Those that run on the provider's servers have no schema.
   const tools = [offered ?? []].flat().flatMap((tool) => toolSchema.safeParse(tool).data ?? []);
@@ -86,11 +96,16 @@ export function trajectoryOfExchange(
     ...(model !== undefined && { model }),
     ...(conversation !== undefined && { conversation }),
     ...(tools.length > 0 && { tools }),
+    ...(columns !== undefined && { columns }),
   };
-  return trajectoryFromMessages({ id: id === '' ? name : id, messages, metadata });
+  return trajectoryFromMessages({ id: id === '' ? name : id, messages, otherParts, metadata });
 }
 
-function trajectoriesOfRecord(value: unknown, place: string): Trajectory<TrafficMetadata>[] {
+function trajectoriesOfRecord(
+  value: unknown,
+  place: string,
+  otherParts: 'refuse' | 'name',
+): Trajectory<TrafficMetadata>[] {
   const exchanges = placed(place, () => recordedExchanges(value));
   if (exchanges === undefined) {
     throw new FormatError(
@@ -99,7 +114,7 @@ function trajectoriesOfRecord(value: unknown, place: string): Trajectory<Traffic
   }
   return exchanges.map((exchange, index) => {
     const name = exchanges.length > 1 ? `${place}, ${index + 1}` : place;
-    return placed(place, () => trajectoryOfExchange(exchange, name));
+    return placed(place, () => trajectoryOfExchange(exchange, name, otherParts));
   });
 }
 
