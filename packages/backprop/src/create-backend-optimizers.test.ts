@@ -53,6 +53,25 @@ describe.each(optimizers)('training by %s', (name, optimizer, learningRate) => {
   );
 });
 
+it('lets moments fade to 0 without gradients', async () => {
+  const { backend, store } = await backends.create({ optimizer: { beta1: 0.6, beta2: 0.6 } });
+  const largest = async () => {
+    const moments = await Promise.all(
+      ['moment1', 'moment2'].map((slot) => backends.engine.readStore(store, slot)),
+    );
+    return moments.map((tensors) =>
+      Math.max(...[...tensors.values()].flatMap(({ data }) => Array.from(data, Math.abs))),
+    );
+  };
+  await backend.forwardBackward({ sequences }, negativeLogLikelihood);
+  for (let update = 1; update <= 128; update++) await backend.optimStep();
+  const faded = await largest();
+  expect(Math.min(...faded)).toBeGreaterThan(0);
+  expect(Math.max(...faded)).toBeLessThan(1e-26);
+  for (let update = 1; update <= 192; update++) await backend.optimStep();
+  expect(await largest()).toEqual([0, 0]);
+});
+
 it('moments in 8 bits of large parameters go on from a checkpoint, and train as float32 does', async () => {
   const model = tinyModel({ hidden_size: 64, intermediate_size: 80, num_hidden_layers: 1 });
   const options = { model, optimizer: { kind: 'adamw-8bit' }, learningRate: 0.002 } as const;

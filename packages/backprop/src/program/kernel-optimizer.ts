@@ -1,6 +1,12 @@
 import { type Adamw, weightDecayOf } from '../optimizer/options.ts';
 import { type HostOptimizerParts, SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
 
+/** Updates between two looks for moments that have faded. */
+const fadingUpdates = 64;
+
+/** Size below which a moment has faded. After 64 more updates it may be subnormal. */
+const fadedBelow = 2 ** -100;
+
 /** Clipping and AdamW by WebAssembly kernels, in place, for parameters in host memory. */
 export class KernelOptimizer extends SlotOptimizer {
   readonly #parts: HostOptimizerParts;
@@ -17,6 +23,25 @@ export class KernelOptimizer extends SlotOptimizer {
     const step = { learningRate, beta1, beta2, epsilon, update };
     for (const { state, weightDecay } of this.#pieces(options as Adamw)) {
       store.kernels.adamw(state, { ...step, weightDecay });
+    }
+    if (update % fadingUpdates === 0) this.#clearFaded();
+  }
+
+  /**
+   * Sets moments to 0 that have faded, as those of values without a gradient do.
+   *
+   * With subnormal numbers some processors compute 10 to 40 times as long, and rounding keeps the smallest ones forever.
+   */
+  #clearFaded(): void {
+    const { store } = this.#parts;
+    const seconds = store.segments('moment2');
+    for (const [index, first] of store.segments('moment1').entries()) {
+      const second = seconds[index]!;
+      for (let i = 0; i < first.length; i++) {
+        if (Math.abs(first[i]!) >= fadedBelow) continue;
+        first[i] = 0;
+        if (second[i]! < fadedBelow) second[i] = 0;
+      }
     }
   }
 
