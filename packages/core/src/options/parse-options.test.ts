@@ -40,6 +40,7 @@ describe('parseOptions', () => {
     [z.number(), '8', 'expected a number, got "8"'],
     [z.number(), Number.NaN, 'expected a number, got NaN'],
     [z.string(), undefined, 'expected text, got nothing'],
+    [z.string(), 1, 'expected text, got 1; write "1" in quotes'],
     [z.boolean(), null, 'expected true or false, got null'],
     [z.strictObject({}), [], 'expected an object, got an empty list'],
     [z.array(z.number()).min(1), [], 'expected at least 1 item, got 0'],

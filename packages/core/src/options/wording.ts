@@ -102,8 +102,12 @@ export function inWords(message: string, value: unknown): string {
   for (const [pattern, expected, got] of wordings) {
     const found = pattern.exec(message);
     if (found === null) continue;
+    const wanted = expected(found);
     const came = got?.(value);
-    return `expected ${expected(found)}${came === undefined ? '' : `, got ${came}`}`;
+    // Files of YAML write numbers and texts alike.
+    const isBare = wanted === 'text' && typeof value === 'number';
+    const remedy = isBare ? `; write "${value}" in quotes` : '';
+    return `expected ${wanted}${came === undefined ? '' : `, got ${came}`}${remedy}`;
   }
   return message;
 }

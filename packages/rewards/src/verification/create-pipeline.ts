@@ -58,7 +58,9 @@ export function createCustomVerifierPipeline(
 
 /**
  * The pipeline for text of any kind. It checks that a text is not empty and has at most 4,000 words, and its toxicity, coherence, facts,
- * repetition and safety patterns with their defaults.
+ * repetition and safety patterns with their defaults. Toxicity needs the package `obscenity`.
+ *
+ * @throws MissingPeerError without `obscenity`. Choose verifiers for {@link createCustomVerifierPipeline} then.
  */
 export function createDefaultVerifierPipeline(
   options: Omit<VerificationPipelineOptions, 'verifiers'> = {},
