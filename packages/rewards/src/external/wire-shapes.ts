@@ -19,7 +19,7 @@ export interface WireShape {
   readonly readAnswer: (body: unknown) => readonly unknown[] | undefined;
   /** Server: what the body of a request asks. @throws ArgumentError for another one. */
   readonly readRequest: (body: unknown) => WireRequest;
-  /** Server: the body that answers. `null` if an episode is unscorable. Problems say why episodes cannot be read. */
+  /** Server: the body that answers. `null` if an episode is unscorable. Problems say why. */
   readonly writeAnswer: (
     rewards: readonly (number | null)[],
     form: WireRequest['form'],
@@ -29,7 +29,7 @@ export interface WireShape {
 
 /**
  * `{"prompt", "response", "metadata"}` is answered by `{"reward": number | null}`, and
- * `{"episodes": [{"prompt", "response", "metadata"}, …]}` by `{"rewards": [number | null, …]}`. If episodes cannot be read, `problems` says why.
+ * `{"episodes": [{"prompt", "response", "metadata"}, …]}` by `{"rewards": [number | null, …]}`. `problems` says why rewards are `null`.
  */
 export const episodeShape: WireShape = {
   name: 'episode',

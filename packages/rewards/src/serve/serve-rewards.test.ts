@@ -72,14 +72,18 @@ describe('serveRewards', () => {
       'episode 3: expected the response to be text, got number',
       expect.stringMatching('^episode 4: metadata: answer: '),
       'episode 5: expected an object with prompt and response, got null',
+      'episode 1: reward "exact": threw',
+      'episode 2: reward "exact": not-finite',
     ];
     expect(await post(server, '/', { episodes })).toEqual([
       200,
       { rewards: [1, null, null, null, null, null, 1], problems },
     ]);
-    expect(await post(server, '/', episode('throw'))).toEqual([200, { reward: null }]);
+    const threw = ['episode 0: reward "exact": threw'];
+    expect(await post(server, '/', episode('throw'))).toEqual([200, { reward: null, problems: threw }]);
+    expect(server.getStatistics().lastFailure).toBe('reward "exact": secret of the reward');
     const penalised = await serveExact({ unscorable: -1 });
-    expect(await post(penalised, '/', episode('throw'))).toEqual([200, { reward: -1 }]);
+    expect(await post(penalised, '/', episode('throw'))).toEqual([200, { reward: -1, problems: threw }]);
   });
 
   it('speaks the shapes of slime and OpenRLHF', async () => {

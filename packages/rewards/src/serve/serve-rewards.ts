@@ -39,8 +39,8 @@ export interface RewardServer extends AsyncDisposable {
  * `{"prompt", "response", "metadata"}` or a list of them, `POST /slime` and `POST /openrlhf` in the shapes of these trainers' remote
  * reward models, `GET /health`.
  *
- * Listens on loopback and asks for a token by default. An episode that cannot be scored is `null` in a 200, and `problems` says why if it cannot be read. A request that is not one of the
- * above gets 400, 401, 403, 404, 405, 413 or 415. A reward that fails as a whole gives 500, and one that takes too long 504.
+ * Listens on loopback and asks for a token by default. An episode that cannot be scored is `null` in a 200, and `problems` says why. What a
+ * reward threw is only in `lastFailure` of the statistics. A request that is not one of the above gets 400, 401, 403, 404, 405, 413 or 415. A reward that fails as a whole gives 500, and one that takes too long 504.
  *
  * Reward functions and verifiers score in slices, so that one large request neither keeps others waiting nor outlives `timeoutMs`. A
  * computer gets all episodes of a request at once, as they are its group.
@@ -137,11 +137,11 @@ class RewardService implements RewardServer {
       const came = `got ${asked.episodes.length}; split the request or raise maxEpisodes`;
       throw new Refusal(413, `expected at most ${maxEpisodes} episodes, ${came}`);
     }
-    const { rewards, problems } = await this.#limit(() => this.#scoreFor(asked, exchange.signal));
-    this.#count(rewards, problems);
+    const scores = await this.#limit(() => this.#scoreFor(asked, exchange.signal));
+    this.#count(scores);
     const { unscorable } = this.#options;
-    const told = rewards.map((reward) => reward ?? (unscorable === 'null' ? null : unscorable));
-    return shape.writeAnswer(told, asked.form, problems);
+    const told = scores.rewards.map((reward) => reward ?? (unscorable === 'null' ? null : unscorable));
+    return shape.writeAnswer(told, asked.form, scores.problems);
   }
 
   /** Ends with the client, and then leaves its turn to others even where the reward goes on. */
@@ -152,10 +152,10 @@ class RewardService implements RewardServer {
     return settleWithin(scores, controller, { timeoutMs: this.#options.timeoutMs, signal: gone });
   }
 
-  #count(rewards: readonly (number | null)[], problems: readonly string[]): void {
+  #count({ rewards, lastFailure }: Awaited<ReturnType<ScoreEpisodes>>): void {
     this.#counts.answered += 1;
     for (const reward of rewards) this.#counts[reward === null ? 'unscorable' : 'scored'] += 1;
-    this.#lastFailure = problems.at(-1) ?? this.#lastFailure;
+    this.#lastFailure = lastFailure ?? this.#lastFailure;
   }
 }
 

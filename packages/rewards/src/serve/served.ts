@@ -7,6 +7,7 @@ import {
   type RewardComputer,
   type RewardFunction,
   type Schema,
+  type ScoredTrajectory,
   type Trajectory,
   type Verifier,
 } from '@rlp/core';
@@ -21,9 +22,14 @@ export type ServedRewards<Metadata> = RewardFunction<Metadata> | RewardComputer<
 interface ServedScores {
   /** `null` if unscorable. */
   readonly rewards: readonly (number | null)[];
-  /** Why, where an episode could not even be judged. */
+  /** Why, for clients: what a reward throws may hold anything, so they get its name and the kind of failure. */
   readonly problems: readonly string[];
+  /** The same of the last episode that has no reward, with what was thrown. */
+  readonly lastFailure: string | undefined;
 }
+
+/** A reward, or why there is none. */
+type Scored = Pick<ScoredTrajectory, 'reward' | 'failures'>;
 
 /** Scores the episodes of a request, all together. */
 export type ScoreEpisodes = (
@@ -53,11 +59,16 @@ export function scorerOf<Metadata>(
       }
     }
     const scored = trajectories.length === 0 ? [] : await score(id, trajectories, signal);
+    let lastFailure = problems.at(-1);
     for (const [k, row] of rows.entries()) {
-      const reward = scored[k] ?? null;
+      const { reward = null, failures = [] } = scored[k] ?? {};
       rewards[row] = Number.isFinite(reward) ? reward : null;
+      for (const { source, cause, message } of rewards[row] === null ? failures : []) {
+        problems.push(`episode ${row}: reward "${source}": ${cause}`);
+        lastFailure = message;
+      }
     }
-    return { rewards, problems };
+    return { rewards, problems, lastFailure };
   };
 }
 
@@ -81,7 +92,7 @@ type GroupScorer<Metadata> = (
   id: string,
   trajectories: readonly Trajectory<Metadata>[],
   signal: AbortSignal,
-) => Promise<readonly (number | null)[]>;
+) => Promise<readonly Scored[]>;
 
 function groupScorer<Metadata>(served: ServedRewards<Metadata>, timeoutMs: number): GroupScorer<Metadata> {
   const computer = rewardComputerOf<Metadata>(served, timeoutMs);
@@ -92,7 +103,7 @@ function groupScorer<Metadata>(served: ServedRewards<Metadata>, timeoutMs: numbe
     return (_, all, signal) =>
       byParts(all, signal, async (part) => {
         const reports = await served.verifyBatch(part.map(verificationRequest), { signal });
-        return part.map((_, k) => reports[k]?.score ?? null);
+        return part.map((_, k) => ({ reward: reports[k]?.score ?? null }));
       });
   }
   throw new ArgumentError(
@@ -106,9 +117,9 @@ const partSize = 32;
 async function byParts<Metadata>(
   all: readonly Trajectory<Metadata>[],
   signal: AbortSignal,
-  score: (part: readonly Trajectory<Metadata>[]) => Promise<readonly (number | null)[]>,
-): Promise<readonly (number | null)[]> {
-  const parts: Promise<readonly (number | null)[]>[] = [];
+  score: (part: readonly Trajectory<Metadata>[]) => Promise<readonly Scored[]>,
+): Promise<readonly Scored[]> {
+  const parts: Promise<readonly Scored[]>[] = [];
   for await (const part of inSlices(Math.ceil(all.length / partSize), signal)) {
     const scores = score(all.slice(part * partSize, (part + 1) * partSize));
     scores.catch(() => undefined); // Read below, unless a later part does not begin.
@@ -122,10 +133,10 @@ async function rewardsBy<Metadata>(
   id: string,
   trajectories: readonly Trajectory<Metadata>[],
   signal: AbortSignal,
-): Promise<readonly (number | null)[]> {
+): Promise<readonly Scored[]> {
   const { task } = trajectories[0]!;
   const scored = await computer.computeRewards({ id, task, trajectories }, { signal });
-  if (scored.length === trajectories.length) return scored.map(({ reward }) => reward);
+  if (scored.length === trajectories.length) return scored;
   throw new ArgumentError(`expected ${trajectories.length} rewards of the computer, got ${scored.length}`);
 }
 
