@@ -139,6 +139,8 @@ function lastMetrics(first: Side['metrics'], second: Side['metrics']) {
 interface Paired {
   readonly name: string;
   readonly comparison?: Comparison | undefined;
+  /** What the comparison leaves out: tasks that only one side has. */
+  readonly note?: string | undefined;
   readonly problem?: string | undefined;
 }
 
@@ -151,12 +153,27 @@ function pairedEvaluations(first: Side['evaluations'], second: Side['evaluations
     : names.map((name) => [name, first.get(name)!, second.get(name)!] as const);
   return pairs.map(([name, before, after]) => {
     try {
-      return { name, comparison: compareEvaluations(before, after) };
+      const comparison = compareEvaluations(before, after);
+      return { name, comparison, note: noteOnUnshared(comparison, before, after) };
     } catch (error) {
       if (error instanceof ArgumentError) return { name, problem: error.message };
       throw error;
     }
   });
+}
+
+/** Runs with other seeds hold out other rows, so that few tasks may be in both. */
+function noteOnUnshared(
+  { tasks, measure }: Comparison,
+  first: Evaluation,
+  second: Evaluation,
+): string | undefined {
+  if (tasks === first.tasks.length && tasks === second.tasks.length) return undefined;
+  const wholeOf = (one: Evaluation) => {
+    const value = measure === 'accuracy' ? one.accuracy : one.reward?.value;
+    return `${value === undefined ? 'none' : value.toFixed(4)} of ${one.tasks.length}`;
+  };
+  return `only tasks of both sides are compared; whole ${measure}: ${wholeOf(first)} → ${wholeOf(second)}. Measure both on the same rows, as with evaluation.data`;
 }
 
 type Result = {
@@ -173,14 +190,15 @@ function report({ config, metrics, evaluations }: Result): string {
       config.map(({ name, first, second }) => `${name}: ${first ?? 'absent'} → ${second ?? 'absent'}`),
     ),
     ...section(
-      'Last metrics',
-      metrics.map(({ name, first, second }) => `${name}: ${short(first)} → ${short(second)}`),
+      'Evaluations',
+      evaluations.flatMap(({ name, comparison, note, problem }) => [
+        `${name}: ${problem ?? sentence(comparison!)}`,
+        ...(note === undefined ? [] : [`  note: ${note}`]),
+      ]),
     ),
     ...section(
-      'Evaluations',
-      evaluations.flatMap(({ name, comparison, problem }) => [
-        `${name}: ${problem ?? sentence(comparison!)}`,
-      ]),
+      'Last metrics',
+      metrics.map(({ name, first, second }) => `${name}: ${short(first)} → ${short(second)}`),
     ),
   ];
   return lines.length === 0 ? 'no differences' : lines.join('\n');

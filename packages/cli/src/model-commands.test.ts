@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -306,41 +306,6 @@ describe('rlp eval and rlp compare', () => {
     const refused = await rlp(...args);
     expect(refused.code).toBeGreaterThan(0);
     expect(refused.complaints).toMatch(new RegExp(problem.replace(/[()?]/g, '\\$&'), 'i'));
-  });
-
-  it('compares configurations and metrics of run folders', async () => {
-    for (const [name, rate] of [
-      ['one', 1e-3],
-      ['two', 2e-3],
-    ] as const) {
-      mkdirSync(join(directory, name));
-      writeFileSync(join(directory, name, 'run.json'), JSON.stringify({ config: { a: { rate }, same: 1 } }));
-      writeFileSync(join(directory, name, 'metrics.jsonl'), `{"reward/mean":0}\n{"reward/mean":${rate}}\n`);
-    }
-    const { said } = await rlp('compare', join(directory, 'one'), join(directory, 'two'));
-    expect(said).toBe('Configuration\n  a.rate: 0.001 → 0.002\nLast metrics\n  reward/mean: 0.001 → 0.002');
-    const same = await rlp('compare', join(directory, 'one'), join(directory, 'one'));
-    expect(same.said).toContain('reward/mean: 0.001 → 0.001');
-  });
-
-  it('compares the last metrics as they were logged, and nothing else of a log', async () => {
-    const folder = join(directory, 'three');
-    mkdirSync(folder);
-    const metrics = join(folder, 'metrics.jsonl');
-    const rows = [
-      { step: 0, metrics: { 'loss/policy': 0.5, 'kl/reference': 1 } },
-      { step: 1, metrics: { 'loss/policy': 'NaN' } },
-      { step: 1, note: 'the loss is not finite' },
-    ];
-    writeFileSync(metrics, `${rows.map((row) => JSON.stringify(row)).join('\n')}\n{"step":2,"metr`);
-    expect((await rlp('compare', folder, folder)).said).toBe(
-      'Last metrics\n  kl/reference: 1 → 1\n  loss/policy: NaN → NaN',
-    );
-    writeFileSync(metrics, 'null\n');
-    expect(await rlp('compare', folder, folder)).toMatchObject({
-      code: 1,
-      complaints: expect.stringMatching(/metrics\.jsonl, line 1: expected a JSON object with metrics$/),
-    });
   });
 });
 
