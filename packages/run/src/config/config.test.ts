@@ -29,6 +29,7 @@ describe('the mode of a run', () => {
     [{ rewards: { right: 'answer' } }, 'rl'],
     [{ algorithm: { name: 'ppo' } }, 'rl'],
     [{ environment: 'countdown', data: undefined }, 'rl'],
+    [{ environment: 'countdown', data: undefined, algorithm: { name: 'gigpo' } }, 'rl'],
     [{ sft: {}, algorithm: {} }, 'sft+rl'],
     [{ sft: {}, rewards: { right: 'answer' } }, 'sft'],
     [{ mode: 'eval', rewards: { right: 'answer' } }, 'eval'],
@@ -45,6 +46,10 @@ describe('a configuration', () => {
     [
       { sft: {}, backend: { precision: 'mixed' }, algorithm: { backend: { lora: { base: 'nf4' } } } },
       /algorithm\.backend\.precision: 'mixed' is not combined with base 'nf4' of lora; leave one/,
+    ],
+    [
+      { algorithm: { name: 'gigpo', rollout: { sampling: { temperature: 0 } } } },
+      /algorithm\.rollout\.sampling\.temperature: must be above 0.*\n.*environment: has no stateKey, and gigpo/,
     ],
     [{ mode: 'distill' }, /distill: is missing; mode 'distill' learns from a teacher/],
     [{ mode: 'evall' }, /mode: .*did you mean 'eval'/],

@@ -20,6 +20,7 @@ export function contradictions(config: Given): string[] {
     ...modeProblems(config),
     ...dataProblems(config),
     ...agentProblems(config),
+    ...practiceProblems(config),
     ...rewardProblems(config),
     ...precisionProblems(config),
   ];
@@ -96,6 +97,32 @@ function agentProblems({ agent, environment, algorithm, ...config }: Given): str
       ? ['agent.stateKey: is missing; gigpo compares steps of equal states']
       : []),
     ...unread.map((name) => `algorithm.rollout.${name}: belongs to environments; leave it out for an agent`),
+  ];
+}
+
+/** What a training loop would refuse once its stage begins, which may be hours later. */
+function practiceProblems({ agent, environment, algorithm, distill }: Given): string[] {
+  const greedy = Object.entries({ algorithm, distill }).filter(
+    ([, stage]) =>
+      isRecord(stage) &&
+      isRecord(stage.rollout) &&
+      isRecord(stage.rollout.sampling) &&
+      stage.rollout.sampling.temperature === 0,
+  );
+  const isGigpo = isRecord(algorithm) && algorithm.name === 'gigpo' && agent === undefined;
+  const namesStates =
+    gameOf({ environment }) !== undefined ||
+    (isRecord(environment) && typeof environment.stateKey === 'function');
+  return [
+    ...greedy.map(
+      ([stage]) =>
+        `${stage}.rollout.sampling.temperature: must be above 0, because greedy samples have no gradient`,
+    ),
+    ...(isGigpo && !namesStates
+      ? [
+          'environment: has no stateKey, and gigpo compares steps of equal states; take a game or your own environment with one, or grpo',
+        ]
+      : []),
   ];
 }
 
