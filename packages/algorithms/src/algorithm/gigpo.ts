@@ -42,7 +42,7 @@ export class GiGPOAlgorithm<
     const { environment } = (dependencies ?? {}) as Partial<AlgorithmDependencies<S, Metadata, Outcome>>;
     if (environment !== undefined && environment.stateKey === undefined) {
       throw new ArgumentError(
-        'GiGPOAlgorithm: the environment has no `stateKey`, so no two states could be told to be the same; give it one',
+        'GiGPOAlgorithm: the environment has no `stateKey`, so no two states could be told to be the same; give it one, such as ({ prompt }) => JSON.stringify(prompt)',
       );
     }
     super(dependencies, {
