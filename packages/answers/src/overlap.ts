@@ -1,4 +1,4 @@
-import { counted } from '@rlp/core';
+import { counted, requireArguments } from '@rlp/core';
 import { conclusion, sentenceEnds, stanceOf } from './extract/stances.ts';
 import { wordsOf } from './text.ts';
 
@@ -24,6 +24,7 @@ function overlapScore(common: number, given: number, expected: number): OverlapS
  * @see Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250
  */
 export function normalizedAnswer(text: string): string {
+  requireArguments('normalizedAnswer', { text: 'text' }, text);
   const plain = text.toLowerCase().replaceAll(/[!-/:-@[-`{-~]/g, '');
   return wordsOf(plain.replaceAll(/(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu, ' ')).join(' ');
 }
@@ -37,6 +38,7 @@ const closed = new Set(['yes', 'no', 'noanswer']);
  * @see SQuAD and HotpotQA evaluation; slime `f1_score`
  */
 export function wordOverlap(given: string, expected: string): OverlapScore {
+  requireArguments('wordOverlap', { given: 'text', expected: 'text' }, given, expected);
   const [a, b] = [normalizedAnswer(given), normalizedAnswer(expected)];
   if (a !== b && (closed.has(a) || closed.has(b))) return nothing;
   const [words, right] = [wordsOf(a), wordsOf(b)];
@@ -58,6 +60,7 @@ const maximumCompared = 20_000;
  * @see Lin 2004, https://aclanthology.org/W04-1013; Hyyrö 2004 (bit-vector algorithm for the longest common subsequence)
  */
 export function rougeL(given: string, expected: string): OverlapScore {
+  requireArguments('rougeL', { given: 'text', expected: 'text' }, given, expected);
   const [a, b] = [plainWords(given), plainWords(expected)];
   const common = commonSubsequence(a.slice(0, maximumCompared), b.slice(0, maximumCompared));
   return overlapScore(common, a.length, b.length);
@@ -96,6 +99,7 @@ const [mostJudged, mostRead] = [100, 600];
  * with less than half of the other text's words denies nothing of it.
  */
 export function withoutDenied(given: string, expected: string): string {
+  requireArguments('withoutDenied', { given: 'text', expected: 'text' }, given, expected);
   const right = new Set(contentWords(expected));
   const sentences = given.replace(setAside, '').split(sentenceEnds);
   let judged = 0;

@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import { distance } from 'fastest-levenshtein';
 
 /** Characters of which the edit distance is computed; what lies beyond counts as edited. */
@@ -8,6 +9,7 @@ const maximumCompared = 20_000;
  * texts. Beyond 20,000 characters everything counts as different, which keeps the cost bounded.
  */
 export function textSimilarity(a: string, b: string): number {
+  requireArguments('textSimilarity', { a: 'text', b: 'text' }, a, b);
   const longer = Math.max(a.length, b.length);
   if (longer === 0) return 1;
   const beyond = longer - Math.min(longer, maximumCompared);

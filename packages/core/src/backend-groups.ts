@@ -1,4 +1,5 @@
 import { ArgumentError } from './errors.ts';
+import { requireArguments } from './options/require-arguments.ts';
 import type { BackendGroup, BackendGroups, TrainingBackend } from './training.ts';
 
 const members: { readonly [Group in BackendGroup]: readonly (keyof BackendGroups[Group])[] } = {
@@ -14,6 +15,7 @@ export function hasGroup<Group extends BackendGroup>(
   backend: TrainingBackend,
   group: Group,
 ): backend is BackendGroups[Group] {
+  requireArguments('hasGroup', { backend: 'object', group: 'text' }, backend, group);
   const names: readonly PropertyKey[] = members[group];
   return names.every((name) => name in backend) && !backend.lacks?.includes(group);
 }
@@ -40,6 +42,13 @@ const remedies: Readonly<Record<BackendGroup, string>> = {
  * @throws ArgumentError naming each option with the group that it needs and the backend lacks.
  */
 export function requireGroups(owner: string, backend: TrainingBackend, needs: readonly GroupNeed[]): void {
+  requireArguments(
+    'requireGroups',
+    { owner: 'text', backend: 'object', needs: 'objects' },
+    owner,
+    backend,
+    needs,
+  );
   const missing = needs.filter(({ group }) => !hasGroup(backend, group));
   if (missing.length === 0) return;
   const lines = missing.map(({ option, group }) => `\n  - ${option} → ${group}: ${remedies[group]}`);

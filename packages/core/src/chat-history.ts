@@ -1,4 +1,5 @@
 import type { Message } from './message.ts';
+import { requireArguments } from './options/require-arguments.ts';
 
 /** What a chat template writes after an assistant's turn. */
 export type TurnContinuation =
@@ -32,6 +33,13 @@ export function turnContinuation(
   messages: readonly Message[],
   turn: number,
 ): TurnContinuation {
+  requireArguments(
+    'turnContinuation',
+    { render: 'function', messages: 'objects', turn: 'number' },
+    render,
+    messages,
+    turn,
+  );
   const before = messages.slice(0, turn);
   const after = messages.slice(turn + 1);
   const marker = unusedWord(messages);

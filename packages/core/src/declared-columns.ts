@@ -1,5 +1,6 @@
 import { described } from './described.ts';
 import { ArgumentError } from './errors.ts';
+import { requireArguments, requireFields } from './options/require-arguments.ts';
 import type { TensorOps } from './tensor-ops.ts';
 import type { Loss, LossInputs, LossOutput } from './training.ts';
 
@@ -9,9 +10,12 @@ import type { Loss, LossInputs, LossOutput } from './training.ts';
  * @throws ArgumentError from the read of a column that `loss.columns` does not name.
  */
 export function declaredColumns<T>(
-  { key, columns: declared }: Pick<Loss, 'key' | 'columns'>,
+  options: Pick<Loss, 'key' | 'columns'>,
   column: (name: string) => T,
 ): Readonly<Record<string, T>> {
+  requireArguments('declaredColumns', { column: 'function' }, column);
+  requireFields('declaredColumns', { key: 'text', columns: 'texts' }, options);
+  const { key, columns: declared } = options;
   const columns = Object.fromEntries(declared.map((name) => [name, column(name)]));
   return new Proxy(columns, {
     get(target, name, receiver) {
@@ -29,6 +33,7 @@ export function declaredColumns<T>(
  * @throws ArgumentError with the loss's key if it returns no `tokenLosses`, or calls an operation with anything but tensors.
  */
 export function computedLoss<T>(loss: Loss, ops: TensorOps<T>, inputs: LossInputs<T>): LossOutput<T> {
+  requireFields('computedLoss', { key: 'text', columns: 'texts', compute: 'function' }, loss);
   let output: LossOutput<T> | undefined;
   try {
     output = loss.compute(ops, inputs);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { evaluationSchema } from './evaluation.ts';
 import { groupJobSchema } from './group-job.ts';
 import { messageSchema } from './message.ts';
+import { requireArguments } from './options/require-arguments.ts';
 import { recordedTrajectorySchema } from './recorded-trajectory.ts';
 import { rolloutEventSchema } from './rollout-event.ts';
 import { rolloutBatchSchema, sampleSchema } from './sample.ts';
@@ -41,5 +42,6 @@ export const recordNames = Object.keys(schemas) as readonly RecordName[];
  * Rules between fields, such as one logprob per token, are not part of it. The readers of rlp check those too.
  */
 export function recordJsonSchema(name: RecordName): Readonly<Record<string, unknown>> {
+  requireArguments('recordJsonSchema', { name: 'text' }, name);
   return { title: name, ...z.toJSONSchema(schemas[name], { io: 'input', unrepresentable: 'any' }) };
 }

@@ -1,5 +1,6 @@
 import { isRecord } from './is-record.ts';
 import { promptText } from './message.ts';
+import { requireArguments } from './options/require-arguments.ts';
 import type { Task } from './task.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
@@ -24,6 +25,7 @@ export interface LostCharacters {
  * its unknown token in their place. The policy cannot read or write them.
  */
 export function lostCharacters(taken: readonly Task[], tokenizer: Tokenizer): LostCharacters {
+  requireArguments('lostCharacters', { taken: 'objects', tokenizer: 'object' }, taken, tokenizer);
   const tasks = [...new Map(taken.map((task) => [task.id, task])).values()];
   const fates = new Map<string, Fate>();
   const fateOf = (character: string): Fate => {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { NamedSchema } from './options/named-schema.ts';
 import { parseOptions } from './options/parse-options.ts';
+import { requireArguments } from './options/require-arguments.ts';
 
 const schema = z.strictObject({
   /** Longest response, in tokens. */
@@ -32,6 +33,7 @@ export const overlongSchema: NamedSchema<OverlongOptions, ResolvedOverlongOption
  * @see Yu et al. 2025 (DAPO), eq. 13, https://arxiv.org/abs/2503.14476
  */
 export function overlongPenalty(length: number, options: OverlongOptions): number {
+  requireArguments('overlongPenalty', { length: 'number' }, length);
   const { maximum, buffer, penalty, floor } = parseOptions('overlongPenalty', overlongSchema, options);
   const over = length - (maximum - buffer);
   if (over <= 0) return 0;

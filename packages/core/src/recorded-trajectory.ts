@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { requireArguments, requireFields } from './options/require-arguments.ts';
 import { type RewardFailure, type ScoredTrajectory, type TokenId, trajectorySchema } from './trajectory.ts';
 
 /** A list with one number per token of a step. Shape: `[T]`. */
@@ -40,6 +41,8 @@ export function withTokenTexts<Metadata, Outcome>(
   record: RecordedTrajectory<Metadata, Outcome>,
   tokenTexts: (tokens: readonly TokenId[]) => readonly string[],
 ): RecordedTrajectory<Metadata, Outcome> {
+  requireArguments('withTokenTexts', { tokenTexts: 'function' }, tokenTexts);
+  requireFields('withTokenTexts', { iteration: 'number?', trajectory: 'object' }, record);
   const trace = record.trajectory.steps.map(({ tokens }, index) => {
     return { tokenTexts: tokenTexts(tokens), ...record.trace?.[index] };
   });

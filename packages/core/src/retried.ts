@@ -1,3 +1,4 @@
+import { requireArguments, requireFields } from './options/require-arguments.ts';
 import { pause } from './pause.ts';
 import type { RandomStream } from './random.ts';
 
@@ -25,8 +26,22 @@ export interface Retries {
  */
 export async function retried<Value>(
   work: (attempt: number) => Value | Promise<Value>,
-  { attempts, backoff: { firstMs, longestMs }, random, waitAfter, signal, sleep = pause }: Retries,
+  inputs: Retries,
 ): Promise<Value> {
+  requireArguments('retried', { work: 'function' }, work);
+  requireFields(
+    'retried',
+    { attempts: 'number', backoff: 'object', random: 'function', waitAfter: 'function' },
+    inputs,
+  );
+  const {
+    attempts,
+    backoff: { firstMs, longestMs },
+    random,
+    waitAfter,
+    signal,
+    sleep = pause,
+  } = inputs;
   let wait = firstMs;
   let stream: RandomStream | undefined;
   for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,5 @@
 import { ArgumentError } from './errors.ts';
+import { requireArguments } from './options/require-arguments.ts';
 
 /** Rewards of several functions. `null` where a function did not score. Shape: `[P][G][F]`. */
 export type RewardsPerFunction = readonly (readonly (readonly (number | null)[])[])[];
@@ -18,6 +19,7 @@ export function weightedRewards(
   rewards: RewardsPerFunction,
   weights: readonly number[],
 ): (number | null)[][] {
+  requireArguments('weightedRewards', { rewards: 'lists', weights: 'numbers' }, rewards, weights);
   return rewards.map((group, p) =>
     group.map((scores, g) => {
       if (scores.length !== weights.length) {
@@ -47,6 +49,13 @@ export function normalizedSums(
   weights: readonly number[],
   normalize: GroupNormalization,
 ): (number | null)[][] {
+  requireArguments(
+    'normalizedSums',
+    { rewards: 'lists', weights: 'numbers', normalize: 'function' },
+    rewards,
+    weights,
+    normalize,
+  );
   const isScored = weightedRewards(rewards, weights);
   const perFunction = weights.map((_, f) =>
     normalize(rewards.map((group) => group.map((scores) => scores[f]!))),

@@ -3,6 +3,7 @@ import { ArgumentError, RewardError } from './errors.ts';
 import { openRecord, plainRecord } from './field-names.ts';
 import { isRecord } from './is-record.ts';
 import { type Message, messageSchema, promptMessages } from './message.ts';
+import { requireArguments, requireFields } from './options/require-arguments.ts';
 import { tokenSequences } from './token-sequence.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type {
@@ -97,13 +98,16 @@ export const rolloutBatchSchema = plainRecord({
  * @param options.groupIndex - Place of the trajectory's group.
  */
 export function samplesFromTrajectory(
-  { trajectory, reward }: Pick<ScoredTrajectory, 'trajectory' | 'reward'>,
+  settings: Pick<ScoredTrajectory, 'trajectory' | 'reward'>,
   options: {
     readonly split?: 'conversation' | 'turn';
     readonly index?: number;
     readonly groupIndex?: number;
   } = {},
 ): Sample[] {
+  requireArguments('samplesFromTrajectory', { options: 'object?' }, options);
+  requireFields('samplesFromTrajectory', { trajectory: 'object' }, settings);
+  const { trajectory, reward } = settings;
   const { metadata } = trajectory.task;
   return sequencesOf(trajectory.steps, options.split).map(
     ({ tokens, mask, behaviorLogprobs, steps }, order) => ({
@@ -145,6 +149,12 @@ export interface TrajectoryIdentity {
  * @throws ArgumentError if the sample has trained tokens without logprobs: nobody sampled them.
  */
 export function trajectoryFromSample(sample: Sample, identity: TrajectoryIdentity): Trajectory {
+  requireFields('trajectoryFromSample', { response: 'text', tokens: 'numbers', lossMask: 'numbers' }, sample);
+  requireFields(
+    'trajectoryFromSample',
+    { id: 'text', policyVersion: 'number', tokenizer: 'object' },
+    identity,
+  );
   const { tokens, lossMask, behaviorLogprobs } = sample;
   const steps: Step[] = [];
   for (let start = lossMask.indexOf(1); start !== -1; ) {
@@ -201,8 +211,10 @@ export interface SampleTransforms {
  */
 export async function transformSamples(
   samples: readonly Sample[],
-  { filter = () => true, reward }: SampleTransforms,
+  inputs: SampleTransforms,
 ): Promise<readonly Sample[]> {
+  requireArguments('transformSamples', { samples: 'objects', inputs: 'object' }, samples, inputs);
+  const { filter = () => true, reward } = inputs;
   const kept = samples.filter(filter);
   if (reward === undefined) return kept;
   return Promise.all(
@@ -233,6 +245,7 @@ export interface RolloutBatchOptions {
  * `sample_<key>` with one entry per sample for each metadata key of the first sample.
  */
 export function rolloutBatch(samples: readonly Sample[], options: RolloutBatchOptions = {}): RolloutBatch {
+  requireArguments('rolloutBatch', { samples: 'objects', options: 'object?' }, samples, options);
   const groupIndices = samples.flatMap(({ groupIndex }) => (groupIndex === undefined ? [] : [groupIndex]));
   const behaviorLogprobs = samples.flatMap((sample) =>
     sample.behaviorLogprobs === undefined ? [] : [sample.behaviorLogprobs],

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { openRecord } from './field-names.ts';
 import { type Message, messageSchema } from './message.ts';
+import { requireArguments, requireFields } from './options/require-arguments.ts';
 import type { ScoredTrajectory, Step, Termination, TokenId, Trajectory } from './trajectory.ts';
 
 /** What the policy decided to do in one step. */
@@ -142,6 +143,7 @@ function stepMessages({
 
 /** The steps of a trajectory as {@link StepData}, in order. */
 export function stepDataFromTrajectory(trajectory: Trajectory): StepData[] {
+  requireArguments('stepDataFromTrajectory', { trajectory: 'object' }, trajectory);
   const written = stepMessages(trajectory);
   const last = trajectory.steps.length - 1;
   return trajectory.steps.map((step, index): StepData => {
@@ -201,6 +203,7 @@ export function rewardsOfTurns(
   turns: readonly (number | string)[],
   outputs: readonly StepOutput[] = [],
 ): { readonly rewards: ReadonlyMap<number, number>; readonly problems: readonly string[] } {
+  requireArguments('rewardsOfTurns', { turns: 'list', outputs: 'objects?' }, turns, outputs);
   const stepOfTurn = new Map(turns.map((turn, step) => [String(turn), step]));
   const rewards = new Map<number, number>();
   const problems: string[] = [];
@@ -232,6 +235,8 @@ export function scoreFromEvaluateResult<Metadata, Outcome>(
   readonly stepRewards: ReadonlyMap<number, number>;
   readonly problems: readonly string[];
 } {
+  requireArguments('scoreFromEvaluateResult', { trajectory: 'object' }, trajectory);
+  requireFields('scoreFromEvaluateResult', { score: 'number' }, result);
   const written = stepMessages(trajectory);
   const turns = trajectory.steps.map((step, index) => turnOf(step, written[index], index));
   const { rewards, problems: found } = rewardsOfTurns(turns, result.stepOutputs);

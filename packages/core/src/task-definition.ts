@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Message, messageSchema } from './message.ts';
+import { requireFields } from './options/require-arguments.ts';
 import type { Action } from './step-data.ts';
 import { patternSchema, type Task } from './task.ts';
 import type { TokenId } from './trajectory.ts';
@@ -51,6 +52,11 @@ export const taskDefinitionSchema: z.ZodType<TaskDefinition> = z
 
 /** The definition as a {@link Task}, which carries it as its metadata and ends by its `terminationPattern`. */
 export function taskFromDefinition(definition: TaskDefinition): Task<TaskDefinition> {
+  requireFields(
+    'taskFromDefinition',
+    { name: 'text', resourceType: 'text', rewardFunctionPath: 'text' },
+    definition,
+  );
   const prompt = definition.initialMessages ?? [
     { role: 'user' as const, content: definition.initialUserPrompt ?? '' },
   ];

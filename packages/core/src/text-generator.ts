@@ -1,4 +1,5 @@
 import type { Message } from './message.ts';
+import { requireFields } from './options/require-arguments.ts';
 import type { Sampler, SamplingOptions } from './sampler.ts';
 import type { ChatRenderer } from './tokenizer.ts';
 
@@ -25,7 +26,9 @@ export interface SamplerGeneratorOptions extends SamplingOptions {
 }
 
 /** A {@link TextGenerator} that renders the conversation and samples one completion of it. */
-export function samplerGenerator({ sampler, renderer, ...sampling }: SamplerGeneratorOptions): TextGenerator {
+export function samplerGenerator(options: SamplerGeneratorOptions): TextGenerator {
+  requireFields('samplerGenerator', { sampler: 'object', renderer: 'object', maxTokens: 'number' }, options);
+  const { sampler, renderer, ...sampling } = options;
   return async (messages, { seed, signal }) => {
     const prompt = renderer.render(messages);
     const [completion] = await sampler.sample({ ...sampling, prompt, count: 1, seed, signal });

@@ -1,3 +1,4 @@
+import { requireArguments } from './options/require-arguments.ts';
 /** A part of a response. A thought that is not closed is `'open'`. */
 export interface Passage {
   readonly kind: 'said' | 'thought' | 'open';
@@ -9,6 +10,7 @@ export interface Passage {
  * first thought, so what stands before `</think>` is one.
  */
 export function passagesOf(response: string): readonly Passage[] {
+  requireArguments('passagesOf', { response: 'text' }, response);
   const passages: Passage[] = [];
   let from = 0;
   let isThought = false;

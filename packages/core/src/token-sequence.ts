@@ -1,4 +1,5 @@
 import { ArgumentError } from './errors.ts';
+import { requireArguments } from './options/require-arguments.ts';
 import type { TokenId } from './trajectory.ts';
 
 /** One turn as tokens, with what the policy saw and what it answered. A `Step` is one. */
@@ -51,6 +52,7 @@ interface Draft {
  * @throws ArgumentError when a turn's logprobs and tokens differ in number.
  */
 export function tokenSequences(turns: readonly SequenceStep[]): TokenSequence[] {
+  requireArguments('tokenSequences', { turns: 'objects' }, turns);
   const drafts: Draft[] = [];
   for (const [step, { promptTokens, tokens, behaviorLogprobs, use }] of turns.entries()) {
     if (behaviorLogprobs !== undefined && behaviorLogprobs.length !== tokens.length) {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { FormatError } from './errors.ts';
 import { messageSchema } from './message.ts';
+import { requireFields } from './options/require-arguments.ts';
 import { inWords } from './options/wording.ts';
 import type { Trajectory } from './trajectory.ts';
 
@@ -26,12 +27,11 @@ export interface RecordedConversation<Metadata = unknown> {
  *
  * @throws FormatError for messages of another shape, naming the first, and for a conversation in which the assistant says nothing.
  */
-export function trajectoryFromMessages<Metadata>({
-  id,
-  messages: recorded,
-  otherParts = 'refuse',
-  metadata,
-}: RecordedConversation<Metadata>): Trajectory<Metadata> {
+export function trajectoryFromMessages<Metadata>(
+  inputs: RecordedConversation<Metadata>,
+): Trajectory<Metadata> {
+  requireFields('trajectoryFromMessages', { id: 'text' }, inputs);
+  const { id, messages: recorded, otherParts = 'refuse', metadata } = inputs;
   const namesParts = otherParts === 'name';
   const plainMessages: unknown = Array.isArray(recorded)
     ? recorded.map((message) => plain(message, namesParts))

@@ -7,6 +7,7 @@ import {
   parseOptions,
   type RewardComputer,
   type RewardFunction,
+  requireFields,
   type State,
   type Task,
   type TaskDefinition,
@@ -69,8 +70,10 @@ export interface FromDefinition {
  */
 export async function environmentFromDefinition(
   definition: TaskDefinition,
-  { load, resources = {} }: FromDefinitionOptions,
+  options: FromDefinitionOptions,
 ): Promise<FromDefinition> {
+  requireFields('environmentFromDefinition', { load: 'function' }, options);
+  const { load, resources = {} } = options;
   const owner = 'environmentFromDefinition';
   const parsed = parseOptions(owner, taskDefinitionSchema, definition, 'TaskDefinition');
   const known: Readonly<Record<string, Resource>> = { conversation, ...resources };

@@ -1,4 +1,4 @@
-import { type Environment, parseOptions, type State } from '@rlp/core';
+import { type Environment, parseOptions, requireFields, type State } from '@rlp/core';
 import * as z from 'zod';
 import { lift } from './lift.ts';
 
@@ -20,6 +20,11 @@ export function withLimits<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   limits: EnvironmentLimits,
 ): Environment<S, Metadata, Outcome> {
+  requireFields(
+    'withLimits',
+    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
+    environment,
+  );
   const { maxTurns } = parseOptions('withLimits', schema, limits, 'EnvironmentLimits');
   return {
     ...lift(environment, (state: S) => state),

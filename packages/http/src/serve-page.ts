@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { onAbort } from '@rlp/core';
+import { onAbort, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import type { EventStreams, ServerEvent } from './event-streams.ts';
 import type { HttpExchange } from './exchange.ts';
@@ -69,6 +69,8 @@ const spareConnections = 64;
  * @throws the errors of {@link serveHttp}.
  */
 export async function servePage(options: ServedPageOptions, source: PageSource): Promise<ServedPage> {
+  requireFields('servePage', { port: 'number', host: 'text', maximumReaders: 'number' }, options);
+  requireFields('servePage', { page: 'function', readers: 'object', close: 'function' }, source);
   const { port, host, maximumReaders, signal } = options;
   const token = options.token ?? randomBytes(24).toString('base64url');
   const server = await serveHttp({
@@ -104,7 +106,9 @@ async function answered({ page, readers, first, answer }: PageSource, exchange: 
 }
 
 /** Answers with a page. */
-export function htmlResponse({ page, contentSecurityPolicy }: HtmlPage): Response {
+export function htmlResponse(inputs: HtmlPage): Response {
+  requireFields('htmlResponse', { page: 'text' }, inputs);
+  const { page, contentSecurityPolicy } = inputs;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     ...(contentSecurityPolicy !== undefined && { 'content-security-policy': contentSecurityPolicy }),

@@ -3,6 +3,7 @@ import {
   type Environment,
   onAbort,
   parseOptions,
+  requireArguments,
   type State,
   type TaskSource,
   type Trajectory,
@@ -72,12 +73,11 @@ export interface RolloutCoordinator<Metadata = unknown> extends AsyncDisposable 
  *
  * @throws OptionsError naming every problem at once, ArgumentError for a factory that is not a function.
  */
-export function createRolloutCoordinator<S extends State, Metadata>({
-  environment,
-  policy,
-  tasks,
-  ...options
-}: RolloutCoordinatorOptions<S, Metadata>): RolloutCoordinator<Metadata> {
+export function createRolloutCoordinator<S extends State, Metadata>(
+  settings: RolloutCoordinatorOptions<S, Metadata>,
+): RolloutCoordinator<Metadata> {
+  requireArguments('createRolloutCoordinator', { options: 'object' }, settings);
+  const { environment, policy, tasks, ...options } = settings;
   for (const [name, factory] of Object.entries({ environment, policy })) {
     if (typeof factory === 'function') continue;
     throw new ArgumentError(

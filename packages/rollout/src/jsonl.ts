@@ -1,5 +1,5 @@
 /** Trajectories on disk, one line of JSON each. Needs Node. */
-import type { Trajectory } from '@rlp/core';
+import { requireArguments, type Trajectory } from '@rlp/core';
 import { AppendFile, readJsonLinesFile } from '@rlp/data/files';
 import { expected, trajectoryOf, trajectoryToLine } from './records.ts';
 
@@ -17,8 +17,10 @@ interface Waiting {
 export async function appendTrajectories(
   path: string,
   trajectories: Iterable<Trajectory> | AsyncIterable<Trajectory>,
-  { signal }: Waiting = {},
+  options: Waiting = {},
 ): Promise<number> {
+  requireArguments('appendTrajectories', { path: 'text', options: 'object?' }, path, options);
+  const { signal } = options;
   const file = new AppendFile({ path });
   file.open();
   let count = 0;
@@ -41,8 +43,10 @@ export async function appendTrajectories(
  */
 export async function* readTrajectories(
   path: string,
-  { signal }: Waiting = {},
+  options: Waiting = {},
 ): AsyncGenerator<Trajectory, void, undefined> {
+  requireArguments('readTrajectories', { path: 'text', options: 'object?' }, path, options);
+  const { signal } = options;
   for await (const { number, value } of readJsonLinesFile(path, { expected, signal })) {
     yield trajectoryOf(value, `${path}, line ${number}`);
   }

@@ -5,6 +5,8 @@ import {
   needed,
   OptionsError,
   parseOptions,
+  requireArguments,
+  requireFields,
   timerMs,
   withForeignNames,
 } from '@rlp/core';
@@ -140,9 +142,12 @@ export function requireAgentDependencies(owner: string, given: object): void {
  */
 export function requireAnswerRoom(
   owner: string,
-  { sampling, contextLength }: Pick<RolloutOptions, 'sampling' | 'contextLength'>,
+  options: Pick<RolloutOptions, 'sampling' | 'contextLength'>,
   limit: number | undefined,
 ): void {
+  requireArguments('requireAnswerRoom', { owner: 'text', limit: 'number?' }, owner, limit);
+  requireFields('requireAnswerRoom', { contextLength: 'number?' }, options);
+  const { sampling, contextLength } = options;
   const holds = Math.min(contextLength ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY);
   const asked = sampling?.maxTokens;
   if (asked === undefined || asked === defaultMaxTokens || asked <= holds) return;

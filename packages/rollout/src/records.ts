@@ -1,4 +1,4 @@
-import { FormatError, messageOf, parseRecords, type Trajectory } from '@rlp/core';
+import { FormatError, messageOf, parseRecords, requireArguments, type Trajectory } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 import { lostInJson } from './episode/plain-state.ts';
 
@@ -48,6 +48,7 @@ export function trajectoryFromLine(line: string, place = 'line'): Trajectory {
  * @throws FormatError naming source, line and fields of the first malformed record.
  */
 export function trajectoriesFromJsonl(text: string, source = 'trajectories'): Trajectory[] {
+  requireArguments('trajectoriesFromJsonl', { text: 'text', source: 'text?' }, text, source);
   return Array.from(parseJsonLines(text, { source, expected }), ({ number, value }) =>
     trajectoryOf(value, `${source}, line ${number}`),
   );

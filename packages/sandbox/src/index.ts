@@ -1,4 +1,5 @@
 /** Runs untrusted JavaScript with limits. Needs Node. */
+import { requireArguments, requireFields } from '@rlp/core';
 import type { SandboxOptions } from './javascript/options.ts';
 import { Sandbox, type SandboxCallOptions, type SandboxOutcome } from './javascript/sandbox.ts';
 
@@ -43,8 +44,11 @@ export interface RunSandboxedOptions extends SandboxOptions {
 export async function runSandboxed(
   code: string,
   calls: readonly (readonly unknown[])[],
-  { signal, ...options }: RunSandboxedOptions = {},
+  settings: RunSandboxedOptions = {},
 ): Promise<SandboxOutcome[]> {
+  requireArguments('runSandboxed', { code: 'text', calls: 'lists' }, code, calls);
+  requireFields('runSandboxed', { timeoutMs: 'number?' }, settings);
+  const { signal, ...options } = settings;
   const sandbox = createSandbox(options);
   try {
     return await Promise.all(calls.map((args) => sandbox.call(code, args, { signal })));

@@ -6,6 +6,7 @@ import {
   type Metrics,
   OptionsError,
   parseOptions,
+  requireArguments,
 } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 import * as z from 'zod';
@@ -62,6 +63,7 @@ export function logRowToLine(row: LogRow): string {
  * @throws FormatError naming source and line of the first malformed row.
  */
 export function logRowsFromJsonl(text: string, source = 'log'): LogRow[] {
+  requireArguments('logRowsFromJsonl', { text: 'text', source: 'text?' }, text, source);
   const lines = parseJsonLines(text, { source, expected });
   return Array.from(lines, ({ number, value }) => parseRow(value, `${source}, line ${number}`));
 }
@@ -76,6 +78,7 @@ const expected = '{"step", "metrics"} as JSON, or "note", "samples" or "finding"
  * @throws FormatError naming source and line of the first malformed row.
  */
 export function metricRowsFromJsonl(text: string, source = 'metrics'): MetricRow[] {
+  requireArguments('metricRowsFromJsonl', { text: 'text', source: 'text?' }, text, source);
   const rows = new Map<number, MetricRow>();
   for (const row of logRowsFromJsonl(text, source)) if ('metrics' in row) rows.set(row.step, row);
   return [...rows.values()].sort((a, b) => a.step - b.step);

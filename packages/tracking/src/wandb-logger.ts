@@ -1,4 +1,11 @@
-import { ArgumentError, Failures, type Finding, type LoggedSample, type MetricsLogger } from '@rlp/core';
+import {
+  ArgumentError,
+  Failures,
+  type Finding,
+  type LoggedSample,
+  type MetricsLogger,
+  requireArguments,
+} from '@rlp/core';
 import { sampleColumns } from './sample-columns.ts';
 
 /** The part of a Weights & Biases run that logging needs. */
@@ -38,14 +45,13 @@ const levels = { low: 'INFO', medium: 'WARN', high: 'ERROR', critical: 'ERROR' }
  *
  * @throws ArgumentError for a run without `log`.
  */
-export function wandbLogger(
-  run: WandbRun,
-  {
+export function wandbLogger(run: WandbRun, options: WandbLoggerOptions = {}): MetricsLogger {
+  requireArguments('wandbLogger', { options: 'object?' }, options);
+  const {
     table = (columns, data) => ({ columns, data }),
     html,
     onProblem = (message) => process.emitWarning(message),
-  }: WandbLoggerOptions = {},
-): MetricsLogger {
+  } = options;
   if (typeof run?.log !== 'function') {
     throw new ArgumentError(
       'wandbLogger: expected a run with a log function; start the run before the logger',

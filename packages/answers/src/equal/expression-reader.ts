@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
 import { BracketReader } from './bracket-reader.ts';
 import { apply, collection, constant, type Expression, type Quantity, writtenNumber } from './expression.ts';
@@ -188,6 +189,7 @@ function times(value: Expression, factor: number): Expression {
  * `undefined` for anything else, also for what is still to be computed, and beyond 200 digits.
  */
 export function numberOf(text: string): Fraction | undefined {
+  requireArguments('numberOf', { text: 'text' }, text);
   if (text.length > 1000) return;
   const expression = readExpression(latexTokens(text, { commas: 'thousands' }));
   if (expression?.type !== 'quantity') return expression && writtenNumber(expression)?.value;

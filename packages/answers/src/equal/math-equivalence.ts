@@ -1,4 +1,4 @@
-import { callback } from '@rlp/core';
+import { callback, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { areSameFamily, declaredAlike } from './bound-variables.ts';
 import { canonical } from './canonical.ts';
@@ -73,6 +73,13 @@ export function mathAnswersAgree(
   expected: string,
   options: MathAgreementOptions = {},
 ): boolean {
+  requireArguments(
+    'mathAnswersAgree',
+    { given: 'text', expected: 'text', options: 'object?' },
+    given,
+    expected,
+    options,
+  );
   if (given.trim() === '' || expected.trim() === '') return false;
   if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
   if (isOneOf(given) && isBoth(expected)) return false;

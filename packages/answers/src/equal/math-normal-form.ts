@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import { trimmed } from '../text.ts';
 
 /** Which published rules {@link mathNormalForm} follows. */
@@ -18,6 +19,7 @@ export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva' | 'lm-eval';
  * https://arxiv.org/abs/2206.14858
  */
 export function mathNormalForm(answer: string, rules: MathNormalFormRules): string | null {
+  requireArguments('mathNormalForm', { answer: 'text', rules: 'text' }, answer, rules);
   if (rules === 'minerva') return minerva(answer);
   if (rules === 'lm-eval') return minervaOfLmEval(answer);
   if (rules === 'hendrycks') return stripped(answer);
@@ -29,6 +31,13 @@ export function mathNormalForm(answer: string, rules: MathNormalFormRules): stri
 
 /** Whether two answers have the same {@link mathNormalForm}. If one has none, whether they are the same text. */
 export function normalFormsAgree(given: string, expected: string, rules: MathNormalFormRules): boolean {
+  requireArguments(
+    'normalFormsAgree',
+    { given: 'text', expected: 'text', rules: 'text' },
+    given,
+    expected,
+    rules,
+  );
   const [a, b] = [mathNormalForm(given, rules), mathNormalForm(expected, rules)];
   return a === null || b === null ? given === expected : a === b;
 }

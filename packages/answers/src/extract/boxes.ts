@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import type { Candidate } from './stances.ts';
 
 /** A boxed answer found in a text. */
@@ -20,6 +21,7 @@ export interface BoxedAnswer {
  * @see Hendrycks et al. 2021, https://arxiv.org/abs/2103.03874 (the boxes of the MATH data set)
  */
 export function lastBoxed(text: string, forms: 'all' | 'braced' = 'all'): BoxedAnswer | undefined {
+  requireArguments('lastBoxed', { text: 'text', forms: 'text?' }, text, forms);
   const boxed = text.lastIndexOf(forms === 'all' ? '\\boxed' : '\\boxed{');
   const start = boxed >= 0 || forms === 'braced' ? boxed : text.lastIndexOf('\\fbox');
   if (start < 0) return;

@@ -1,3 +1,5 @@
+import { requireArguments } from '@rlp/core';
+
 const languages: Readonly<Record<string, string>> = {
   py: 'python',
   python3: 'python',
@@ -22,6 +24,7 @@ const fence = /^([ \t]*)(`{3,})([^`]*)$/;
  * fence; how far that is indented does not matter, so blocks in lists are read. Linear.
  */
 export function lastCodeBlock(text: string, language?: string): string | undefined {
+  requireArguments('lastCodeBlock', { text: 'text', language: 'text?' }, text, language);
   const wanted = language === undefined ? undefined : languageOf(language);
   let labelled: string | undefined;
   let bare: string | undefined;

@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { withoutTwins } from '../equal/number-words.ts';
 import { decimalDigit, shownText, trimmed, withoutThoughts } from '../text.ts';
@@ -31,6 +31,7 @@ const label = /answer\s{0,8}:\s{0,8}/gi;
 
 /** The number after `#### `, commas removed: the first one of a text, or the last. `undefined` if there is none. */
 export function hashAnswer(text: string, occurrence: 'first' | 'last' = 'last'): string | undefined {
+  requireArguments('hashAnswer', { text: 'text', occurrence: 'text?' }, text, occurrence);
   let found: string | undefined;
   for (const match of text.matchAll(hashed)) {
     found = match[1]!;
@@ -41,6 +42,7 @@ export function hashAnswer(text: string, occurrence: 'first' | 'last' = 'last'):
 
 /** What stands between the first `####` and the next one, or the end, trimmed; `undefined` without one. As verifiers reads it. */
 export function hashSection(text: string): string | undefined {
+  requireArguments('hashSection', { text: 'text' }, text);
   const section = text.split('####', 2)[1];
   return section === undefined ? undefined : trimmed(section);
 }
@@ -51,6 +53,7 @@ export function hashSection(text: string): string | undefined {
  * @param digits - `'optional'`: a run without one will do, and a lone point where there is nothing else (verl). Default `'needed'`.
  */
 export function lastNumber(text: string, digits: 'needed' | 'optional' = 'needed'): string | undefined {
+  requireArguments('lastNumber', { text: 'text', digits: 'text?' }, text, digits);
   let found: string | undefined;
   for (const [run] of text.matchAll(numeric)) {
     if (digits === 'needed' ? /\d/.test(run) : found === undefined || run !== '.') found = run;
@@ -63,6 +66,7 @@ export function lastNumber(text: string, digits: 'needed' | 'optional' = 'needed
  * asterisks and backticks around it (`'sentence'`, default); or what follows the last "answer:", up to the end of the line (`'line'`, as Minerva and DAPO read).
  */
 export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sentence'): string | undefined {
+  requireArguments('answerPhrase', { text: 'text', reading: 'text?' }, text, reading);
   return phraseIn(text, reading)?.answer;
 }
 

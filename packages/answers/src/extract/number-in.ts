@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
 import { numberOf } from '../equal/expression-reader.ts';
 import { isUnit } from '../equal/units.ts';
@@ -5,6 +6,7 @@ import { stanceAt } from './stances.ts';
 
 /** The number that an answer is, or the only one in its words. */
 export function numberIn(answer: string): Fraction | undefined {
+  requireArguments('numberIn', { answer: 'text' }, answer);
   if (answer.length > 1000) return;
   const read = numberOf(answer);
   if (read !== undefined || answer.includes('\\')) return read;

@@ -1,4 +1,4 @@
-import type { Message } from '@rlp/core';
+import { type Message, requireArguments } from '@rlp/core';
 import { trimmed } from '../white-space.ts';
 
 /** A field of a response: its tag, or several tags of which any will do. */
@@ -16,6 +16,13 @@ export function readXmlFields(
   fields: readonly XmlField[],
   occurrence: 'first' | 'last' = 'first',
 ): Readonly<Record<string, string | null>> {
+  requireArguments(
+    'readXmlFields',
+    { text: 'text', fields: 'list', occurrence: 'text?' },
+    text,
+    fields,
+    occurrence,
+  );
   return Object.fromEntries(fields.flat().map((tag) => [tag, readPair(text, marksOf(tag), occurrence)]));
 }
 
@@ -46,6 +53,7 @@ function readPair(text: string, [opening, closing]: Marks, occurrence: 'first' |
 
 /** The field of the last assistant turn that has it, by its first pair. `null` if none has. */
 export function xmlAnswer(messages: readonly Message[], field = 'answer'): string | null {
+  requireArguments('xmlAnswer', { messages: 'objects', field: 'text?' }, messages, field);
   for (const { role, content } of [...messages].reverse()) {
     if (role !== 'assistant') continue;
     const answer = readPair(content, marksOf(field), 'first');

@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { parseOptions, requireArguments } from '@rlp/core';
 import { type ModelConfig, staysInFile } from '@rlp/models';
 import {
   linearLayers,
@@ -191,6 +191,7 @@ function idlePool(needed: number): number {
 
 /** Number of parameters of a decoder: matrices, norms and biases. A tied output head counts once. */
 export function countParameters(config: ModelConfig): number {
+  requireArguments('countParameters', { config: 'object' }, config);
   return count(parameterSpecs(config));
 }
 

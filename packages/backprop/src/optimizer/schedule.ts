@@ -1,4 +1,4 @@
-import type { NamedSchema } from '@rlp/core';
+import { type NamedSchema, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
 
 const start = {
@@ -106,6 +106,8 @@ export const namedScheduleSchema: NamedSchema<ScheduleOptions, Schedule> = sched
  * `initialRatio: 0.1`.
  */
 export function scheduleFactor(schedule: Schedule, made: number): number {
+  requireArguments('scheduleFactor', { made: 'number' }, made);
+  requireFields('scheduleFactor', { warmup: 'number', initialRatio: 'number', kind: 'text' }, schedule);
   if (made < schedule.warmup) {
     return schedule.initialRatio + (1 - schedule.initialRatio) * (made / schedule.warmup);
   }

@@ -1,4 +1,4 @@
-import { FormatError, type HostTensor } from '@rlp/core';
+import { FormatError, type HostTensor, requireArguments } from '@rlp/core';
 import { openSafetensors, readTensors } from '@rlp/models/safetensors';
 import { fs, join } from '../node-files.ts';
 import { valueHeadFile, valueHeadName } from './value-head.ts';
@@ -11,6 +11,7 @@ import { valueHeadFile, valueHeadName } from './value-head.ts';
  * @throws FormatError if the tensor is missing.
  */
 export async function readValueHead(path: string): Promise<HostTensor> {
+  requireArguments('readValueHead', { path: 'text' }, path);
   const own = join(path, valueHeadFile);
   const { tensors, files } = await openSafetensors((await isFile(own)) ? own : path);
   const stored = tensors.get(valueHeadName);

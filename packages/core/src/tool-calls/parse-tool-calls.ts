@@ -1,5 +1,6 @@
 import { isRecord } from '../is-record.ts';
 import type { ToolCall } from '../message.ts';
+import { requireArguments } from '../options/require-arguments.ts';
 import type { ToolSchema } from '../tool-schema.ts';
 import type { OfferedTools, ToolCallFormat, WrittenCall } from './format.ts';
 import { deepseek, hermes, kimi, llama3, mistral } from './json-formats.ts';
@@ -66,8 +67,10 @@ export interface ToolCallReading {
 export function parseToolCalls(
   text: string,
   offered?: ReadonlySet<string> | readonly ToolSchema[],
-  { format = 'any', unknown = 'text' }: ToolCallReading = {},
+  options: ToolCallReading = {},
 ): ParsedToolCalls {
+  requireArguments('parseToolCalls', { text: 'text', options: 'object?' }, text, options);
+  const { format = 'any', unknown = 'text' } = options;
   const tools = offeredTools(offered);
   for (const candidate of candidates(text, format, offered !== undefined)) {
     const isMarked = unknown === 'call' && candidate.mark !== undefined;

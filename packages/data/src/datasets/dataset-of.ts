@@ -1,4 +1,4 @@
-import { ArgumentError, FormatError, isRecord, parseOptions } from '@rlp/core';
+import { ArgumentError, FormatError, isRecord, parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { parseJsonLines } from '../lines/json-lines.ts';
 import { parseCsv } from '../tables/parse-csv.ts';
@@ -89,6 +89,7 @@ export interface DatasetOfTextOptions extends z.input<typeof textSchema> {}
  * @throws FormatError naming the first malformed line, when it is read.
  */
 export function datasetOfText(text: string, options: DatasetOfTextOptions = {}): Dataset {
+  requireArguments('datasetOfText', { text: 'text' }, text);
   const { format, name, fields } = parseOptions('datasetOfText', textSchema, options, 'DatasetOfTextOptions');
   const open = async function* (skip: number): DatasetBatches<DatasetRow> {
     let number = 0;

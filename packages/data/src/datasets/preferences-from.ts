@@ -1,4 +1,4 @@
-import type { Message, ToolSchema } from '@rlp/core';
+import { type Message, requireArguments, type ToolSchema } from '@rlp/core';
 import { cellOf, type DatasetColumns, described, KnownColumns, rowError } from './columns.ts';
 import { type Dataset, requireDataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
@@ -37,8 +37,10 @@ interface Reading {
  */
 export async function* preferencesFrom(
   dataset: Dataset<object>,
-  { signal }: Reading = {},
+  options: Reading = {},
 ): AsyncGenerator<PreferencePair, void, undefined> {
+  requireArguments('preferencesFrom', { options: 'object?' }, options);
+  const { signal } = options;
   const known = new KnownColumns();
   requireDataset('preferencesFrom', dataset);
   for await (const batch of dataset.batches({ signal })) {
@@ -102,8 +104,10 @@ function sharedLength(chosen: string | readonly Message[], rejected: string | re
  */
 export async function* ratingsFrom(
   dataset: Dataset<object>,
-  { signal }: Reading = {},
+  options: Reading = {},
 ): AsyncGenerator<RatedAnswer, void, undefined> {
+  requireArguments('ratingsFrom', { options: 'object?' }, options);
+  const { signal } = options;
   const known = new KnownColumns();
   requireDataset('ratingsFrom', dataset);
   for await (const batch of dataset.batches({ signal })) {

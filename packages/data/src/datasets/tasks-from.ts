@@ -5,6 +5,7 @@ import {
   OptionsError,
   parseOptions,
   patternSchema,
+  requireArguments,
   type Schema,
   type Task,
 } from '@rlp/core';
@@ -34,8 +35,10 @@ export interface TasksFromOptions<Metadata> {
  */
 export async function tasksFrom<Metadata = unknown>(
   dataset: Dataset<object>,
-  { metadata, signal }: TasksFromOptions<Metadata> = {},
+  options: TasksFromOptions<Metadata> = {},
 ): Promise<Task<Metadata>[]> {
+  requireArguments('tasksFrom', { options: 'object?' }, options);
+  const { metadata, signal } = options;
   requireDataset('tasksFrom', dataset);
   const known = new KnownColumns();
   const places = new Map<string, DatasetEntry<object>>();

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { requireArguments } from '@rlp/core';
 import type { JsonLine } from '../lines/json-lines.ts';
 import { type JsonLinesStreamOptions, readJsonLines } from '../lines/read-json-lines.ts';
 
@@ -12,6 +13,7 @@ export function readJsonLinesFile<Value = unknown>(
   path: string,
   options: JsonLinesStreamOptions<Value> = {},
 ): AsyncIterableIterator<JsonLine<Value>> {
+  requireArguments('readJsonLinesFile', { path: 'text', options: 'object?' }, path, options);
   return readJsonLines<Value>(chunksOf(path), { source: path, ...options });
 }
 

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { ArgumentError, FormatError, importPeer, parseOptions } from '@rlp/core';
+import {
+  ArgumentError,
+  FormatError,
+  importPeer,
+  parseOptions,
+  requireArguments,
+  requireFields,
+} from '@rlp/core';
 import { holdDirectory } from '../store/lease.ts';
 import { exists, HubCache, type HubRepository } from './hub-cache.ts';
 import { downloadBlob, etagOf, type HubFile, persistently } from './hub-download.ts';
@@ -35,8 +42,11 @@ export interface HubSnapshot {
 export async function hubSnapshot(
   repository: HubRepository,
   options: HubOptions = {},
-  { choose = (paths) => paths, signal }: HubFetching = {},
+  given: HubFetching = {},
 ): Promise<HubSnapshot> {
+  requireArguments('hubSnapshot', { options: 'object?' }, given);
+  requireFields('hubSnapshot', { type: 'text', name: 'text' }, repository);
+  const { choose = (paths) => paths, signal } = given;
   const resolved = withEnvironment(parseOptions('hubSnapshot', hubSchema, options, 'HubOptions'));
   if (!/^[\w.-]+(\/[\w.-]+)?$/.test(repository.name) || repository.name.includes('..')) {
     throw new ArgumentError(

@@ -1,4 +1,4 @@
-import { orAborted, parseOptions } from '@rlp/core';
+import { orAborted, parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { ByteLines, decodedLines } from './byte-lines.ts';
 import { type JsonLine, type JsonLinesOptions, LineParser } from './json-lines.ts';
@@ -26,8 +26,10 @@ const maxLineBytesSchema = z.int().positive().default(268_435_456);
  */
 export function readJsonLines<Value = unknown>(
   chunks: Chunks,
-  { maxLineBytes, signal, ...options }: JsonLinesStreamOptions<Value> = {},
+  settings: JsonLinesStreamOptions<Value> = {},
 ): AsyncIterableIterator<JsonLine<Value>> {
+  requireArguments('readJsonLines', { options: 'object?' }, settings);
+  const { maxLineBytes, signal, ...options } = settings;
   const owner = 'readJsonLines';
   const limit = parseOptions(`${owner}: maxLineBytes`, maxLineBytesSchema, maxLineBytes);
   return new JsonLinesReader(chunks, new LineParser<Value>(owner, options), { limit, signal });

@@ -1,4 +1,4 @@
-import { ArgumentError, FormatError, nodeBuiltin } from '@rlp/core';
+import { ArgumentError, FormatError, nodeBuiltin, requireArguments, requireFields } from '@rlp/core';
 import {
   type FileSystem,
   namesIn,
@@ -115,8 +115,11 @@ export interface VerifyOptions {
 export async function verifyDirectory(
   directory: string,
   options: VerifyOptions = {},
-  { files }: Pick<StoreHost, 'files'> = nodeHost(),
+  settings: Pick<StoreHost, 'files'> = nodeHost(),
 ): Promise<void> {
+  requireArguments('verifyDirectory', { directory: 'text', options: 'object?' }, directory, options);
+  requireFields('verifyDirectory', { files: 'object' }, settings);
+  const { files } = settings;
   for await (const problem of damagedFiles(files, directory, options)) throw new FormatError(problem);
 }
 

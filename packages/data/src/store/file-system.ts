@@ -1,4 +1,4 @@
-import { nodeBuiltin } from '@rlp/core';
+import { nodeBuiltin, requireArguments } from '@rlp/core';
 
 /** Kind, size and time of a path. */
 export interface FileStatus {
@@ -134,6 +134,7 @@ export async function writeFully(file: Pick<OpenFile, 'write'>, bytes: Uint8Arra
 
 /** Reads a small text file; `undefined` if it does not exist. */
 export async function readText(files: FileSystem, path: string): Promise<string | undefined> {
+  requireArguments('readText', { files: 'object', path: 'text' }, files, path);
   let file: OpenFile;
   try {
     file = await files.open(path, 'r');

@@ -1,4 +1,4 @@
-import { ArgumentError, RlpError } from '@rlp/core';
+import { ArgumentError, RlpError, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import {
   hasCode,
@@ -74,6 +74,7 @@ const leases = new WeakMap<StoreHost, Map<string, Promise<Lease>>>();
  * @throws DirectoryInUseError if another process holds the directory. The message names it.
  */
 export async function holdDirectory(directory: string, host: StoreHost = nodeHost()): Promise<Lease> {
+  requireArguments('holdDirectory', { directory: 'text', host: 'object?' }, directory, host);
   const path = paths().resolve(directory);
   const own = leases.get(host) ?? new Map<string, Promise<Lease>>();
   leases.set(host, own);
@@ -101,6 +102,7 @@ export async function directoryHolder(
   directory: string,
   host: StoreHost = nodeHost(),
 ): Promise<LeaseHolder | undefined> {
+  requireArguments('directoryHolder', { directory: 'text', host: 'object?' }, directory, host);
   const grant = await highest(host, paths().resolve(directory));
   return grant?.holder !== undefined && host.liveness(grant.holder) !== 'dead' ? grant.holder : undefined;
 }

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { checksumFile, isIntact, sealDirectory } from './checksums.ts';
 import { hasCode, namesIn, paths, readText, removeTree, syncDirectory, writeNewFile } from './file-system.ts';
@@ -58,6 +58,13 @@ export async function saveNumbered(
   write: (temporary: string) => Promise<void>,
   host: StoreHost = nodeHost(),
 ): Promise<string> {
+  requireArguments(
+    'saveNumbered',
+    { directory: 'text', write: 'function', host: 'object?' },
+    directory,
+    write,
+    host,
+  );
   const { number, keep } = parseOptions('saveNumbered', saveSchema, options);
   const root = paths().resolve(directory);
   const lease = await holdDirectory(root, host);
@@ -95,6 +102,7 @@ export async function continueNumbered(
   directory: string,
   host: StoreHost = nodeHost(),
 ): Promise<string | undefined> {
+  requireArguments('continueNumbered', { directory: 'text', host: 'object?' }, directory, host);
   try {
     const lease = await holdDirectory(directory, host);
     await sweep(host, lease);
@@ -111,6 +119,7 @@ export async function newestNumbered(
   directory: string,
   host: StoreHost = nodeHost(),
 ): Promise<string | undefined> {
+  requireArguments('newestNumbered', { directory: 'text', host: 'object?' }, directory, host);
   const root = paths().resolve(directory);
   const [newest] = await numberedCheckpoints(root, host);
   return newest === undefined ? undefined : paths().join(root, newest);

@@ -1,4 +1,4 @@
-import { messageOf } from '@rlp/core';
+import { messageOf, requireArguments } from '@rlp/core';
 import { checksumFile, damagedFiles, readChecksums } from './checksums.ts';
 import { namesIn, paths, readText, statusOf } from './file-system.ts';
 import { nodeHost, type StoreHost } from './host.ts';
@@ -24,6 +24,7 @@ export interface RunVerification {
  * @throws the system's error if the directory cannot be read.
  */
 export async function verifyRun(directory: string, host: StoreHost = nodeHost()): Promise<RunVerification> {
+  requireArguments('verifyRun', { directory: 'text', host: 'object?' }, directory, host);
   const found = { intact: [] as string[], problems: [] as string[], leftovers: [] as string[] };
   const holders: LeaseHolder[] = [];
   await host.files.readdir(directory);

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 import { checksumFile, isIntact, readChecksums, sealDirectory } from './checksums.ts';
 import {
   hasCode,
@@ -31,6 +31,13 @@ export async function writeDirectory(
   write: (temporary: string) => Promise<void>,
   host: StoreHost = nodeHost(),
 ): Promise<void> {
+  requireArguments(
+    'writeDirectory',
+    { directory: 'text', write: 'function', host: 'object?' },
+    directory,
+    write,
+    host,
+  );
   const { files } = host;
   const path = paths().resolve(directory);
   await makeDirectories(files, paths().dirname(path));
@@ -55,6 +62,7 @@ export async function writeDirectory(
  * removes the leftovers of processes that have ended. Does nothing on a file system that cannot be written.
  */
 export async function recoverDirectory(directory: string, host: StoreHost = nodeHost()): Promise<void> {
+  requireArguments('recoverDirectory', { directory: 'text', host: 'object?' }, directory, host);
   const { files } = host;
   const path = paths().resolve(directory);
   const parent = paths().dirname(path);

@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import { checksumFile, readChecksums } from './checksums.ts';
 import { makeDirectories, paths, removeTree, syncDirectory, writeNewFile } from './file-system.ts';
 import { nodeHost, type StoreHost } from './host.ts';
@@ -22,6 +23,13 @@ export async function writeFiles(
   obsolete: readonly string[] = [],
   host: StoreHost = nodeHost(),
 ): Promise<void> {
+  requireArguments(
+    'writeFiles',
+    { plan: 'object', obsolete: 'texts?', host: 'object?' },
+    plan,
+    obsolete,
+    host,
+  );
   const { files } = host;
   const [first] = plan.keys();
   if (first === undefined) return;
@@ -60,6 +68,7 @@ export async function writeFiles(
  * @throws the system's error, such as `ENOSPC`.
  */
 export async function writeTextFile(path: string, text: string, host: StoreHost = nodeHost()): Promise<void> {
+  requireArguments('writeTextFile', { path: 'text', text: 'text', host: 'object?' }, path, text, host);
   await makeDirectories(host.files, paths().dirname(paths().resolve(path)));
   await writeFiles(new Map([[path, (temporary) => writeNewFile(host.files, temporary, text)]]), [], host);
 }

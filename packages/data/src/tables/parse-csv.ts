@@ -1,4 +1,4 @@
-import { FormatError } from '@rlp/core';
+import { FormatError, requireArguments } from '@rlp/core';
 
 /** A record of a CSV text, by column. */
 export interface CsvRecord {
@@ -22,7 +22,9 @@ const separators = [',', ';', '\t'] as const;
  * @throws FormatError naming source and line, for a quote that does not fit or a record with another number of fields.
  * @see RFC 4180
  */
-export function* parseCsv(text: string, { source = 'CSV' }: CsvOptions = {}): Generator<CsvRecord> {
+export function* parseCsv(text: string, options: CsvOptions = {}): Generator<CsvRecord> {
+  requireArguments('parseCsv', { text: 'text', options: 'object?' }, text, options);
+  const { source = 'CSV' } = options;
   yield* new CsvReader(source).read(text, 'last');
 }
 

@@ -1,5 +1,5 @@
 import * as zlib from 'node:zlib';
-import { FormatError, importPeer, messageOf } from '@rlp/core';
+import { FormatError, importPeer, messageOf, requireArguments } from '@rlp/core';
 import type { Compressors } from 'hyparquet';
 
 /** A row of a Parquet file. */
@@ -43,6 +43,7 @@ export async function* readParquetFile(
   path: string,
   options: ParquetOptions = {},
 ): AsyncGenerator<ParquetRow, void, undefined> {
+  requireArguments('readParquetFile', { path: 'text', options: 'object?' }, path, options);
   for await (const rows of parquetBatches(path, options)) yield* rows;
 }
 

@@ -3,6 +3,8 @@ import {
   FormatError,
   messageOf,
   parseOptions,
+  requireArguments,
+  requireFields,
   type ToolSchema,
   type Trajectory,
   toolSchema,
@@ -57,6 +59,7 @@ export function trajectoriesFromTraffic(
   text: string,
   options: TrafficOptions = {},
 ): Trajectory<TrafficMetadata>[] {
+  requireArguments('trajectoriesFromTraffic', { text: 'text' }, text);
   const { source, conversations, otherParts, onMalformed } = parseOptions(
     'trajectoriesFromTraffic',
     schema,
@@ -85,10 +88,13 @@ export function trajectoriesFromTraffic(
  * @throws FormatError for messages of another shape.
  */
 export function trajectoryOfExchange(
-  { id = '', messages, format, model, conversation, tools: offered, columns }: RecordedExchange,
+  exchange: RecordedExchange,
   name: string,
   otherParts?: 'refuse' | 'name',
 ): Trajectory<TrafficMetadata> {
+  requireArguments('trajectoryOfExchange', { name: 'text' }, name);
+  requireFields('trajectoryOfExchange', { format: 'text', messages: 'list' }, exchange);
+  const { id = '', messages, format, model, conversation, tools: offered, columns } = exchange;
   // Those that run on the provider's servers have no schema.
   const tools = [offered ?? []].flat().flatMap((tool) => toolSchema.safeParse(tool).data ?? []);
   const metadata = {

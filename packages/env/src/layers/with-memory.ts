@@ -4,6 +4,7 @@ import {
   type Message,
   parseOptions,
   promptMessages,
+  requireFields,
   type State,
 } from '@rlp/core';
 import * as z from 'zod';
@@ -54,6 +55,11 @@ export function withMemory<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   options: MemoryOptions = {},
 ): Environment<WithMemory<S>, Metadata, Outcome> {
+  requireFields(
+    'withMemory',
+    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
+    environment,
+  );
   const { keepTurns, maxCharacters } = parseOptions('withMemory', schema, options, 'MemoryOptions');
   const settings = {
     ...toolLayerSchema.parse({ maxCalls: Number.MAX_SAFE_INTEGER, maxCallsPerTurn: 1 }),

@@ -8,6 +8,7 @@ import {
   parseOptions,
   pause,
   RandomStream,
+  requireFields,
   retried,
   type State,
   settleWithin,
@@ -62,6 +63,11 @@ export function withRetries<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   options: RetryOptions = {},
 ): Environment<Keyed<S, 'retries', RetryUse>, Metadata, Outcome> {
+  requireFields(
+    'withRetries',
+    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
+    environment,
+  );
   const settings = parseOptions('withRetries', schema, options, 'RetryOptions');
   const inner = ({ retries: _, ...state }: Keyed<S, 'retries', RetryUse>) => state as unknown as S;
   const outer = (state: S, retries: RetryUse) => ({ ...state, retries }) as Keyed<S, 'retries', RetryUse>;

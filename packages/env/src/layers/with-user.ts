@@ -8,6 +8,7 @@ import {
   OptionsError,
   parseOptions,
   promptMessages,
+  requireFields,
   type State,
   settleWithin,
   type Task,
@@ -99,6 +100,11 @@ export function withUser<S extends State, Metadata, Outcome>(
   user: TextGenerator,
   options: WithUserOptions<NoInfer<Metadata>>,
 ): Environment<Outer<S>, Metadata, Outcome> {
+  requireFields(
+    'withUser',
+    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
+    environment,
+  );
   const { instructions, ...settings } = parseOptions(
     'withUser',
     withInstructions,

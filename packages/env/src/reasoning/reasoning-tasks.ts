@@ -1,4 +1,4 @@
-import { parseOptions, RandomStream, type Task } from '@rlp/core';
+import { parseOptions, RandomStream, requireArguments, requireFields, type Task } from '@rlp/core';
 import * as z from 'zod';
 import { answerIn } from '../answer-in.ts';
 import { normalized } from './family.ts';
@@ -88,10 +88,10 @@ export function reasoningTasks(options: ReasoningOptions): Task<ReasoningMetadat
  * rewardFunctions({ right: ({ response, task }) => (isReasoningAnswer(response, task.metadata) ? 1 : 0) });
  * ```
  */
-export function isReasoningAnswer(
-  response: string,
-  { family: name, answer, data }: ReasoningMetadata,
-): boolean {
+export function isReasoningAnswer(response: string, inputs: ReasoningMetadata): boolean {
+  requireArguments('isReasoningAnswer', { response: 'text' }, response);
+  requireFields('isReasoningAnswer', { family: 'text', difficulty: 'number', answer: 'text' }, inputs);
+  const { family: name, answer, data } = inputs;
   const text = answerIn(response).toLowerCase();
   if (text === '') return false;
   const check = Object.hasOwn(families, name) ? families[name]!.check : undefined;

@@ -1,4 +1,4 @@
-import { parseOptions, type RandomStream } from '@rlp/core';
+import { parseOptions, type RandomStream, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import { scaled } from '../draws.ts';
 import { type Game, gameTasks, gameTasksSchema } from './game.ts';
@@ -98,9 +98,12 @@ export const frozenLake: Game<FrozenLakeSetup, FrozenLakePosition, FrozenLakeOpt
 
 /** Where a move may lead, as the columns of Gymnasium's table `P`. */
 export function frozenLakeMoves(
-  { rows, cell, successRate }: FrozenLakePosition,
+  inputs: FrozenLakePosition,
   wanted: Direction,
 ): { readonly probability: number; readonly cell: Cell }[] {
+  requireArguments('frozenLakeMoves', { wanted: 'text' }, wanted);
+  requireFields('frozenLakeMoves', { cell: 'list', rows: 'texts', successRate: 'number' }, inputs);
+  const { rows, cell, successRate } = inputs;
   const to = (direction: Direction): Cell => {
     const next = neighbor(cell, direction);
     return at(rows, next) === undefined ? cell : next;

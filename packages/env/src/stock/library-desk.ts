@@ -1,4 +1,4 @@
-import { parseOptions, type RandomStream } from '@rlp/core';
+import { parseOptions, type RandomStream, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import { pick, scaled } from '../draws.ts';
 import { type Tool, tool } from '../tools/tool.ts';
@@ -181,7 +181,9 @@ function replied(position: LibraryDeskPosition, text: string): LibraryDeskPositi
 /**
  * What a model that plays the member is told, for `withUser` of `@rlp/env`. Make the tasks with `user: 'outside'`.
  */
-export function libraryDeskMember({ card, requests, database }: LibraryDeskSetup): string {
+export function libraryDeskMember(inputs: LibraryDeskSetup): string {
+  requireFields('libraryDeskMember', { database: 'object', card: 'text', requests: 'objects' }, inputs);
+  const { card, requests, database } = inputs;
   const name = database.members.find((member) => member.card === card)?.name ?? 'a member';
   const wishes = requests.map(({ kind, title }, index) => `${index + 1}. ${kind} "${title}"`).join('; ');
   return (

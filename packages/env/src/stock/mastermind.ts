@@ -1,4 +1,4 @@
-import type { RandomStream } from '@rlp/core';
+import { type RandomStream, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { between, scaled } from '../draws.ts';
 import { type Game, gameTasks } from './game.ts';
@@ -76,6 +76,7 @@ export function mastermindPegs(
   secret: readonly number[],
   guess: readonly number[],
 ): { readonly black: number; readonly white: number } {
+  requireArguments('mastermindPegs', { secret: 'numbers', guess: 'numbers' }, secret, guess);
   const counts = new Uint8Array(10);
   let black = 0;
   for (const [place, digit] of secret.entries()) {

@@ -1,4 +1,4 @@
-import { counted } from '@rlp/core';
+import { counted, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { pick, scaled } from '../draws.ts';
 import { bare, type Game, gameTasks } from './game.ts';
@@ -56,6 +56,7 @@ export const wordle: Game<WordleSetup, WordlePosition> = {
 
 /** Marks of a guess: `G` for a letter in its place, `Y` for one that is elsewhere in the secret, `X` for others. */
 export function wordleMarks(secret: string, guess: string): string {
+  requireArguments('wordleMarks', { secret: 'text', guess: 'text' }, secret, guess);
   const left = [...secret].filter((letter, place) => guess[place] !== letter);
   return [...guess]
     .map((letter, place) => {

@@ -4,6 +4,8 @@ import {
   messageOf,
   type OpenWorld,
   parseOptions,
+  requireArguments,
+  requireFields,
   type SnapshotId,
   type State,
 } from '@rlp/core';
@@ -82,8 +84,15 @@ export function withWorld<Live extends OpenWorld, S extends State, Metadata, Out
   environment: Environment<S, Metadata, Outcome>,
   pool: WorldPool<Live, NoInfer<Metadata>>,
   tools: readonly WorldTool<Live, NoInfer<S>>[],
-  { observe, ...options }: WithWorldOptions<Live, Seen> = {},
+  given: WithWorldOptions<Live, Seen> = {},
 ): Environment<WithWorld<S, Seen>, Metadata, Seen> {
+  requireArguments('withWorld', { pool: 'object', tools: 'objects', options: 'object?' }, pool, tools, given);
+  requireFields(
+    'withWorld',
+    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
+    environment,
+  );
+  const { observe, ...options } = given;
   const settings = {
     ...parseOptions('withWorld', toolLayerSchema, options, 'WithWorldOptions'),
     ...{ owner: 'withWorld', key: 'world' as const, order: 'in-order' as const },

@@ -8,6 +8,7 @@ import {
   type PublicationForm,
   parseOptions,
   pause,
+  requireArguments,
   type SampleRequest,
   type Sampler,
   SamplerError,
@@ -76,6 +77,7 @@ const mostNames = 4096;
  * @throws OptionsError naming every problem at once. ArgumentError for no engines, or engines of different models.
  */
 export function engineFleet(engines: readonly FleetEngine[], options: EngineFleetOptions = {}): EngineFleet {
+  requireArguments('engineFleet', { engines: 'list' }, engines);
   const resolved = parseOptions('engineFleet', schema, options);
   if (engines.length === 0) throw new ArgumentError('engineFleet: expected at least one engine, got none');
   const sizes = new Set(engines.flatMap(({ vocabularySize }) => vocabularySize ?? []));

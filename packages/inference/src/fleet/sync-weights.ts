@@ -1,4 +1,10 @@
-import { type InferenceEngine, settleWithin, type WeightPublication } from '@rlp/core';
+import {
+  type InferenceEngine,
+  requireArguments,
+  requireFields,
+  settleWithin,
+  type WeightPublication,
+} from '@rlp/core';
 
 /** Result of one engine of {@link syncWeightsToEngines}. */
 export type EngineSync =
@@ -23,8 +29,11 @@ export interface SyncWeightsOptions {
 export function syncWeightsToEngines(
   engines: readonly InferenceEngine[],
   publication: WeightPublication,
-  { timeoutMs = 600_000, signal }: SyncWeightsOptions = {},
+  options: SyncWeightsOptions = {},
 ): Promise<readonly EngineSync[]> {
+  requireArguments('syncWeightsToEngines', { engines: 'objects' }, engines);
+  requireFields('syncWeightsToEngines', { timeoutMs: 'number?' }, options);
+  const { timeoutMs = 600_000, signal } = options;
   return Promise.all(
     engines.map(async (engine): Promise<EngineSync> => {
       const controller = new AbortController();

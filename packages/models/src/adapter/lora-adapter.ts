@@ -1,4 +1,4 @@
-import { FormatError, type HostTensor, type Weights } from '@rlp/core';
+import { FormatError, type HostTensor, requireArguments, type Weights } from '@rlp/core';
 import { recoverDirectory } from '@rlp/data/store';
 import * as z from 'zod';
 import type { ModelConfig } from '../config/model-config.ts';
@@ -144,6 +144,7 @@ export function loraScale({
  * @throws FormatError if a file is missing, malformed or not supported, or if the factors do not fit the model.
  */
 export async function readLoraAdapter(folder: string, config: ModelConfig): Promise<LoraAdapter> {
+  requireArguments('readLoraAdapter', { folder: 'text', config: 'object' }, folder, config);
   await recoverDirectory(folder);
   const file = nodePath().join(folder, adapterConfigFile);
   const json = await readJsonObject(file);
@@ -166,6 +167,7 @@ export async function readLoraAdapter(folder: string, config: ModelConfig): Prom
 
 /** PEFT's names of a weight's factors, as in its files. */
 export function adapterTensorNames(weight: string): Readonly<Record<'down' | 'up' | 'magnitude', string>> {
+  requireArguments('adapterTensorNames', { weight: 'text' }, weight);
   const module = `base_model.model.${weight.replace(/\.weight$/, '')}`;
   return {
     down: `${module}.lora_A.weight`,

@@ -1,4 +1,4 @@
-import type { HostTensor, Weights } from '@rlp/core';
+import { type HostTensor, requireArguments, type Weights } from '@rlp/core';
 import type { ModelConfig } from '../config/model-config.ts';
 import type { LinearLayer } from '../decoder/layout.ts';
 import { fs, nodePath } from '../node-files.ts';
@@ -24,6 +24,13 @@ export async function writeLoraAdapter(
   adapter: SavableAdapter,
   config: ModelConfig,
 ): Promise<void> {
+  requireArguments(
+    'writeLoraAdapter',
+    { folder: 'text', adapter: 'object', config: 'object' },
+    folder,
+    adapter,
+    config,
+  );
   const factors = new Map<string, HostTensor>();
   for (const { layer, down, up, magnitude } of adapter.layers) {
     const names = adapterTensorNames(layer.weight);

@@ -5,6 +5,7 @@ import {
   FormatError,
   type Message,
   parseToolCalls,
+  requireArguments,
   type TokenId,
   type Tokenizer,
   type ToolCallFormat,
@@ -62,6 +63,13 @@ export function chatRenderer(
   template: string,
   options: ChatRendererOptions = {},
 ): TemplateChatRenderer {
+  requireArguments(
+    'chatRenderer',
+    { tokenizer: 'object', template: 'text', options: 'object?' },
+    tokenizer,
+    template,
+    options,
+  );
   const renderText = templateText(template, options);
   return {
     template,

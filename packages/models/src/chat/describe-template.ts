@@ -1,4 +1,4 @@
-import { type Message, turnContinuation } from '@rlp/core';
+import { type Message, requireArguments, turnContinuation } from '@rlp/core';
 
 import { type ChatRendererOptions, type TemplateChatRenderer, templateText } from './chat-renderer.ts';
 
@@ -70,6 +70,7 @@ export function describeChatTemplate(
   template: string | TemplateChatRenderer,
   options: DescribeTemplateOptions = {},
 ): ChatTemplateDescription {
+  requireArguments('describeChatTemplate', { options: 'object?' }, options);
   const probe = new TemplateProbe(template, options);
   const generationPrompt = probe.generationPrompt();
   return {

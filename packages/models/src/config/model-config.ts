@@ -1,4 +1,4 @@
-import type { TokenId } from '@rlp/core';
+import { requireArguments, type TokenId } from '@rlp/core';
 
 /** Decoder families that can be built. */
 export type Architecture =
@@ -193,6 +193,7 @@ export function positionOf(config: ModelConfig, layer: number): PositionEncoding
 
 /** Factor of attention scores, before the mask is added. */
 export function attentionScale(config: ModelConfig): number {
+  requireArguments('attentionScale', { config: 'object' }, config);
   return config.attentionScale ?? 1 / Math.sqrt(config.headDimension);
 }
 

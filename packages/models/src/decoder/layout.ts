@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import type { Architecture, ModelConfig } from '../config/model-config.ts';
 
 /** A linear layer: which parameters it has and how its weight is stored. */
@@ -157,6 +158,7 @@ export function basePrefix(config: ModelConfig): string {
 
 /** Names and shapes of a decoder's parameters, as Hugging Face checkpoints have them. */
 export function decoderLayout(config: ModelConfig): DecoderLayout {
+  requireArguments('decoderLayout', { config: 'object' }, config);
   const naming = NAMINGS[config.architecture];
   const embedding = `${naming.base}.${naming.embedding}.weight`;
   const learned = config.position.type === 'learned';

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 import type { ModelConfig } from '../config/model-config.ts';
 import { SEPARATE_HEAD } from './layout.ts';
 import { type DecoderParameter, headParameter, parameterSpecs } from './parameters.ts';
@@ -16,6 +16,7 @@ export function moduleParameters(
   config: ModelConfig,
   modulesToSave: readonly string[],
 ): readonly DecoderParameter[] {
+  requireArguments('moduleParameters', { config: 'object', modulesToSave: 'texts' }, config, modulesToSave);
   const paths = parameterSpecs(config).map((parameter) => ({ parameter, paths: pathsOf(config, parameter) }));
   const unknown = modulesToSave.filter(
     (name) => !paths.some((own) => own.paths.some((path) => path.endsWith(name))),

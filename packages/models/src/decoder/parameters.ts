@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import type { ModelConfig } from '../config/model-config.ts';
 import {
   type DecoderLayer,
@@ -25,6 +26,7 @@ export interface DecoderParameter {
  * embedding's name.
  */
 export function parameterSpecs(config: ModelConfig): readonly DecoderParameter[] {
+  requireArguments('parameterSpecs', { config: 'object' }, config);
   const layout = decoderLayout(config);
   const { hiddenSize: hidden, vocabularySize: vocabulary, contextLength: context } = config;
   const table = (name: string, rows: number): DecoderParameter => ({
@@ -46,6 +48,7 @@ export function parameterSpecs(config: ModelConfig): readonly DecoderParameter[]
 
 /** Lists the linear layers that LoRA adapters attach to, in the order of the forward pass. Routers of experts are not among them. */
 export function linearLayers(config: ModelConfig): readonly LinearLayer[] {
+  requireArguments('linearLayers', { config: 'object' }, config);
   return decoderLayout(config).layers.flatMap((layer) => [
     ...layer.attentionInputs,
     layer.attentionOutput,
@@ -55,6 +58,7 @@ export function linearLayers(config: ModelConfig): readonly LinearLayer[] {
 
 /** Name of the output matrix `[vocabulary, hidden]`: the embedding's if the head is tied. */
 export function headParameter(config: ModelConfig): string {
+  requireArguments('headParameter', { config: 'object' }, config);
   return decoderLayout(config).head;
 }
 

@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import { type SavableAdapter, writeLoraAdapter } from '../adapter/write-adapter.ts';
 import type { ModelConfig } from '../config/model-config.ts';
@@ -14,5 +15,12 @@ export async function exportAdapter(
   adapter: SavableAdapter,
   config: ModelConfig,
 ): Promise<void> {
+  requireArguments(
+    'exportAdapter',
+    { folder: 'text', adapter: 'object', config: 'object' },
+    folder,
+    adapter,
+    config,
+  );
   await writeDirectory(folder, (temporary) => writeLoraAdapter(temporary, adapter, config));
 }

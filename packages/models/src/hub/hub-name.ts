@@ -1,4 +1,5 @@
 /** A model of the Hugging Face hub. */
+import { requireArguments } from '@rlp/core';
 export interface HubName {
   /** Such as `Qwen/Qwen3-0.6B`. */
   readonly name: string;
@@ -12,6 +13,7 @@ const prefix = /^(hf:\/\/(models\/)?|https:\/\/huggingface\.co\/)/;
 
 /** Reads the name of a model on the hub, such as `Qwen/Qwen3-0.6B`. `undefined` for what can only be a path. */
 export function parseHubName(source: string): HubName | undefined {
+  requireArguments('parseHubName', { source: 'text' }, source);
   const rest = source.replace(prefix, '');
   const [, name, revision] = /^([\w-][\w.-]*\/[\w][\w.-]*)(?:@([\w][\w./-]*))?$/.exec(rest) ?? [];
   return name === undefined ? undefined : { name, revision, isExplicit: rest !== source };

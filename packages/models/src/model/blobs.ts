@@ -1,4 +1,11 @@
-import { ArgumentError, FormatError, type HostTensor, messageOf } from '@rlp/core';
+import {
+  ArgumentError,
+  FormatError,
+  type HostTensor,
+  messageOf,
+  requireArguments,
+  requireFields,
+} from '@rlp/core';
 import { parameterSpecs } from '../decoder/parameters.ts';
 import type { StoredTensor } from '../safetensors/header.ts';
 import { joinShards, parseHeader, type ReadBytes, readFloats } from '../safetensors/read.ts';
@@ -35,10 +42,9 @@ export interface ModelBlobsAtOptions {
  * @throws ArgumentError for what is not an address.
  * @throws FormatError if the server does not answer, or answers with another status than 200 or 404.
  */
-export function modelBlobsAt(
-  url: string | URL,
-  { fetch = globalThis.fetch, signal }: ModelBlobsAtOptions = {},
-): ModelBlobs {
+export function modelBlobsAt(url: string | URL, options: ModelBlobsAtOptions = {}): ModelBlobs {
+  requireArguments('modelBlobsAt', { options: 'object?' }, options);
+  const { fetch = globalThis.fetch, signal } = options;
   const folder = addressOf(url);
   return {
     async get(name) {
@@ -91,6 +97,8 @@ export async function readModel(
   blobs: ModelBlobs,
   options: Pick<LoadModelOptions, 'clock' | 'signal'> = {},
 ): Promise<LanguageModel> {
+  requireArguments('readModel', { options: 'object?' }, options);
+  requireFields('readModel', { get: 'function' }, blobs);
   const given = askedOnce(blobs);
   const texts = textsOf(given);
   const config = await readModelConfig(texts);
@@ -118,8 +126,11 @@ export async function readModel(
  */
 export function modelBlobs(
   model: SavableModel,
-  { dtype = 'F32' }: Pick<SaveModelOptions, 'dtype'> = {},
+  options: Pick<SaveModelOptions, 'dtype'> = {},
 ): Map<string, Blob> {
+  requireArguments('modelBlobs', { options: 'object?' }, options);
+  requireFields('modelBlobs', { config: 'object', weights: 'object', tokenizer: 'object' }, model);
+  const { dtype = 'F32' } = options;
   checkWeightShapes('modelBlobs', parameterSpecs(model.config), model.weights);
   const texts = Object.entries(descriptionTexts(model, dtype)).map(
     ([name, text]) => [name, new Blob([text])] as const,

@@ -1,4 +1,4 @@
-import { FormatError, parseOptions } from '@rlp/core';
+import { FormatError, parseOptions, requireArguments } from '@rlp/core';
 import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
 import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
@@ -76,6 +76,13 @@ export async function loadWeights(
   config: ModelConfig,
   options: ReadOptions = {},
 ): Promise<Pick<LanguageModel, 'weights' | 'files'>> {
+  requireArguments(
+    'loadWeights',
+    { path: 'text', config: 'object', options: 'object?' },
+    path,
+    config,
+    options,
+  );
   await recoverDirectory(path);
   const checkpoint = await openSafetensors(path);
   const files = locateParameters(config, checkpoint.tensors, checkpoint.files[0] ?? path);

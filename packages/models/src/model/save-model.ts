@@ -1,4 +1,4 @@
-import { needed, parseOptions, type Weights } from '@rlp/core';
+import { needed, parseOptions, requireArguments, requireFields, type Weights } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import * as z from 'zod';
 import { modelConfigSchema } from '../config/config-schema.ts';
@@ -63,6 +63,7 @@ export async function saveModel(
   model: SavableModel,
   options: SaveModelOptions = {},
 ): Promise<void> {
+  requireArguments('saveModel', { folder: 'text', options: 'object?' }, folder, options);
   parseOptions('saveModel', savableSchema, model, 'SavableModel');
   checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
   await writeDirectory(folder, (temporary) => writeModelFiles(temporary, model, options));
@@ -80,6 +81,8 @@ export async function writeModelFiles(
   model: SavableModel,
   options: SaveModelOptions = {},
 ): Promise<void> {
+  requireArguments('writeModelFiles', { folder: 'text', options: 'object?' }, folder, options);
+  requireFields('writeModelFiles', { config: 'object', weights: 'object', tokenizer: 'object' }, model);
   checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
   await writeSafetensors(nodePath().join(folder, 'model.safetensors'), model.weights, options);
   await writeDescriptionFiles(folder, model, options.dtype ?? 'F32');

@@ -1,4 +1,4 @@
-import { ArgumentError, type Weights } from '@rlp/core';
+import { ArgumentError, requireArguments, type Weights } from '@rlp/core';
 import { elementCount } from '@rlp/onnx';
 
 const mostReported = 10;
@@ -14,6 +14,13 @@ export function checkWeightShapes(
   specs: readonly { readonly name: string; readonly shape: readonly number[] }[],
   weights: Weights,
 ): void {
+  requireArguments(
+    'checkWeightShapes',
+    { owner: 'text', specs: 'objects', weights: 'object' },
+    owner,
+    specs,
+    weights,
+  );
   const problems: string[] = [];
   const known = new Set(specs.map(({ name }) => name));
   for (const name of weights.keys()) {

@@ -1,3 +1,4 @@
+import { requireArguments } from '@rlp/core';
 import { pieceLength, weightKernel } from '../kernel/kernel.ts';
 
 /**
@@ -46,6 +47,7 @@ export function floatSize(type: FloatType): 2 | 4 {
  * @param bytes - Little-endian elements; `target.length` of them. They may lie at the end of the target's memory.
  */
 export function decodeFloats(type: FloatType, bytes: Uint8Array, target: Float32Array): void {
+  requireArguments('decodeFloats', { type: 'text', bytes: 'list', target: 'list' }, type, bytes, target);
   if (type === 'F32') new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(bytes);
   else decodePieces(type, target, (piece, first) => piece.set(bytes.subarray(first, first + piece.length)));
 }
@@ -66,6 +68,7 @@ export function decodePieces(
 
 /** Encodes float32 values as `type`, little-endian, rounding to nearest with ties to even. */
 export function encodeFloats(type: FloatType, values: Float32Array): Uint8Array {
+  requireArguments('encodeFloats', { type: 'text', values: 'list' }, type, values);
   if (type === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const halves = new Uint16Array(values.length);

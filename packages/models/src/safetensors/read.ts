@@ -1,4 +1,4 @@
-import { FormatError, type HostTensor } from '@rlp/core';
+import { FormatError, type HostTensor, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { fs, nodePath } from '../node-files.ts';
 
@@ -65,8 +65,10 @@ export async function readSafetensors(
  */
 export async function readTensors(
   tensors: readonly StoredTensor[],
-  { signal }: ReadOptions = {},
+  options: ReadOptions = {},
 ): Promise<Map<string, HostTensor>> {
+  requireArguments('readTensors', { tensors: 'objects', options: 'object?' }, tensors, options);
+  const { signal } = options;
   const result = new Map<string, HostTensor>();
   const allocate = slabs(tensors.reduce((sum, tensor) => sum + floatsIn(tensor), 0));
   for (const file of new Set(tensors.map((tensor) => tensor.file))) {

@@ -1,4 +1,11 @@
-import { ArgumentError, type HostTensor, numbersOf, parseOptions, type Weights } from '@rlp/core';
+import {
+  ArgumentError,
+  type HostTensor,
+  numbersOf,
+  parseOptions,
+  requireArguments,
+  type Weights,
+} from '@rlp/core';
 import {
   type FilePlan,
   type FileSystem,
@@ -47,6 +54,13 @@ export function writeSafetensors(
   tensors: Weights,
   options: WriteSafetensorsOptions = {},
 ): Promise<readonly string[]> {
+  requireArguments(
+    'writeSafetensors',
+    { path: 'text', tensors: 'object', options: 'object?' },
+    path,
+    tensors,
+    options,
+  );
   return writeSafetensorsOn(nodeHost(), path, tensors, options);
 }
 

@@ -1,5 +1,5 @@
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
-import { ArgumentError, FormatError, type TokenId, type Tokenizer } from '@rlp/core';
+import { ArgumentError, FormatError, requireArguments, type TokenId, type Tokenizer } from '@rlp/core';
 import * as z from 'zod';
 
 import { configError, parseContent } from '../config/validation.ts';
@@ -58,6 +58,13 @@ const configSchema = z.looseObject({
  *   vocabulary cannot spell.
  */
 export function textTokenizer(files: TokenizerFiles, origin: string, roles: TokenRoles = {}): TextTokenizer {
+  requireArguments(
+    'textTokenizer',
+    { files: 'object', origin: 'text', roles: 'object?' },
+    files,
+    origin,
+    roles,
+  );
   const parsed = parseContent(tokenizerSchema, files.tokenizer, `${origin}/tokenizer.json`);
   const config = parseContent(configSchema, files.config, `${origin}/tokenizer_config.json`);
   checkUnknown(parsed.model, `${origin}/tokenizer.json`);

@@ -1,4 +1,4 @@
-import type { TokenId, Tokenizer } from '@rlp/core';
+import { requireArguments, type TokenId, type Tokenizer } from '@rlp/core';
 import { StreamDecoder } from './stream-decoder.ts';
 
 /**
@@ -7,6 +7,7 @@ import { StreamDecoder } from './stream-decoder.ts';
  * A character whose bytes are spread over several tokens stands with the last of them. Viewers colour tokens by it.
  */
 export function tokenTexts(tokenizer: Tokenizer, tokens: readonly TokenId[]): string[] {
+  requireArguments('tokenTexts', { tokenizer: 'object', tokens: 'numbers' }, tokenizer, tokens);
   const decoder = new StreamDecoder(tokenizer, { specialTokens: 'keep' });
   const texts = tokens.map((token) => decoder.push(token));
   if (texts.length > 0) texts[texts.length - 1] += decoder.finish();

@@ -1,4 +1,4 @@
-import { type GroupJob, parseOptions, type TrajectoryGroup } from '@rlp/core';
+import { type GroupJob, parseOptions, requireArguments, type TrajectoryGroup } from '@rlp/core';
 import type * as z from 'zod';
 import type { GroupWorker } from '../pool/group-worker.ts';
 import { storeGroup } from './group-results.ts';
@@ -24,7 +24,9 @@ export interface BullWorker extends AsyncDisposable {
  *
  * @throws OptionsError naming every problem at once, MissingPeerError if `bullmq` or `ioredis` is not installed.
  */
-export async function serveBullRollouts({ worker, ...options }: BullWorkerOptions): Promise<BullWorker> {
+export async function serveBullRollouts(settings: BullWorkerOptions): Promise<BullWorker> {
+  requireArguments('serveBullRollouts', { options: 'object' }, settings);
+  const { worker, ...options } = settings;
   const resolved = parseOptions('serveBullRollouts', bullWorkerSchema, options);
   const { url, queue, results, lockMs, maxStalled, jobsPerSecond } = resolved;
   const peers = await queuePeers('serveBullRollouts');

@@ -1,4 +1,4 @@
-import type { State } from '@rlp/core';
+import { requireFields, type State } from '@rlp/core';
 import type { GroupContext } from '../episode/group-context.ts';
 import type { Member, WaitsFor } from '../episode/member.ts';
 
@@ -72,7 +72,9 @@ function stateOf<S extends State>({ progress, waitsFor, sinceMs }: Member<S>, no
 }
 
 /** Progress as one line of text. */
-export function progressLine({ groups, episodes, tokensPerSecond, slowest }: RolloutProgress): string {
+export function progressLine(inputs: RolloutProgress): string {
+  requireFields('progressLine', { groups: 'object', episodes: 'object', tokensPerSecond: 'number?' }, inputs);
+  const { groups, episodes, tokensPerSecond, slowest } = inputs;
   const { running, ended, waitingFor } = episodes;
   const seconds = (ms: number | undefined) => (ms === undefined ? '' : ` in ${(ms / 1000).toFixed(1)} s`);
   const parts = [

@@ -5,6 +5,7 @@ import {
   type RecordedTrajectory,
   type RolloutEvent,
   type RolloutSink,
+  requireArguments,
   type Step,
   type TokenId,
   type Trajectory,
@@ -121,7 +122,9 @@ export interface RecordTrajectoriesOptions extends z.input<typeof recordSchema> 
  *
  * @throws OptionsError naming every problem at once.
  */
-export function recordTrajectories({ when, tokenTexts, ...options }: RecordTrajectoriesOptions): RolloutSink {
+export function recordTrajectories(settings: RecordTrajectoriesOptions): RolloutSink {
+  requireArguments('recordTrajectories', { options: 'object' }, settings);
+  const { when, tokenTexts, ...options } = settings;
   const { every, on } = parseOptions('recordTrajectories', withWrite, options, 'RecordTrajectoriesOptions');
   const { write } = options;
   let seen = 0;

@@ -4,6 +4,8 @@ import {
   needed,
   onAbort,
   parseOptions,
+  requireArguments,
+  requireFields,
   type TaskSource,
   type Trajectory,
   type TrajectoryGroup,
@@ -92,6 +94,12 @@ export function rolloutStream<Metadata, Outcome>(
   rollouts: StreamedRollouts<Metadata, Outcome>,
   given: RolloutStreamOptions<Metadata, Outcome>,
 ): RolloutStream<Metadata, Outcome> {
+  requireFields(
+    'rolloutStream',
+    { options: 'object', collectGroups: 'function', resume: 'function', unfinished: 'function' },
+    rollouts,
+  );
+  requireArguments('rolloutStream', { options: 'object' }, given);
   const { signal, onNote, onEnded, ...options } = given;
   const { tasks, keep, resume } = given;
   const resolved = parseOptions('rolloutStream', withSource, options, 'RolloutStreamOptions');

@@ -7,6 +7,7 @@ import {
   messageOf,
   type PolicyDecision,
   parseToolCalls,
+  requireArguments,
   type SampleRequest,
   type Sampler,
   SamplerError,
@@ -38,6 +39,8 @@ export function agentRollouts<S extends State, Metadata, Outcome>(
   given: AgentRolloutDependencies<S, Metadata, Outcome>,
   options: RolloutOptions = {},
 ): RolloutManager<S, Metadata, Outcome> {
+  requireArguments('agentRollouts', { options: 'object?' }, options);
+  requireArguments('agentRollouts', { dependencies: 'object' }, given);
   requireAgentDependencies('agentRollouts', given);
   const { policy, environment, ...dependencies } = given;
   const views = new ViewTable();

@@ -4,6 +4,7 @@ import {
   type Evaluation,
   type Measure,
   messageOf,
+  requireArguments,
   type Task,
   type TokenScorer,
 } from '@rlp/core';
@@ -33,6 +34,7 @@ export interface EvaluateBenchmarkOptions
  * @throws what `evaluate` throws, and ArgumentError for options to compare without a scorer.
  */
 export async function evaluateBenchmark(options: EvaluateBenchmarkOptions): Promise<Evaluation> {
+  requireArguments('evaluateBenchmark', { options: 'object' }, options);
   const { benchmark, ...rest } = options;
   if (!Array.isArray(benchmark?.tasks))
     throw new ArgumentError('evaluateBenchmark: expected a benchmark; readBenchmark makes one of rows');

@@ -1,4 +1,4 @@
-import { ArgumentError, FormatError } from '@rlp/core';
+import { ArgumentError, FormatError, requireArguments } from '@rlp/core';
 import type { Benchmark, BenchmarkOptions, BenchmarkRow } from './benchmark.ts';
 import { arc, hellaswag, mmlu, truthfulqaMc1, truthfulqaMc2 } from './choices.ts';
 import { humaneval, mbpp } from './code.ts';
@@ -41,6 +41,7 @@ export const benchmarkNames = Object.keys(readers) as readonly BenchmarkName[];
 
 /** The benchmark that rows have the layout of. `undefined` if they have none that is known. */
 export function benchmarkOf(rows: readonly BenchmarkRow[]): BenchmarkName | undefined {
+  requireArguments('benchmarkOf', { rows: 'list' }, rows);
   const [first] = rows;
   return first && benchmarkNames.find((name) => (readers[name] as Reader).fits(first));
 }
@@ -54,8 +55,10 @@ export function benchmarkOf(rows: readonly BenchmarkRow[]): BenchmarkName | unde
  */
 export function readBenchmark(
   rows: readonly BenchmarkRow[],
-  { name = benchmarkOf(rows), ...options }: BenchmarkOptions & { readonly name?: string | undefined } = {},
+  settings: BenchmarkOptions & { readonly name?: string | undefined } = {},
 ): Benchmark {
+  requireArguments('readBenchmark', { rows: 'list', options: 'object?' }, rows, settings);
+  const { name = benchmarkOf(rows), ...options } = settings;
   const { source = 'readBenchmark' } = options;
   if (rows.length === 0) throw new ArgumentError(`${source}: expected at least one row, got none`);
   if (name === undefined) {

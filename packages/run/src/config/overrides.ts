@@ -1,4 +1,4 @@
-import { ArgumentError, isRecord, OptionsError, parseOptions } from '@rlp/core';
+import { ArgumentError, isRecord, OptionsError, parseOptions, requireArguments } from '@rlp/core';
 import { parse } from 'yaml';
 import { type RunConfig, runSchema } from './run-schema.ts';
 
@@ -18,6 +18,7 @@ export interface Override {
  * @throws ArgumentError for a path through something that is not an object.
  */
 export function withOverrides(config: RunConfig, overrides: readonly Override[]): RunConfig {
+  requireArguments('withOverrides', { config: 'object', overrides: 'objects' }, config, overrides);
   return overrides.reduce((before, override) => applied(before, override), config);
 }
 

@@ -2,7 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ArgumentError, FormatError, importPeer, isRecord, messageOf, RlpError, withPlace } from '@rlp/core';
+import {
+  ArgumentError,
+  FormatError,
+  importPeer,
+  isRecord,
+  messageOf,
+  RlpError,
+  requireArguments,
+  withPlace,
+} from '@rlp/core';
 import { parse } from 'yaml';
 import type { RunConfig } from './run-schema.ts';
 
@@ -14,6 +23,7 @@ import type { RunConfig } from './run-schema.ts';
  *   needs `jiti`.
  */
 export async function readRunFile(path: string): Promise<RunConfig> {
+  requireArguments('readRunFile', { path: 'text' }, path);
   const ending = extname(path).toLowerCase();
   if (/^\.[cm]?[jt]s$/.test(ending)) return readModule(path);
   if (ending === '.jsonl' || ending === '.csv' || ending === '.parquet') throw dataFileError(path);

@@ -1,4 +1,11 @@
-import { ArgumentError, type EvaluatedTask, type Evaluation, parseOptions, RandomStream } from '@rlp/core';
+import {
+  ArgumentError,
+  type EvaluatedTask,
+  type Evaluation,
+  parseOptions,
+  RandomStream,
+  requireArguments,
+} from '@rlp/core';
 import * as z from 'zod';
 import { binomialTail } from './distributions.ts';
 import { meanOf } from './intervals.ts';
@@ -53,6 +60,7 @@ export function compareEvaluations(
   second: Evaluation,
   options: CompareOptions = {},
 ): Comparison {
+  requireArguments('compareEvaluations', { first: 'object', second: 'object' }, first, second);
   const { confidence, resamples, seed } = parseOptions(
     'compareEvaluations',
     schema,

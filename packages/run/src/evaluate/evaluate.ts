@@ -7,6 +7,7 @@ import {
   messageOf,
   type RewardFunction,
   type RewardsFor,
+  requireArguments,
   type ScoredTrajectory,
   type State,
   type Task,
@@ -78,6 +79,7 @@ export interface EvaluateCollectedOptions<Metadata = unknown, Outcome = unknown>
 export async function evaluate<Metadata, Outcome = unknown>(
   options: EvaluateOptions<Metadata, Outcome> | EvaluateCollectedOptions<Metadata, Outcome>,
 ): Promise<Evaluation> {
+  requireArguments('evaluate', { options: 'object' }, options);
   const { tasks, rewards, answer, onScored, signal, ...given } = options;
   const { settings, collector, policyVersion, tokenizer } = collectionOf<Metadata, Outcome>(given, tasks);
   requireTasks(tasks);

@@ -1,4 +1,4 @@
-import type { Measure } from '@rlp/core';
+import { type Measure, requireArguments } from '@rlp/core';
 import { twoSidedQuantile } from './distributions.ts';
 
 /** Scores of the responses to one task. Not empty. */
@@ -19,6 +19,7 @@ export function meanOf(values: readonly number[]): number {
  * @see Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953
  */
 export function wilsonInterval(share: number, trials: number, z: number): readonly [number, number] {
+  requireArguments('wilsonInterval', { share: 'number', trials: 'number', z: 'number' }, share, trials, z);
   const shrink = 1 + z ** 2 / trials;
   const center = (share + z ** 2 / (2 * trials)) / shrink;
   const half = (z / shrink) * Math.sqrt((share * (1 - share)) / trials + z ** 2 / (4 * trials ** 2));

@@ -1,8 +1,10 @@
+import { requireArguments } from '@rlp/core';
 import { runFiles } from './run-files.ts';
 import { readRunRecord } from './run-record.ts';
 
 /** What to do about the folder of a run that holds no model. `undefined` if the folder holds no run. */
 export async function missingModel(directory: string): Promise<string | undefined> {
+  requireArguments('missingModel', { directory: 'text' }, directory);
   const record = await readRunRecord(runFiles(directory).run);
   if (record === undefined) return undefined;
   if (record.mode !== 'eval')

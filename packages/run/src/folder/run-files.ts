@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { requireArguments } from '@rlp/core';
 
 /** Paths of the files and folders of a run. */
 export interface RunFiles {
@@ -27,6 +28,7 @@ export interface RunFiles {
  * @param file - What the folder holds. Default `'config.json'`.
  */
 export function savedModel(directory: string, file = 'config.json'): string | undefined {
+  requireArguments('savedModel', { directory: 'text', file: 'text?' }, directory, file);
   const { checkpoints } = runFiles(directory);
   const folders = [directory, join(checkpoints, 'best'), join(checkpoints, 'last')];
   return folders.find((folder) => existsSync(join(folder, file)));
@@ -34,6 +36,7 @@ export function savedModel(directory: string, file = 'config.json'): string | un
 
 /** Names the files of the run in `directory`. Creates nothing. */
 export function runFiles(directory: string): RunFiles {
+  requireArguments('runFiles', { directory: 'text' }, directory);
   return {
     run: join(directory, 'run.json'),
     metrics: join(directory, 'metrics.jsonl'),

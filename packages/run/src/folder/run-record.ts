@@ -1,5 +1,5 @@
 import { arch, cpus, platform, totalmem } from 'node:os';
-import { FormatError, isRecord, messageOf } from '@rlp/core';
+import { FormatError, isRecord, messageOf, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { modeNames, modes, sections } from '../config/modes.ts';
 import { readIfThere } from './read-if-there.ts';
@@ -58,6 +58,7 @@ export type RunRecord = z.output<typeof recordSchema>;
  * @throws FormatError for a broken file, and for a folder.
  */
 export async function readRunRecord(path: string): Promise<RunRecord | undefined> {
+  requireArguments('readRunRecord', { path: 'text' }, path);
   const text = await readIfThere(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EISDIR') throw error;
     const problem = `${path} is a folder; give its run.json, as runFiles(directory).run does`;

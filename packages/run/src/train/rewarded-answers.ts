@@ -3,6 +3,7 @@ import {
   isRecord,
   promptMessages,
   type RewardComputer,
+  requireArguments,
   trajectoryFromMessages,
   withPlace,
 } from '@rlp/core';
@@ -63,8 +64,10 @@ async function rewardAnswers(
 /** What the rewards of a configuration give to the answers of its data. Empty if a model would have to be loaded for it. */
 export async function checkRunRewards(
   given: RunConfig,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<readonly RewardedAnswers[]> {
+  requireArguments('checkRunRewards', { options: 'object?' }, options);
+  const { signal } = options;
   const config = checkRun(given, 'checkRunRewards');
   if (config.data === undefined || judgesByModel(config)) return [];
   const rows = await loadRows(config.data, { seed: config.seed, signal });

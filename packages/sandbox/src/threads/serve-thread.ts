@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '@rlp/core';
+import { messageOf, requireArguments } from '@rlp/core';
 import type { ThreadMessage } from './protocol.ts';
 
 /** Service that a thread provides to its pool. */
@@ -37,6 +37,7 @@ export async function serveThread<Request, Answer, Ready>(
   port: ThreadPort,
   open: () => Promise<ThreadService<Request, Answer, Ready>>,
 ): Promise<void> {
+  requireArguments('serveThread', { open: 'function' }, open);
   const post = (message: ThreadMessage<Ready, Answer>) => port.postMessage(message);
   try {
     const { ready, answer } = await open();

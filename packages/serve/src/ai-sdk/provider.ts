@@ -8,7 +8,7 @@ import type {
   LanguageModelV3StreamResult,
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
-import { type ChatRenderer, parseOptions, timerMs } from '@rlp/core';
+import { type ChatRenderer, parseOptions, requireArguments, timerMs } from '@rlp/core';
 import * as z from 'zod';
 import { Admission } from '../admission.ts';
 import { Answerer, type Answering } from '../answer/answerer.ts';
@@ -54,6 +54,7 @@ export function rlpProvider(
   source: ServedPolicy | AgentConnection,
   options: RlpProviderOptions = {},
 ): RlpProvider {
+  requireArguments('rlpProvider', { source: 'object' }, source);
   const parsed = parseOptions('rlpProvider', schema, options);
   const answerer = 'sample' in source ? newAnswerer(source, parsed) : answererOf(source);
   const languageModel = (modelId = 'policy') => new PolicyModel(answerer, modelId);

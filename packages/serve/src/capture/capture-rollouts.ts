@@ -4,6 +4,7 @@ import {
   parseOptions,
   type RewardsFor,
   type RolloutEvent,
+  requireArguments,
   type ScoredTrajectory,
   settleWithin,
   type Task,
@@ -314,6 +315,7 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
 export function captureRollouts<Metadata = unknown, Outcome = unknown>(
   options: CaptureOptions<Metadata, Outcome>,
 ): CapturedRollouts<Metadata, Outcome> {
+  requireArguments('captureRollouts', { options: 'object' }, options);
   return new CapturedRollouts(options);
 }
 

@@ -1,4 +1,5 @@
 /** Points of a metric, in the order of their steps. */
+import { requireArguments, requireFields } from '@rlp/core';
 export interface Curve {
   readonly steps: readonly number[];
   readonly values: readonly number[];
@@ -9,7 +10,10 @@ export interface Curve {
  *
  * @param most - Maximum points, at least 4. Default 1000: more than a chart has pixels.
  */
-export function thinned({ steps, values }: Curve, most = 1000): Curve {
+export function thinned(inputs: Curve, most = 1000): Curve {
+  requireArguments('thinned', { most: 'number?' }, most);
+  requireFields('thinned', { steps: 'numbers', values: 'numbers' }, inputs);
+  const { steps, values } = inputs;
   const count = steps.length;
   if (count <= most) return { steps, values };
   const buckets = Math.max(1, Math.floor((most - 2) / 2));

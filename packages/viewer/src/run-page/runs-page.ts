@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { parseOptions, requireArguments } from '@rlp/core';
 import { contentSecurityPolicy, eventsScript, html, renderPage } from '@rlp/page';
 import * as z from 'zod';
 import { digest, packed } from '../blocks.ts';
@@ -43,6 +43,7 @@ export async function runsPage(
   content: RunsContent | undefined,
   options: RunsPageOptions = {},
 ): Promise<{ readonly page: string; readonly contentSecurityPolicy: string }> {
+  requireArguments('runsPage', { content: 'object?' }, content);
   const { title, live } = parseOptions('runsPage', schema, options);
   // Loaded where it is needed, because it is the largest part.
   const { clientCode } = await import('#runs-client');

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 import type { Sandbox } from '@rlp/sandbox';
 import * as z from 'zod';
 import { type WorldTool, type WorldToolContext, worldTool } from '../with-world.ts';
@@ -20,7 +20,9 @@ export interface FolderToolsOptions {
  * A program sees the files of the folder by `readFile(path)`, `writeFile(path, text)` and `listFiles()`, and what it prints is the result. It
  * reaches nothing else. If it fails, the files stay as they were.
  */
-export function folderTools({ sandbox }: FolderToolsOptions = {}): readonly WorldTool<Folder>[] {
+export function folderTools(options: FolderToolsOptions = {}): readonly WorldTool<Folder>[] {
+  requireArguments('folderTools', { options: 'object?' }, options);
+  const { sandbox } = options;
   const list = worldTool({
     name: 'list_files',
     description: 'Lists all files with their sizes.',

@@ -3,6 +3,7 @@ import {
   importPeer,
   type OpenWorld,
   parseOptions,
+  requireArguments,
   type SnapshotId,
   type Task,
   timerMs,
@@ -52,11 +53,9 @@ type Ask = (bytes: Uint8Array, sql: string, signal: AbortSignal | undefined) => 
  *
  * @throws OptionsError naming every problem at once.
  */
-export function createSqlWorld<Metadata = unknown>({
-  setup = () => '',
-  store = memoryStore(),
-  ...options
-}: SqlWorldOptions<Metadata> = {}): SqlWorld<Metadata> {
+export function createSqlWorld<Metadata = unknown>(own: SqlWorldOptions<Metadata> = {}): SqlWorld<Metadata> {
+  requireArguments('createSqlWorld', { options: 'object?' }, own);
+  const { setup = () => '', store = memoryStore(), ...options } = own;
   const { threads, timeoutMs, ...limits } = parseOptions(
     'createSqlWorld',
     sqlSchema,

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, parseOptions, requireArguments, requireFields } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import * as z from 'zod';
 import { parameterSpecs } from '../../decoder/parameters.ts';
@@ -41,6 +41,8 @@ export async function exportGguf(
   model: ExportedModel,
   options: ExportGgufOptions = {},
 ): Promise<string> {
+  requireArguments('exportGguf', { folder: 'text' }, folder);
+  requireFields('exportGguf', { tokenizer: 'object', config: 'object', weights: 'object' }, model);
   const { dtype, signal, preTokenizer, name } = parseOptions('exportGguf', schema, options);
   const { config, weights, tokenizer } = model;
   const architecture = ggufArchitecture(config);

@@ -1,4 +1,4 @@
-import { type HostTensor, numbersOf, parseOptions } from '@rlp/core';
+import { type HostTensor, numbersOf, parseOptions, requireArguments, requireFields } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import { type ExternalData, elementCount, serialize } from '@rlp/onnx';
 import * as z from 'zod';
@@ -37,6 +37,8 @@ export async function exportOnnx(
   model: ExportedModel,
   options: ExportOnnxOptions = {},
 ): Promise<void> {
+  requireArguments('exportOnnx', { folder: 'text' }, folder);
+  requireFields('exportOnnx', { tokenizer: 'object', config: 'object', weights: 'object' }, model);
   const { externalFrom, signal } = parseOptions('exportOnnx', schema, options);
   const { config, weights } = model;
   const specs = parameterSpecs(config);
