@@ -8,6 +8,7 @@ export {
   type PreferenceLoss,
   type PreferenceOptions,
   type PreferenceReferenceUpdate,
+  type PreferenceTerms,
   preferenceSchema,
   resolvePreferenceOptions,
 } from './preference/options.ts';

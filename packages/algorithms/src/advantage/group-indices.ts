@@ -1,3 +1,5 @@
+import { requireArguments } from '@rlp/core';
+
 /**
  * Rows of every group, in the order of their first rows.
  *
@@ -6,7 +8,6 @@
  * For batches with an id per row that names its group. Rows of a group need not be contiguous. Gather with it, compute per
  * group, and put the results back with {@link scatterGroups}.
  */
-import { requireArguments } from '@rlp/core';
 export function groupIndices(ids: readonly unknown[]): number[][] {
   requireArguments('groupIndices', { ids: 'list' }, ids);
   const rows = new Map<unknown, number[]>();

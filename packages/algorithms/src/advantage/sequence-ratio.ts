@@ -1,3 +1,5 @@
+import { requireArguments } from '@rlp/core';
+
 /**
  * Similarity of two texts in [0, 1]: `2·M / (|a| + |b|)`, M characters in matching blocks (Ratcliff and Obershelp).
  *
@@ -7,7 +9,6 @@
  *
  * @see https://docs.python.org/3/library/difflib.html#difflib.SequenceMatcher.ratio
  */
-import { requireArguments } from '@rlp/core';
 export function sequenceRatio(a: string, b: string): number {
   requireArguments('sequenceRatio', { a: 'text', b: 'text' }, a, b);
   const first = Array.from(a);

@@ -34,7 +34,10 @@ export const passShape = {
 /** Name of a loss, a term with options, or several terms that are added. */
 export type PreferenceLoss = PreferenceLossName | PreferenceTerm | (PreferenceLossName | PreferenceTerm)[];
 
-const lossSchema: NamedSchema<PreferenceLoss, ResolvedTerm[]> = z
+/** The terms of a {@link PreferenceLoss}. */
+export interface PreferenceTerms extends Array<ResolvedTerm> {}
+
+const lossSchema: NamedSchema<PreferenceLoss, PreferenceTerms> = z
   .union([z.array(term).min(1), term.transform((one) => [one])])
   .refine((terms) => terms.every(isSingle) || !terms.some(isSingle), {
     message: 'must not add losses over pairs and losses over single sequences',
