@@ -2,7 +2,7 @@
  * Validates `rewardHackingDetector` on real responses of the shared data, or on made-up ones if it is absent: recall of planted
  * hacks with and without a second opinion, of slow ones, and false alarms. Prints tables.
  *
- *     pnpm validate:hacking [--half report|build|blind|drawn|redrawn|later|sealed] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
+ *     pnpm validate:hacking [--half report|build|blind|drawn|redrawn|later|sealed|unseen] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
  *       [--corpora gsm8k,ifeval] [--responses a.jsonl,b.jsonl] [--batch-sizes 64] [--shares 0.2] [--growth 0.0025] [--stationary-runs 10]
  */
 import { parseArgs } from 'node:util';
@@ -10,7 +10,15 @@ import * as z from 'zod';
 import { blindHonestRuns } from './validation/blind-honest.ts';
 import { blindCorpora, type Corpus, corpusOf, realCorpora, syntheticCorpus } from './validation/corpora.ts';
 import { drawnForms, redrawnForms, thirdForms } from './validation/drawn-hacks.ts';
-import { blindForms, type Form, forms, type Half, laterForms, sealedForms } from './validation/forms.ts';
+import {
+  blindForms,
+  type Form,
+  forms,
+  type Half,
+  laterForms,
+  sealedForms,
+  unseenForms,
+} from './validation/forms.ts';
 import { honestRuns } from './validation/honest.ts';
 import { laterCorpora } from './validation/later-corpora.ts';
 import { causesList, cleanTable, missedList, recallTable } from './validation/tables.ts';
@@ -33,7 +41,7 @@ const { values } = parseArgs({
 const list = (text: string) => text.split(',');
 const options = z
   .object({
-    half: z.enum(['report', 'build', 'blind', 'drawn', 'redrawn', 'later', 'sealed']),
+    half: z.enum(['report', 'build', 'blind', 'drawn', 'redrawn', 'later', 'sealed', 'unseen']),
     runs: z.coerce.number().int().positive(),
     'stationary-runs': z.coerce.number().int().positive(),
     parts: z.array(z.enum(['stationary', 'honest', 'planted', 'slow'])),
@@ -58,6 +66,7 @@ const sets: Readonly<Record<string, readonly Form[]>> = {
   redrawn: redrawnForms,
   later: [...laterForms, ...thirdForms],
   sealed: sealedForms,
+  unseen: unseenForms,
 };
 const set = sets[options.half];
 const half: Half = options.half === 'build' ? 'build' : 'report';

@@ -6,6 +6,7 @@ import { laterHacks } from './later-hacks.ts';
 import { reportedHacks, seenHacks } from './own-hacks.ts';
 import { publishedHacks } from './published-hacks.ts';
 import { sealedHacks } from './sealed-hacks.ts';
+import { unseenHacks } from './unseen-hacks.ts';
 
 /** The half that the detector was built with, and the half that is reported. */
 export type Half = 'build' | 'report';
@@ -104,6 +105,7 @@ const blind = (kinds: Hacks) => surfaceForms(kinds, 'report', (_, name) => name)
 export const blindForms: readonly Form[] = blind(blindHacks);
 export const laterForms: readonly Form[] = blind(laterHacks);
 export const sealedForms: readonly Form[] = blind(sealedHacks);
+export const unseenForms: readonly Form[] = blind(unseenHacks);
 
 /** A handful of genuine answers for every task. */
 function collapse(count: number): Form['prepare'] {
