@@ -99,7 +99,7 @@ const schema = z.strictObject({
   store: z.string().min(1).default('policy'),
   /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
-  /** How the learning rate changes over updates. Default constant. */
+  /** How the learning rate changes over updates. `points` take any shape. Default constant. */
   schedule: namedScheduleSchema.prefault({ kind: 'constant' }),
   /** Optimizer of the weights. Default: AdamW without weight decay. */
   optimizer: optimizerSchema.prefault({}),

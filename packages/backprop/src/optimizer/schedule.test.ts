@@ -226,6 +226,28 @@ describe('scheduleFactor', () => {
     expect(scheduleFactor(on, 8)).toBeCloseTo(1, 12);
   });
 
+  it('goes in straight lines between the points of a schedule of your own', () => {
+    const points = scheduleSchema.parse({
+      kind: 'points',
+      points: [
+        [10, 0],
+        [20, 1],
+        [60, 0.5],
+      ],
+    });
+    const factors = [0, 10, 15, 20, 40, 60, 1000].map((made) => scheduleFactor(points, made));
+    expect(factors).toEqual([0, 0, 0.5, 1, 0.75, 0.5, 0.5]);
+    expect(() =>
+      scheduleSchema.parse({
+        kind: 'points',
+        points: [
+          [5, 1],
+          [5, 0],
+        ],
+      }),
+    ).toThrow('in order');
+  });
+
   it('names every bad option', () => {
     expect(scheduleSchema.safeParse({ kind: 'linear', warmup: -1 }).error?.issues).toHaveLength(2);
   });

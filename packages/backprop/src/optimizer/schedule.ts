@@ -79,6 +79,17 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
     /** Updates after which the factor is 1/√2. Defaults to the warmup, or 10000 without one. */
     timescale: z.int().min(1).optional(),
   }),
+  z.strictObject({
+    /** Your own schedule, as straight lines between points. Required. */
+    kind: z.literal('points'),
+    /** Pairs of updates made and factor, such as `[[0, 0], [100, 1], [1000, 0.1]]`. The ends hold before and after. Required. */
+    points: z
+      .array(z.tuple([z.int().min(0), z.number().min(0)]))
+      .min(1)
+      .refine((points) => points.every(([made], k) => k === 0 || made > points[k - 1]![0]), {
+        error: 'expected points in order of their updates, each update once',
+      }),
+  }),
 ]);
 
 /** Schedule of the learning rate over updates. */
@@ -100,6 +111,7 @@ export const namedScheduleSchema: NamedSchema<ScheduleOptions, Schedule> = sched
  * - cosine-with-restarts: `½(1 + cos π·frac(cycles·p))`, 0 from the end on
  * - polynomial: `m + (1 − m)(1 − p)^power`
  * - inverse-sqrt: `√(timescale/(made − warmup + timescale))`
+ * - points: linear between the neighbours of `made`
  *
  * The cosine of verl and transformers is `{ kind: 'cosine', pastEnd: 'continue' }`. For PyTorch's
  * `CosineAnnealingLR` add `minimumRatio = eta_min / lr`. For a linear warmup from a tenth (`LinearLR`) use
@@ -107,7 +119,9 @@ export const namedScheduleSchema: NamedSchema<ScheduleOptions, Schedule> = sched
  */
 export function scheduleFactor(schedule: Schedule, made: number): number {
   requireArguments('scheduleFactor', { made: 'number' }, made);
-  requireFields('scheduleFactor', { warmup: 'number', initialRatio: 'number', kind: 'text' }, schedule);
+  requireFields('scheduleFactor', { kind: 'text' }, schedule);
+  if (schedule.kind === 'points') return factorBetween(schedule.points, made);
+  requireFields('scheduleFactor', { warmup: 'number', initialRatio: 'number' }, schedule);
   if (made < schedule.warmup) {
     return schedule.initialRatio + (1 - schedule.initialRatio) * (made / schedule.warmup);
   }
@@ -135,6 +149,14 @@ export function scheduleFactor(schedule: Schedule, made: number): number {
       return Math.sqrt(timescale / (made - warmup + timescale));
     }
   }
+}
+
+function factorBetween(points: readonly (readonly [number, number])[], made: number): number {
+  const next = points.findIndex(([at]) => at > made);
+  const [from, low] = points.at(next < 0 ? -1 : Math.max(0, next - 1))!;
+  if (next <= 0) return low;
+  const [to, high] = points[next]!;
+  return low + ((high - low) * (made - from)) / (to - from);
 }
 
 function stableThenDecay(

@@ -38,7 +38,7 @@ const optionsSchema = withForeignNames(tabularShapeSchema, backendNames).extend(
   optimizer: z.enum(['adam', 'sgd']).default('adam'),
   /** Learning rate before the schedule. Default 0.1. */
   learningRate: z.number().positive().default(0.1),
-  /** How the learning rate changes over updates. Default constant. */
+  /** How the learning rate changes over updates. `points` take any shape. Default constant. */
   schedule: namedScheduleSchema.prefault({ kind: 'constant' }),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default `'off'`. */
   maxGradientNorm: maxGradientNormSchema.prefault('off'),

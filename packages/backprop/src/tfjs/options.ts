@@ -34,7 +34,7 @@ const schema = z.strictObject({
     }),
   /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
-  /** How the learning rate changes over updates. Default constant. */
+  /** How the learning rate changes over updates. `points` take any shape. Default constant. */
   schedule: namedScheduleSchema.prefault({ kind: 'constant' }),
   /** Optimizer of the weights. Default: AdamW without weight decay. */
   optimizer: adamwSchema.prefault({}),

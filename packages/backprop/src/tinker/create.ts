@@ -23,7 +23,7 @@ const schema = withForeignNames(sessionSchemaOptions, names).extend({
   seed: z.int().nonnegative().default(0),
   /** Learning rate before the schedule. Default 0.0001. */
   learningRate: z.number().positive().default(1e-4),
-  /** How the learning rate changes over updates. Default constant. */
+  /** How the learning rate changes over updates. `points` take any shape. Default constant. */
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
   /** Adam, as the server computes it. */
   optimizer: z
