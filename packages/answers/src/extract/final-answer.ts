@@ -149,6 +149,7 @@ const readers = {
     const line = /^#### ?(?:[-+*•] )?(-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
     const before = text.slice(Math.max(0, start - 40), Math.max(0, start));
     if (/#### [^\n]+$/.test(before)) return null;
+    if (/^#### ?(?:or|and|maybe|perhaps|not)\b/i.test(text.slice(start, start + 20))) return null;
     const [whole, number, rest] = line ?? ['', hashAnswer(text, 'last'), ''];
     if (number === undefined) return;
     // A list of guesses.

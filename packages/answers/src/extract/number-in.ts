@@ -12,6 +12,8 @@ export function numberIn(answer: string): Fraction | undefined {
   if (read !== undefined || answer.includes('\\')) return read;
   const glued = /(?<=\d)[a-z]\b/i.exec(answer)?.[0];
   if (/[a-z]\s?\(\s*-?\d/i.test(answer) || (glued !== undefined && !isUnit(glued))) return;
+  // A factorial, and a calculation that breaks off.
+  if (/^\W*\d+!\W*$/.test(answer) || /\d\s(?:minus|plus|times|divided by)\s(?![\d$])/.test(answer)) return;
   const numbers = [...answer.matchAll(/((?:minus|negative)\s|-)?(\d[\d,]*(?:\.\d+)?)/gi)];
   if (numbers.length !== 1) return;
   const [{ 0: whole, 1: sign, 2: digits, index }] = numbers as [RegExpExecArray];

@@ -198,7 +198,7 @@ export function withoutParting(text: string): string {
 }
 
 /** A word of at least four words without spaces: `YouAreAFool`. */
-const humped = /(?<![\p{L}\p{N}])(?:\p{Lu}\p{Ll}*){4,40}(?![\p{L}\p{N}])/gu;
+const humped = /(?<![\p{L}\p{N}])\p{Ll}{0,20}(?:\p{Lu}\p{Ll}*){4,40}(?![\p{L}\p{N}])/gu;
 const hump = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 
 const masked = /(?<=\p{L})[*#_|](?=\p{L})|\|(?=\p{L})/u;
@@ -210,10 +210,17 @@ export function unmaskedTexts(text: string): string[] {
   return Array.from('aeiou', (vowel) => looseText(text.replace(all, vowel)));
 }
 
+/** The text with spaces in words such as `YouAreAFool`. */
+export const withHumpsParted = (text: string) => text.replace(humped, (one) => one.replace(hump, ' '));
+
 /** The text, and how else its words may be read by somebody who looks for those that should not be there. */
 export function readings(text: string): ReadonlySet<string> {
-  const spaced = text.replace(humped, (one) => one.replace(hump, ' '));
-  return new Set([text, looseText(spaced), looseText(withoutParting(text)), ...unmaskedTexts(text)]);
+  return new Set([
+    text,
+    looseText(withHumpsParted(text)),
+    looseText(withoutParting(text)),
+    ...unmaskedTexts(text),
+  ]);
 }
 
 /**

@@ -48,7 +48,9 @@ export function seenText(text: string, hidden: 'left out' | 'kept' = 'left out')
       .replace(token, '')
       .replace(tag, (_, name = 'p') => (block.test(name) ? ' ' : ''))
       .replace(definition, '')
-      .replace(target, (_, shown = '') => (shown === '[]' ? '' : shown))
+      .replace(target, (one: string, shown = '') =>
+        shown === '[]' || (one.startsWith('!') && /\(\s*\)$/.test(one)) ? '' : shown,
+      )
       .replace(joiner, '')
       .replace(blank, (one, hexadecimal = '', digits = '') =>
         digits === '' ? ' ' : blankOf(one, Number((hexadecimal && '0x') + digits)),
@@ -76,7 +78,7 @@ function outsideCode(text: string, change: (part: string) => string): string {
 }
 
 /** Anything but white space, control and ignorable characters, code points without a meaning, marks alone, and blanks with another name. */
-const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
+export const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 
 /** Marks of Markdown around nothing: fences, empty items and headlines, rules, rows of tables. */
 const structure =

@@ -30,12 +30,8 @@ export interface ScoreReportInput {
 }
 
 /** A report whose verdict follows from its score by {@link verdictOf}. */
-export function scoreReport({
-  score,
-  message,
-  details = {},
-  thresholds,
-}: ScoreReportInput): VerificationReport {
+export function scoreReport(input: ScoreReportInput): VerificationReport {
+  const { score, message, details = {}, thresholds } = input;
   const bounded = score > 0 ? Math.min(1, score) : 0;
   return { result: verdictOf(bounded, thresholds), score: bounded, details, message };
 }

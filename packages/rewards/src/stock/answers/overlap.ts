@@ -24,8 +24,6 @@ const isNumber = /^\s*-?[\d.,/]+\s*$/;
 const signsOf = (text: string) =>
   (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:[./]?\d)+|[+=<>%^~]|(?<=\w)#/g) ?? []).join(' ').replace(/,/g, '');
 
-const hyphen = /(?<=\p{L})-(?=\p{L})/gu;
-
 function overlapReward<Metadata>(
   owner: string,
   overlap: (given: string, expected: string) => OverlapScore,
@@ -68,7 +66,9 @@ export function answerExactMatch<Metadata>(
 ): RewardFunction<Metadata> {
   const same = (given: string, expected: string): OverlapScore => {
     const forms = [given, expected].map((text) =>
-      [text, text.replace(hyphen, ' ')].map((one) => `${signsOf(text)} ${normalizedAnswer(one) || one}`),
+      [text, text.replace(/(?<=\p{L})-(?=\p{L})/gu, ' ')].map(
+        (one) => `${signsOf(text)} ${normalizedAnswer(one) || one}`,
+      ),
     );
     const share = Number(forms[0]!.some((one, at) => one === forms[1]![at]));
     return { f1: share, precision: share, recall: share };

@@ -127,6 +127,15 @@ describe('jsonFormat', () => {
   it('reads a text without ink, or a gap to be filled, as an empty one', () => {
     const status = jsonFormat({ schema: { enum: ['todo', 'tbd', 'placeholder'] } });
     for (const text of ['todo', 'tbd', 'placeholder']) expect(judge(status, JSON.stringify(text))).toBe(1);
+    const book = {
+      properties: { title: { type: 'string', minLength: 1 }, type: { type: 'string', minLength: 1 } },
+    };
+    const titles = ['title', 'Title', '<title>', 'string', '\u2060', 'A title', 'Strings', '<b>Dune</b>'];
+    const ofBooks = titles.map((title) =>
+      judge(jsonFormat({ schema: book }), JSON.stringify({ title, type: 'string' })),
+    );
+    expect(ofBooks).toEqual([0, 0, 0, 0, 0, 1, 1, 1]);
+    expect(judge(jsonFormat(), '\ufeff{"a":1}')).toBe(0);
     const filled = jsonFormat({ schema: { type: 'string', minLength: 1 } });
     for (const text of [' ', '\n', '$', '<br>', '---', '{x}', 'N/A'])
       expect(judge(filled, JSON.stringify(text))).toBe(1);

@@ -3,8 +3,16 @@ import { jsonSchemaCheck } from '../../shared/json-schema.ts';
 import { hasInk } from '../../shared/seen-text.ts';
 import { withoutFence } from '../../shared/text.ts';
 
-const asSeen = (_: string, value: unknown): unknown =>
-  typeof value !== 'string' ? value : hasInk(value) ? value.replace(/\p{DI}+/gu, '').trim() || value : '';
+/** A value as a reader sees it. A text of invisible characters is none, and one that repeats its key, or says its type, is empty. */
+function asSeen(key: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => asSeen(key, item));
+  if (typeof value !== 'string') return value;
+  if (/^\p{DI}+$/u.test(value)) return null;
+  const [, name = value] = /^[<{[(]+([^<>{}[\]()]{1,40}?)(?: ?\d+)?[>}\])]+$/.exec(value) ?? [];
+  const [own, other] = [key, name].map((one) => one.toLowerCase().replace(/[\s_-]|s$/g, ''));
+  const isEcho = !/type|^(?:\d*|key|name|kind|tag)$/i.test(key) && (own === other || name === 'string');
+  return isEcho || !hasInk(value) ? '' : value.replace(/\p{DI}+/gu, '').trim() || value;
+}
 
 /** Options of {@link jsonFormat}. */
 export interface JsonFormatOptions<Metadata> {
@@ -15,8 +23,8 @@ export interface JsonFormatOptions<Metadata> {
 }
 
 /**
- * 1 if a response is JSON that fits the schema, else 0. It must also fit as a reader sees it: a text without ink, or a gap such as
- * `{{title}}`, is an empty one.
+ * 1 if a response is JSON that fits the schema, else 0. It must also fit as a reader sees it: a text without ink, a gap such as
+ * `{{title}}`, or a value that only repeats its key is an empty one. Whether values are true is not checked: `N/A`, `TODO` and invented ones pay.
  *
  * Schemas are read as `FormatVerifier` of `@rlp/rewards/verification` reads them. `uniqueItems` compares every pair: give
  * `maxItems` with it.
@@ -32,7 +40,7 @@ export function jsonFormat<Metadata = unknown>({
   return ({ task, response }) => {
     const check = typeof given === 'function' ? read(given(task.metadata)) : fixed;
     const text = extract(response);
-    if (text === undefined) return 0;
+    if (text === undefined || /^[^\S \t\r\n]/.test(response)) return 0;
     try {
       const value = parsedJson(text);
       if (check === undefined) return 1;

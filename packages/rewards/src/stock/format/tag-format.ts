@@ -26,7 +26,7 @@ export interface TagFormatOptions extends z.input<typeof schema> {}
  * Whether a response consists of the given tags, such as `<reasoning>…</reasoning><answer>…</answer>`.
  *
  * `n` tags have `2n + 1` conditions. Each tag opens exactly once. Each closes exactly once, after it opened. The layout is
- * right: tags in order, none nested, none without anything visible but names of tags, only white space around them. The reward is a promise.
+ * right: tags in order, none nested, none without anything visible but names of tags, only white space around them. What they say is not judged. The reward is a promise.
  * `all` gives 1 if all hold, else 0. `share` gives `(conditions that hold) / (2n + 1)`.
  */
 export function tagFormat<Metadata = unknown>(options: TagFormatOptions): RewardFunction<Metadata> {

@@ -14,7 +14,7 @@ const schema = z.strictObject({
 export interface ThinkFormatOptions extends z.input<typeof schema> {}
 
 /**
- * 1 if a response thinks in `<think>…</think>` before it answers, else 0.
+ * 1 if a response thinks in `<think>…</think>` before it answers, else 0. What a thought says is not judged, so words of no use pay.
  *
  * - `trl`: it begins with `<think>`, which occurs once, and `</think>` follows.
  * - `verifiers`: trimmed, it begins with `<think>`; both tags occur once; something follows `</think>`.

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { looseText, spelledText, withoutParting } from '../../shared/plain-text.ts';
-import { countMatches, withoutFence } from '../../shared/text.ts';
+import { looseText, spelledText, withHumpsParted, withoutParting } from '../../shared/plain-text.ts';
+import { ink } from '../../shared/seen-text.ts';
+import { countMatches, occurrencesOf, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
 import {
@@ -13,6 +14,7 @@ import {
   firstWord,
   hasTitle,
   hasWord,
+  isLoop,
   isLower,
   isUpper,
   withoutQuotesAround,
@@ -44,8 +46,16 @@ function check<Shape extends z.ZodRawShape>(
   };
 }
 
+/** Marks that end a sentence and stand alone. */
+const blank = /(^|\s)[.?!]+(?=\s|$)/g;
+
+/** {@link compare}. Nothing is long because it says the same words again and again. */
+const compareLength = (by: Relation, text: string, length: number, threshold: number) =>
+  compare(by, length, threshold) && (by === 'less than' || !isLoop(text));
+
 const count = z.int().nonnegative();
 const relation = z.enum(['less than', 'at least']);
+type Relation = z.output<typeof relation>;
 const word = z.string().trim().min(1);
 
 /** Commas of all scripts, by their Unicode names or HTML numbers, and what looks like one (`\u201a`, `\u02cf`, `\ua4f9`, a lone cedilla). */
@@ -55,22 +65,20 @@ const comma =
 /** What the reference checker does where a language cannot be told: it counts as followed. */
 const isIn = (language: LanguageDetector, text: string, code: string) => (language(text) ?? code) === code;
 
+const inEnglish = (holds: (text: string) => boolean) =>
+  check({}, (text, _, language) => holds(text) && isIn(language, text, 'en'), true);
+
+const compareOccurrences = (by: Relation, text: string, part: string, threshold: number) =>
+  compare(by, occurrencesOf(text.toLowerCase(), part.toLowerCase()), threshold);
+
 /** Every kind of instruction of IFEval, by its name. */
 export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   'change_case:capital_word_frequency': check(
     { capital_relation: relation, capital_frequency: count },
     (text, args) => compare(args.capital_relation, countCapitalWords(text), args.capital_frequency),
   ),
-  'change_case:english_capital': check(
-    {},
-    (text, _, language) => isUpper(text) && isIn(language, text, 'en'),
-    true,
-  ),
-  'change_case:english_lowercase': check(
-    {},
-    (text, _, language) => isLower(text) && isIn(language, text, 'en'),
-    true,
-  ),
+  'change_case:english_capital': inEnglish(isUpper),
+  'change_case:english_lowercase': inEnglish(isLower),
   'combination:repeat_prompt': check({ prompt_to_repeat: word }, (text, args) =>
     text.trim().toLowerCase().startsWith(args.prompt_to_repeat.toLowerCase()),
   ),
@@ -85,10 +93,9 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   'detectable_content:postscript': check(
     { postscript_marker: word },
     (text, { postscript_marker: marker }) => {
-      const lower = text.toLowerCase();
-      if (marker === 'P.P.S') return /p\.\s?p\.\s?s/.test(lower);
-      if (marker === 'P.S.') return /p\.\s?s\./.test(lower);
-      return lower.includes(marker.toLowerCase());
+      const forms: Readonly<Record<string, RegExp>> = { 'P.P.S': /p\.\s?p\.\s?s/, 'P.S.': /p\.\s?s\./ };
+      const [, ...behind] = text.toLowerCase().split(forms[marker] ?? marker.toLowerCase());
+      return behind.some((part) => /[\p{L}\p{N}]/u.test(part));
     },
   ),
   'detectable_format:constrained_response': check({}, (text) =>
@@ -104,13 +111,16 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   }),
   'detectable_format:multiple_sections': check(
     { section_spliter: word, num_sections: count },
-    (text, args) =>
-      countMatches(text, new RegExp(`${escaped(args.section_spliter)}\\s?\\d+`, 'g')) >= args.num_sections,
+    (text, args) => {
+      const [, ...sections] = text.split(new RegExp(`${escaped(args.section_spliter)}\\s?\\d+`));
+      return sections.filter((section) => /[\p{L}\p{N}]/u.test(section)).length >= args.num_sections;
+    },
   ),
   'detectable_format:number_bullet_lists': check(
     { num_bullets: count },
     (text, args) =>
-      countMatches(text, /^[^\S\n]*\*[^*]/gm) + countMatches(text, /^[^\S\n]*-/gm) === args.num_bullets,
+      countMatches(text, /^[^\S\n]*\*[^*]/gm) + countMatches(text, /^[^\S\n]*-/gm) === args.num_bullets &&
+      (text.match(/^[^\S\n]*[*-](?![*-]).*/gm) ?? []).every((line) => ink.test(line.replace(/[*-]/, ''))),
   ),
   'detectable_format:number_highlighted_sections': check(
     { num_highlights: count },
@@ -134,16 +144,11 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
     });
   }),
   'keywords:frequency': check({ relation, keyword: word, frequency: count }, (text, args) =>
-    compare(args.relation, text.toLowerCase().split(args.keyword.toLowerCase()).length - 1, args.frequency),
+    compareOccurrences(args.relation, text, args.keyword, args.frequency),
   ),
   'keywords:letter_frequency': check(
     { let_relation: relation, letter: z.string().length(1), let_frequency: count },
-    (text, args) =>
-      compare(
-        args.let_relation,
-        text.toLowerCase().split(args.letter.toLowerCase()).length - 1,
-        args.let_frequency,
-      ),
+    (text, args) => compareOccurrences(args.let_relation, text, args.letter, args.let_frequency),
   ),
   'language:response_language': check(
     { language: word },
@@ -164,12 +169,12 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
     (text, args) => filledPieces(text.split('***'))?.length === args.num_paragraphs,
   ),
   'length_constraints:number_sentences': check({ relation, num_sentences: count }, (text, args) =>
-    compare(args.relation, countSentences(text), args.num_sentences),
+    compareLength(args.relation, text, countSentences(text.replace(blank, '$1')), args.num_sentences),
   ),
   // The reference checker takes a low line for a letter.
   'length_constraints:number_words': check({ relation, num_words: count }, (text, args) =>
-    [text, text.replaceAll('_', ' ')].every((one) =>
-      compare(args.relation, textLength(one, 'alphanumeric'), args.num_words),
+    [text, text.replaceAll('_', ' '), withHumpsParted(text)].every((one) =>
+      compareLength(args.relation, one, textLength(one, 'alphanumeric'), args.num_words),
     ),
   ),
   'punctuation:no_comma': check({}, (text) => !comma.test(text)),
@@ -178,6 +183,6 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   ),
   'startend:quotation': check({}, (text) => {
     const trimmed = text.trim();
-    return trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"');
+    return ink.test(trimmed.slice(1, -1)) && trimmed.startsWith('"') && trimmed.endsWith('"');
   }),
 };

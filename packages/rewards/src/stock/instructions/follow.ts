@@ -141,7 +141,8 @@ export interface InstructionFollowingOptions<Metadata> extends z.input<typeof sc
 }
 
 /**
- * Whether a response follows the instructions of its task that a program can check: the 25 kinds of IFEval.
+ * Whether a response follows the instructions of its task that a program can check: the 25 kinds of IFEval. Unlike there, empty parts do
+ * not count, nor is a loop of words long. Form is all that is checked: a letter or phrase that is asked for pays without a text around it.
  *
  * A task without instructions is an error and so unscorable. So is one with an instruction that {@link checkInstructions} refuses.
  *

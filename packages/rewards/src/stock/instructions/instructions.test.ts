@@ -13,6 +13,7 @@ import {
 } from '../../instructions.ts';
 import { answering } from '../../trajectories.fixture.ts';
 import { countSentences } from './sentences.ts';
+import { isLoop } from './text-tools.ts';
 
 const language = await loadLanguageDetector();
 
@@ -35,12 +36,12 @@ const cases: Readonly<Record<string, readonly [Instruction['args'], readonly str
     'detectable_content:number_placeholders': [
       { num_placeholders: 2 },
       ['[a] to [b]'],
-      ['[a', '[a\n] [b]', '[a [b]'],
+      ['[a', '[a\n] [b]', '[a [b]', '[] []', '[ ] [\u200b] [a]'],
     ],
     'detectable_content:postscript': [
       { postscript_marker: 'P.P.S' },
-      ['x\nP.P.S hi', 'p. p. s'],
-      ['P.S. hi'],
+      ['x\nP.P.S hi', 'p. p. s: hi'],
+      ['P.S. hi', 'x\nP.P.S.', 'x\nP.P.S \u2060'],
     ],
     'detectable_format:constrained_response': [{}, ['My answer is no.'], ['my answer is no.', 'no']],
     'detectable_format:json_format': [{}, ['{"a":1}', '```json\n[1]\n```'], ['x: {"a":1}', '{']],
@@ -103,7 +104,7 @@ const cases: Readonly<Record<string, readonly [Instruction['args'], readonly str
       ['a, b', 'a\uff0c b', 'a\u060c b', '\u200b\u2060', 'a\u02cf b', 'a&#44; b'],
     ],
     'startend:end_checker': [{ end_phrase: 'Bye.' }, ['So bye.', '"Bye."'], ['Bye. x']],
-    'startend:quotation': [{}, ['"a"', ' "a b"\n'], ['"a', '"']],
+    'startend:quotation': [{}, ['"a"', ' "a b"\n'], ['"a', '"', '""', '" "']],
   };
 
 describe('followsInstruction', () => {
@@ -200,10 +201,10 @@ describe('followsInstruction', () => {
   );
   it.skipIf(!existsSync(directory))(
     existsSync(directory)
-      ? 'agrees with the reference checker on 99 % of 1,524 verdicts'
+      ? 'agrees with the reference checker on 99 % of 1,524 verdicts, loops apart'
       : `skipped: no directory ${directory}`,
     () => {
-      let [verdicts, agreed] = [0, 0];
+      let [verdicts, agreed, loops] = [0, 0, 0];
       for (const model of ['qwen2.5-0.5b', 'mistral-7b', 'gpt-4o-mini']) {
         for (const line of readFileSync(join(directory, `${model}.jsonl`), 'utf8')
           .trim()
@@ -213,13 +214,30 @@ describe('followsInstruction', () => {
             verdicts += 1;
             if (followsInstruction(response, { id, args: kwargs[k] }, { language }) === strict[k])
               agreed += 1;
+            else if (strict[k] && /number_(?:words|sentences)/.test(id) && isLoop(response)) loops += 1;
           });
         }
       }
       expect(verdicts).toBe(1524);
-      expect(agreed / verdicts).toBeGreaterThan(0.99);
+      expect(loops).toBe(17);
+      expect(agreed / (verdicts - loops)).toBeGreaterThan(0.99);
     },
   );
+});
+
+it.each([
+  ['number_words', { relation: 'at least', num_words: 20 }, 'so it goes '.repeat(10), 'a'],
+  [
+    'number_words',
+    { relation: 'less than', num_words: 8 },
+    'RiversCarryWater toTheSeaAndTurnMillsOnTheWay.',
+    'Rivers carry water.',
+  ],
+  ['number_sentences', { relation: 'at least', num_sentences: 5 }, 'Rivers flow. . . . . .', 'a. b. c.'],
+] as const)('takes nothing empty or said again and again for length: %s', (name, args, one, other) => {
+  const id = `length_constraints:${name}`;
+  const verdicts = [one, other].map((text) => followsInstruction(text, { id, args }));
+  expect(verdicts).toEqual([false, 'num_words' in args && args.num_words === 8]);
 });
 
 describe('countSentences', () => {

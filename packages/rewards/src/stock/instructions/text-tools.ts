@@ -1,4 +1,5 @@
-import { countMatches } from '../../shared/text.ts';
+import { ink } from '../../shared/seen-text.ts';
+import { repeatedShare } from '../text/repetition.ts';
 
 /** Whether `count` stands in the relation to `threshold` that an instruction names. */
 export function compare(relation: 'less than' | 'at least', count: number, threshold: number): boolean {
@@ -10,10 +11,17 @@ export function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }
 
-/** Pairs of brackets that close on the line they open on, none inside another. Linear, because every bracket that is searched closes. */
+/** Pairs of brackets with something inside that close on the line they open on, none inside another. Linear, because every bracket that is searched closes. */
 export function countBracketed(text: string): number {
   const lines = text.split('\n').map((line) => line.slice(0, line.lastIndexOf(']') + 1));
-  return countMatches(lines.join('\n'), /\[[^\]\n]*\]/g);
+  const pairs = lines.join('\n').match(/\[[^\]\n]*\]/g) ?? [];
+  return pairs.filter((pair) => ink.test(pair.slice(1, -1))).length;
+}
+
+/** Whether a text says the same few words again and again. */
+export function isLoop(text: string): boolean {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.length >= 8 && repeatedShare(words, 3) > 0.8;
 }
 
 /** Whether some line holds `<<…>>` with something inside. Linear. */
@@ -69,12 +77,7 @@ export function firstWord(paragraph: string): string {
 }
 
 /** A text without the double quotes at its ends. */
-export function withoutQuotesAround(text: string): string {
-  let [start, end] = [0, text.length];
-  while (start < end && text[start] === '"') start += 1;
-  while (end > start && text[end - 1] === '"') end -= 1;
-  return text.slice(start, end);
-}
+export const withoutQuotesAround = (text: string) => text.replace(/^"+|(?<!")"+$/g, '');
 
 /** Whether a word occurs with no letter, digit or underscore right before or after it. */
 export function hasWord(text: string, word: string): boolean {

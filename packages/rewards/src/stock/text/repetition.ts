@@ -18,7 +18,7 @@ const schema = z.strictObject({
 export interface RepetitionPenaltyOptions extends z.input<typeof schema> {}
 
 /**
- * The share of n-grams that repeat an earlier one, times a penalty; 0 for a response shorter than an n-gram:
+ * The share of n-grams that repeat an earlier one, times a penalty; 0 for a response shorter than an n-gram. Copies with other marks differ:
  *
  *     r = (1 − different n-grams / n-grams) · penalty
  *

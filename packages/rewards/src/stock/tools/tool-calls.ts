@@ -138,7 +138,7 @@ const maximumCalls = 500;
  * Whether a trajectory made the right tool calls: name, arguments as JSON, and order.
  *
  * Calls are matched one to one: in order as a longest common subsequence, in free order as a maximum matching. Where none is expected and
- * none made, 1. More than 500 calls give 0.
+ * none made, 1. More than 500 calls give 0. Words around a call are not read: a call that a text denies or shows as an example counts.
  *
  * A task whose expected calls are not a list is an error (and so unscorable).
  */

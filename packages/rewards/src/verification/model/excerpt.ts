@@ -44,3 +44,14 @@ export function partedWords(run: string, common: ReadonlySet<string>): string {
   for (let end = run.length; end > 0; end = ways[end]!.start) words.push(run.slice(ways[end]!.start, end));
   return words.reverse().join(' ');
 }
+
+/** The text without what stands between lines of three backticks. */
+export function withoutCode(text: string): string {
+  let isCode = false;
+  const kept = text.split('\n').filter((line) => {
+    const isFence = line.trimStart().startsWith('```');
+    if (isFence) isCode = !isCode;
+    return !isFence && !isCode;
+  });
+  return kept.join('\n');
+}

@@ -2,6 +2,7 @@ import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { lazily } from '../../shared/lazily.ts';
 import { coherenceEvidence } from '../model/coherence-features.ts';
+import { withoutCode } from '../model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from '../model/linear-model.ts';
 import type { LetterOrder, WordOrder } from '../model/word-order.ts';
 import { JudgedVerifier, judgedSchema, type Verified } from '../text-judge.ts';
@@ -94,15 +95,4 @@ function unjudged(
   const visible = prose.match(/\S/gu)?.length ?? 0;
   if (letters < visible / 2) return 'mostly symbols';
   return commonWords < 0.1 ? 'no English prose' : undefined;
-}
-
-/** The text without what stands between lines of three backticks. */
-function withoutCode(text: string): string {
-  let isCode = false;
-  const kept = text.split('\n').filter((line) => {
-    const isFence = line.trimStart().startsWith('```');
-    if (isFence) isCode = !isCode;
-    return !isFence && !isCode;
-  });
-  return kept.join('\n');
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { lazily } from '../../shared/lazily.ts';
 import { seenText, seenTexts } from '../../shared/seen-text.ts';
 import { countMatches } from '../../shared/text.ts';
-import { windows } from '../model/excerpt.ts';
+import { windows, withoutCode } from '../model/excerpt.ts';
 import { thresholdsSchema } from '../text-judge.ts';
 import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
@@ -36,7 +36,7 @@ const withDetector = lazily(async (): Promise<Detect> => {
  * Whether a response is in one of the languages asked for. The score is the share of its letters in windows of 40 words that
  * are detected as such, so that a response that changes language on the way shows. Detection is that of `eld` (60
  * languages), loaded on first use. It errs on short texts and between close relatives (Croatian and Serbian, Marathi and
- * Hindi). An answer behind a thought is judged by itself too, and the lower score counts. Responses with fewer than `minLetters` letters pass with score 0.7 and `details.judged: false`. An empty one
+ * Hindi). An answer behind a thought and the prose around code are judged by themselves too, and the lowest score counts. Responses with fewer than `minLetters` letters pass with score 0.7 and `details.judged: false`. An empty one
  * fails. What a page does not show, such as a comment, does not count.
  */
 export class LanguageVerifier extends TextVerifier {
@@ -51,16 +51,20 @@ export class LanguageVerifier extends TextVerifier {
   override verify(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {
     const { thresholds, minLetters } = this.#options;
     const text = seenText(response);
-    const answer = seenText(withoutThoughts(response));
-    if (!/\S/u.test(text)) return scoreReport({ score: 0, message: 'the response is empty', thresholds });
+    if (!/\S/u.test(seenText(response)))
+      return scoreReport({ score: 0, message: 'the response is empty', thresholds });
     const letters = lettersIn(text);
     if (letters < minLetters) {
       const message = `not judged: ${letters} letters are too few`;
       return { result: 'pass', score: 0.7, details: { judged: false, letters }, message };
     }
-    const parts = [...seenTexts(response), ...(lettersIn(answer) < minLetters ? [] : [answer])];
+    const parts = [withoutThoughts(response), withoutCode(response)].map((part) => seenText(part));
+    const judged = new Set([
+      ...seenTexts(response),
+      ...parts.filter((part) => lettersIn(part) >= minLetters),
+    ]);
     return withDetector((detect) => {
-      const reports = [...new Set(parts)].map((part) => this.#judge(part, detect));
+      const reports = Array.from(judged, (part) => this.#judge(part, detect));
       return reports.reduce((worst, report) => (report.score < worst.score ? report : worst));
     });
   }
