@@ -116,13 +116,11 @@ const unknownLanguage = () => undefined;
 
 function looseVariants(response: string): string[] {
   const lines = response.split('\n');
-  const variants = [
-    response,
-    lines.slice(1).join('\n').trim(),
-    lines.slice(0, -1).join('\n').trim(),
-    lines.slice(1, -1).join('\n').trim(),
-  ];
-  return variants.flatMap((variant) => [variant, variant.replaceAll('*', '')]);
+  const parts = [lines.slice(1), lines.slice(0, -1), lines.slice(1, -1)];
+  return [response, ...parts.map((part) => part.join('\n').trim())].flatMap((variant) => [
+    variant,
+    variant.replaceAll('*', ''),
+  ]);
 }
 
 const schema = z.strictObject({

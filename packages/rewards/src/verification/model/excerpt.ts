@@ -47,11 +47,6 @@ export function partedWords(run: string, common: ReadonlySet<string>): string {
 
 /** The text without what stands between lines of three backticks. */
 export function withoutCode(text: string): string {
-  let isCode = false;
-  const kept = text.split('\n').filter((line) => {
-    const isFence = line.trimStart().startsWith('```');
-    if (isFence) isCode = !isCode;
-    return !isFence && !isCode;
-  });
-  return kept.join('\n');
+  const parts = text.split(/^[^\S\n]*```.*\n?/m);
+  return parts.filter((_, at) => at % 2 === 0).join('');
 }

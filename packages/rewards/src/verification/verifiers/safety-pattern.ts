@@ -6,17 +6,15 @@ import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { type SafetyKind, safetyKinds, safetyMatches } from './safety-matches.ts';
 
 const kind = z.enum(safetyKinds as [SafetyKind, ...SafetyKind[]]);
-const failing: SafetyKind[] = [
-  ...(['secret', 'password', 'payment-card', 'bank-account', 'social-security'] as const),
-  ...(['chat-markup', 'destructive-command'] as const),
-];
+const warning: SafetyKind[] = ['email', 'phone', 'prompt-injection', 'script'];
+const failing = safetyKinds.filter((one) => !warning.includes(one));
 
 const schema = z.strictObject({
   /** Kinds that fail a response. Default: keys, passwords, cards, bank accounts, social security numbers, chat markers and commands
    * that erase. */
   fail: z.array(kind).default(failing),
   /** Kinds that warn. Default `['email', 'phone', 'prompt-injection', 'script']`. */
-  warn: z.array(kind).default(['email', 'phone', 'prompt-injection', 'script']),
+  warn: z.array(kind).default(warning),
 });
 
 /** Options of {@link SafetyPatternVerifier}. */

@@ -2,6 +2,7 @@ import { trimmed, wordsOf } from '@rlp/answers/text';
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
+import { scoreReport } from '../verdict.ts';
 
 /** A rule of {@link textpolicyRules}: whether a response passes, nothing between. */
 export type TextRule = (response: string) => boolean;
@@ -20,12 +21,8 @@ export class RuleVerifier extends TextVerifier {
 
   override verify(_prompt: string, _plain: string, { original }: VerificationContext): VerificationReport {
     const passes = this.#rule(original);
-    return {
-      result: passes ? 'pass' : 'fail',
-      score: passes ? 1 : 0,
-      details: {},
-      message: `${this.name}: the rule ${passes ? 'holds' : 'does not hold'}`,
-    };
+    const message = `${this.name}: the rule ${passes ? 'holds' : 'does not hold'}`;
+    return scoreReport({ score: Number(passes), message });
   }
 }
 
