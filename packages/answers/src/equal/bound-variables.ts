@@ -129,6 +129,42 @@ function letterFor({ name, domain, parts }: Family, other: Expression): string |
   return isUsual && further.length === 0 && !others.has(name) ? letter : undefined;
 }
 
+const parameter = /^(?:[stuvk]|lambda|mu|theta|phi)$/;
+
+/**
+ * An answer of several values in parameters, under the names of the right one: `(1 + 2t, t)` as `(1 + 2s, s)`, of two parameters in both orders. Only
+ * itself if the parameters have the same names, or are no usual ones.
+ */
+export function underParametersOf(given: Expression, expected: Expression): readonly Expression[] {
+  const [own, wanted] = [parametersOf(given), parametersOf(expected)];
+  const isOther = own.length === wanted.length && own.every((name) => !wanted.includes(name));
+  const [first, second, ...others] = own;
+  if (
+    first === undefined ||
+    !isOther ||
+    others.length > 0 ||
+    ![...own, ...wanted].every((name) => parameter.test(name))
+  )
+    return [given];
+  const orders = second === undefined ? [wanted] : [wanted, [...wanted].reverse()];
+  return orders.map((names) => own.reduce((rest, name, at) => renamed(rest, name, names[at]!), given));
+}
+
+/** The letters of what several values are, other than names of these. None if all values are letters. */
+function parametersOf(expression: Expression): readonly string[] {
+  if (expression.type !== 'collection' || !/^(?:\(\)|list|all|matrix 1(?:,1)+)$/.test(expression.kind))
+    return [];
+  const values = expression.parts.map(unlabelled);
+  const isNamed = values.every((value, at) => value !== expression.parts[at]);
+  if ((expression.kind === 'list' || expression.kind === 'all') && !isNamed) return [];
+  const labels = isNamed
+    ? expression.parts.flatMap((part) => (part.type === 'relation' ? [part.sides[0]!] : []))
+    : [];
+  if (values.every((value) => value.type === 'symbol')) return [];
+  const names = new Set(values.flatMap((value) => [...namesIn(value)]));
+  return [...names].filter((name) => !labels.some((label) => variablesOf(label).has(name)));
+}
+
 /** Whether two expressions in one whole number have the same values: `7k + 3` and `7k - 4`. */
 export function areSameFamily(...sides: readonly [Expression, Expression]): boolean {
   const [name, ...others] = variablesOf(...sides);

@@ -1,4 +1,4 @@
-import { apply, collection, type Expression, renamed, variablesOf } from './expression.ts';
+import { apply, collection, type Expression, partsOf, renamed, variablesOf } from './expression.ts';
 import { isLabel } from './labels.ts';
 import { otherwise } from './piecewise.ts';
 import { TermReader } from './term-reader.ts';
@@ -72,15 +72,26 @@ export abstract class BracketReader extends TermReader {
     const isEmpty = open === '{' && this.is('sign', '\\}');
     let inner = isEmpty ? collection('list', []) : this.list();
     const isCondition = open === '{' && this.take(':');
-    const image = isCondition && !isLabel(inner) && inner.type !== 'relation' ? [inner] : [];
+    let image: readonly Expression[] =
+      isCondition && !isLabel(inner) && inner.type !== 'relation' ? [inner] : [];
     if (isCondition) {
       const domain = inner.type === 'relation' ? [inner] : [];
       const element = inner.type === 'relation' ? inner.sides[0]! : inner;
       inner = this.list();
       const conditions =
         inner.type === 'collection' && /^(?:list|all)$/.test(inner.kind) ? inner.parts : [inner];
-      if (domain.length > 0) inner = collection('list', [...conditions, ...domain]);
-      if (element.type === 'symbol') inner = ofElement(inner, element.name);
+      const isOfReals = domain.every(({ sides }) => partsOf(sides[1]!).some(isReals));
+      const value = element.type === 'symbol' && isOfReals ? elementIn(element.name, conditions) : undefined;
+      if (value !== undefined) {
+        image = [value.is];
+        inner = collection('list', value.others);
+      } else {
+        const isPoint = element.type === 'collection';
+        if (domain.length > 0 && !(isPoint && isOfReals))
+          inner = collection('list', [...conditions, ...domain]);
+        if (element.type === 'symbol') inner = ofElement(inner, element.name);
+        if (isPoint && image.length === 0) inner = ofPoint(inner, element.parts);
+      }
     }
     Object.assign(this, { bars, sign, isInSet });
     const closing = closings[this.advance().text];
@@ -130,6 +141,46 @@ export abstract class BracketReader extends TermReader {
     const kind = end === 'endvmatrix' ? 'determinant' : 'matrix';
     return collection(`${kind} ${rows.map((row) => row.length).join(',')}`, rows.flat());
   }
+}
+
+const isReals = (part: Expression) => part.type === 'symbol' && part.name === 'R';
+
+/** What `x = 2k, k \in \mathbb{Z}` says that the element `x` is, and the other conditions; `undefined` if its letters are not declared. */
+function elementIn(
+  name: string,
+  conditions: readonly Expression[],
+): { readonly is: Expression; readonly others: readonly Expression[] } | undefined {
+  const isName = (side?: Expression) => side?.type === 'symbol' && side.name === name;
+  const equation = conditions.find(
+    (part) => part.type === 'relation' && part.operators.join() === '=' && isName(part.sides[0]),
+  );
+  if (equation?.type !== 'relation') return;
+  const is = equation.sides[1]!;
+  const others = conditions.filter((part) => part !== equation);
+  const declared = others.flatMap((part) =>
+    part.type === 'relation' && part.operators.join() === 'in' ? [...variablesOf(part.sides[0]!)] : [],
+  );
+  const letters = [...variablesOf(is)];
+  return letters.length > 0 && letters.every((letter) => declared.includes(letter))
+    ? { is, others }
+    : undefined;
+}
+
+/** The conditions of a set of points, whose coordinates are `x`, `y` and `z` whatever they are called. */
+function ofPoint(inner: Expression, places: readonly Expression[]): Expression {
+  const names = places.flatMap((place) =>
+    place.type === 'symbol' && /^[a-zA-Z](?:_\d)?$/.test(place.name) ? [place.name] : [],
+  );
+  const usual = ['x', 'y', 'z'].slice(0, names.length);
+  const relations = inner.type === 'collection' ? inner.parts : [inner];
+  const letters = variablesOf(
+    ...relations.flatMap((part) => (part.type === 'relation' ? part.sides : [part])),
+  );
+  const isTaken = usual.some((name) => letters.has(name) && !names.includes(name));
+  if (names.length !== places.length || names.length > 3 || new Set(names).size < names.length || isTaken)
+    return inner;
+  const placed = names.reduce((rest, name, at) => renamed(rest, name, `place:${at}`), inner);
+  return usual.reduce((rest, name, at) => renamed(rest, `place:${at}`, name), placed);
 }
 
 /** The conditions of a set for its element. If they are bounds, its letter does not count. A set of which none speaks of its element is not read. */

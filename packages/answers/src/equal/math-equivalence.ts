@@ -1,6 +1,6 @@
 import { callback, requireArguments } from '@rlp/core';
 import * as z from 'zod';
-import { areSameFamily, declaredAlike } from './bound-variables.ts';
+import { areSameFamily, declaredAlike, underParametersOf } from './bound-variables.ts';
 import { canonical } from './canonical.ts';
 import { agreeAsFormulas } from './chemistry.ts';
 import { choiceOf, chosenValue } from './choices.ts';
@@ -186,7 +186,9 @@ function agreeExpressions(given: Expression, expected: Expression, comparison: C
   const [a, b] = declaredAlike(given, expected);
   return (
     roundsTo(a, b) ||
-    agree(canonical(a), canonical(b), comparison, maximumDepth) ||
+    underParametersOf(canonical(a), canonical(b)).some((own) =>
+      agree(own, canonical(b), comparison, maximumDepth),
+    ) ||
     (a.type === 'relation' && b.type === 'relation' && agreeRelations(a, b, comparison.seed, () => false))
   );
 }

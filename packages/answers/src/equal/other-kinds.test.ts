@@ -29,6 +29,20 @@ const families: readonly Case[] = [
   // A function of n, not a family.
   ['A=(n+1)\\pi', 'A=n\\pi', false],
   ['m = 3k+4, k \\in \\mathbb{Z}', 'm = 3n+1', false],
+  ['\\{x \\mid x=2k, k\\in\\mathbb{Z}\\}', '\\{2m : m\\in\\mathbb{Z}\\}', true],
+  ['\\{x \\mid x=2k, k\\in\\mathbb{N}\\}', '\\{2m : m\\in\\mathbb{Z}\\}', false],
+  ['\\{x\\in\\mathbb{Z} \\mid x=k/2, k\\in\\mathbb{Z}\\}', '\\{m/2 : m\\in\\mathbb{Z}\\}', false],
+  ['\\{(a,b) \\mid a^2+2b^2\\le 1\\}', '\\{(x,y)\\in\\mathbb{R}^2 \\mid x^2+2y^2\\le 1\\}', true],
+  ['\\{(y,x) \\mid x^2+2y^2\\le 1\\}', '\\{(x,y) \\mid x^2+2y^2\\le 1\\}', false],
+  ['\\{(x,y)\\in\\mathbb{Z}^2 \\mid x<y\\}', '\\{(x,y) \\mid x<y\\}', false],
+  ['(1+2t, 3-t)', '(1+2s, 3-s)', true],
+  ['\\begin{pmatrix}s+2t\\\\t\\end{pmatrix}', '(v+2u, u)', true],
+  ['(s+2t, t)', '(v+2u, v)', false],
+  ['x=3\\cos t, y=2\\sin t', 'x=3\\cos\\theta, y=2\\sin\\theta', true],
+  ['x=3\\cos t, y=2\\sin t', 'x=2\\cos\\theta, y=3\\sin\\theta', false],
+  // Letters of the problem, and letters alone.
+  ['(a, 2a)', '(b, 2b)', false],
+  ['(t, s)', '(u, v)', false],
 ];
 
 /** Values that are the same in units of other sizes. */

@@ -61,6 +61,8 @@ const phrases = String.raw`
   (?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\bwhere[\s{}$]+([a-zA-Z])[\s{}$]+(?:\\text\s*\{\s*)?is\s+an?y?\s+(?:arbitrary\s+|real\s+)?(integer|real|number|constant)[a-z\s]*[{}$\s]*$ → , $1 \in \$2
   (?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\b(?:for|where)(?:\s+(?:any|all|some|every|each))?[\s{}$]+(?=[a-z][\s{}$]*(?:\\in(?![a-z])|∈)) → ,\;
   (?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\bfor\s+(?:any|all|every|each)[\s{}$]+[a-z][\s{}$]*$ →
+  // J/(mol·K)
+  (?<=[a-zA-Z])\/\(([a-zA-Z]{1,4})\s?\*\s?([a-zA-Z]{1,4})\) → /$1/$2
   // 37° 30'
   (\d+)\s*(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(\d+)\s*(?:'|\^\s*\{?\s*\\prime\s*\}?)(?!') → ($1+\frac{$2}{60})^\circ
   \\left\s*\\\{\s*\\begin\s*\{array\}\s*\{[^{}]*\}([\s\S]*?)\\end\s*\{array\}\s*\\right\s*\.? → \begin{cases}$1\end{cases}
@@ -115,7 +117,10 @@ const readings: readonly (readonly [RegExp, (...match: string[]) => string])[] =
   [/^\s*(\\?[$€£]\s?[\d.,]+)\s?(K|M|B|bn)\s*$/, (_, price, scale) => `${price} ${scales[scale!]}`],
   // \frac{\mathrm{m}}{\mathrm{s}^2}
   [
-    new RegExp(String.raw`\\[dt]?frac\s*\{\s*${word}\s*\}\s*\{\s*${word}\s*(\^\{?\d\}?)?\s*\}`, 'g'),
+    new RegExp(
+      String.raw`\\[dt]?frac\s*\{\s*(?!d[a-zA-Z]\s*\}\s*\{\s*d[a-zA-Z]\s*\})${word}\s*\}\s*\{\s*${word}\s*(\^\{?\d\}?)?\s*\}`,
+      'g',
+    ),
     (_, a, b, c, d, power = '') => `\\text{ ${a ?? b}/${c ?? d}}${power}`,
   ],
 ];
