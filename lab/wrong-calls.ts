@@ -5,12 +5,15 @@
  * text, numbers, empty and shorter lists, other objects. The rule is an RlpError. Another error, or NaN in the result, is careless.
  *
  *     npx tsx --conditions=@rlp/source lab/wrong-calls.ts [--package NAME] [--callee NAME] [--list]
+ *     npx tsx --conditions=@rlp/source lab/wrong-calls.ts --record    writes the calls of the test
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { calleesOf, folders } from './wrong-calls/callees.ts';
+import { calleesOf } from './wrong-calls/callees.ts';
+import { folders } from './wrong-calls/entries.ts';
+import { record, recordedFolders } from './wrong-calls/recorded.ts';
 import { type Answer, isCareless, makers, sweep } from './wrong-calls/sweep.ts';
 
 const { values } = parseArgs({
@@ -18,10 +21,13 @@ const { values } = parseArgs({
     package: { type: 'string', default: '' },
     callee: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
   },
 });
 
-const chosen = folders.filter((folder) => values.package === '' || folder === values.package);
+const chosen = values.record
+  ? recordedFolders
+  : folders.filter((folder) => values.package === '' || folder === values.package);
 const callees = await calleesOf(chosen);
 
 // What a call starts by mistake fails at once, in an empty folder.
@@ -34,6 +40,10 @@ for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
 
 const classes = new Map([...callees.values()].flat().map(({ name, value }) => [name, value]));
 const made = makers(classes);
+if (values.record) {
+  await record(callees, made);
+  process.exit();
+}
 const table: Record<string, Record<string, number>> = {};
 for (const [folder, found] of callees) {
   const counts: Record<Answer, number> = { RlpError: 0, 'other error': 0, NaN: 0, accepted: 0 };

@@ -104,7 +104,8 @@ export function makers(classes: ReadonlyMap<string, unknown>) {
   };
 }
 
-type Makers = ReturnType<typeof makers>;
+/** Makes values that have no literal. */
+export type Makers = ReturnType<typeof makers>;
 
 function argumentsOf({ text }: ExampleCall, made: Makers): unknown[] {
   return new Function('made', `return ${text}`)(made) as unknown[];

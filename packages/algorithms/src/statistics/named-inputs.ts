@@ -21,7 +21,7 @@ export function namedInputs<Inputs extends object>(
     const hint = near === undefined ? `expected ${names.join(', ')}` : `did you mean ${near}?`;
     throw new ArgumentError(`${owner}: there is no input "${name}"; ${hint}`);
   }
-  const missing = required.find((name) => given[name] === undefined);
+  const missing = required.find((name) => (given[name] ?? undefined) === undefined);
   if (missing === undefined) return given;
   throw new ArgumentError(`${owner}: ${missing} is missing; expected { ${required.join(', ')} }`);
 }

@@ -29,6 +29,8 @@ export function isUsable(value: number): boolean {
  * @throws ArgumentError naming the first argument that is not, what was expected and what came.
  */
 export function requireRows(owner: string, rows: Readonly<Record<string, TokenRows | undefined>>): void {
+  const [first] = Object.entries(rows);
+  if (first !== undefined) requireList(owner, ...first);
   const [reference, ...others] = Object.entries(rows).filter(
     (entry): entry is [string, TokenRows] => entry[1] !== undefined,
   );

@@ -39,9 +39,8 @@ describe('requireFields', () => {
     expect(() => requireFields('f', { rewards: 'numbers' }, given)).toThrow(
       'f: rewards must be a list of numbers, got undefined; did you mean rewards by reward?',
     );
-    expect(requireFields('f', { rewards: 'numbers' }, { rewards: [1], extra: 'of the caller' })).toBe(
-      undefined,
-    );
+    const right = { rewards: [1], extra: 'of the caller' };
+    expect(requireFields('f', { rewards: 'numbers' }, right)).toBe(right);
   });
 
   it('names the fields of an argument that is missing', () => {

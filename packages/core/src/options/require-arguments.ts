@@ -70,20 +70,22 @@ export function requireArguments(
 }
 
 /**
- * Checks the kinds of the fields of an argument, as {@link requireArguments} does.
+ * Checks the kinds of the fields of an argument, as {@link requireArguments} does, and returns it.
  *
  * @throws ArgumentError for what is not an object, or naming the first field of another kind.
  */
-export function requireFields(
+export function requireFields<Given>(
   owner: string,
   expected: Readonly<Record<string, ArgumentKind>>,
-  given: unknown,
-): void {
+  given: Given,
+): Given {
   if (typeof given !== 'object' || given === null) {
     const fields = Object.keys(expected).join(', ');
-    throw new ArgumentError(`${owner}: expected an object with ${fields}, got ${described(given)}`);
+    const what = fields === '' ? 'an object' : `an object with ${fields}`;
+    throw new ArgumentError(`${owner}: expected ${what}, got ${described(given)}`);
   }
   for (const name in expected) {
     require(owner, name, (given as Record<string, unknown>)[name], expected[name]!, given);
   }
+  return given;
 }

@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest';
+import { entriesOf, exportedBy } from './entries.ts';
+import type { ExampleCall } from './examples.ts';
+import { recorded, recordedFolders } from './recorded.ts';
+import { isCareless, makers, sweep } from './sweep.ts';
+
+/** What functions that nobody recorded are called with. */
+const placeholders: ExampleCall = { text: "['a', 'a', 'a']", optional: [] };
+
+/** Why functions may answer a wrong call with another error than an RlpError. */
+const exceptions: Readonly<Record<string, readonly string[]>> = {
+  'Its arguments come from our own code or from a checkpoint.': [
+    'OptionsError',
+    'RandomStream',
+    'RunStoppedError',
+  ],
+  'Its arguments are checked, but not all that lists and records inside them hold. To mend.': [
+    'RolloutManager',
+    'agentRollouts',
+    'demonstrationSequences',
+    'distillationOptions',
+    'evaluate',
+    'folderWorld',
+    'frozenLakeMoves',
+    'gammaWeights',
+    'geometricMeanRatio',
+    'judgedPair',
+    'klPenalizedRewards',
+    'logRowToLine',
+    'lostCharacters',
+    'matrixFromRows',
+    'matrixRows',
+    'messageMasks',
+    'nextPrompt',
+    'normalizedSums',
+    'normalizedThenSummed',
+    'numbersOf',
+    'overlongMasks',
+    'parseToolCalls',
+    'progressLine',
+    'readTrajectories',
+    'rewardModel',
+    'rolloutBatch',
+    'scaledAdvantages',
+    'scatterGroups',
+    'separatelyWhitened',
+    'stepDataFromTrajectory',
+    'tokenSequences',
+    'trajectoryFromSample',
+    'transformSamples',
+    'weightedRewards',
+    'withTeacher',
+  ],
+  'A part that packages share. They pass it checked values, some of them for every token.': [
+    'base64Of',
+    'bytesOf',
+    'choosePublication',
+    'comparingGroups',
+    'counted',
+    'decimalDigit',
+    'hashText',
+    'importPeer',
+    'isSilentToken',
+    'isStoppedBy',
+    'nearNames',
+    'nodeBuiltin',
+    'onAbort',
+    'orAborted',
+    'parseOptions',
+    'parsedJson',
+    'promptText',
+    'readFloat',
+    'requireArguments',
+    'requireFields',
+    'shownText',
+    'trimmed',
+    'visitWords',
+    'withCallMarks',
+    'withCause',
+    'withForeignNames',
+    'withMethods',
+    'withSignals',
+    'withinLength',
+    'withoutThoughts',
+    'wordsOf',
+  ],
+};
+
+it('answers wrong calls with an RlpError', async () => {
+  const examples = recorded();
+  const exported = new Map(
+    await Promise.all(
+      recordedFolders.map(async (folder) => [folder, await exportedBy(entriesOf(folder))] as const),
+    ),
+  );
+  const made = makers(new Map([...exported.values()].flat().map(({ name, value }) => [name, value])));
+  const careless = new Set<string>();
+  for (const [folder, found] of exported) {
+    for (const { name, value } of found) {
+      const key = `${folder} ${name}`;
+      const example = examples.has(key) ? examples.get(key) : placeholders;
+      if (example === undefined) continue;
+      const { wrong } = await sweep({ name, value, example }, made);
+      if (wrong.some(isCareless)) careless.add(name);
+    }
+  }
+  expect([...careless].sort()).toEqual(Object.values(exceptions).flat().sort());
+});
