@@ -26,8 +26,8 @@ export function ifeval(rows: readonly BenchmarkRow[], options: BenchmarkOptions 
     },
   }));
   const instructions = (metadata: unknown) => (metadata as Instructed).instructions;
-  const strict = { reading: 'strict', instructions } as const;
-  const loose = { reading: 'loose', instructions } as const;
+  const strict = { reading: 'strict', loops: 'accept', instructions } as const;
+  const loose = { ...strict, reading: 'loose' } as const;
   return {
     kind: 'answer',
     name: 'ifeval',

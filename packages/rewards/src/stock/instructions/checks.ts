@@ -14,7 +14,6 @@ import {
   firstWord,
   hasTitle,
   hasWord,
-  isLoop,
   isLower,
   isUpper,
   withoutQuotesAround,
@@ -48,10 +47,6 @@ function check<Shape extends z.ZodRawShape>(
 
 /** Marks that end a sentence and stand alone. */
 const blank = /(^|\s)[.?!]+(?=\s|$)/g;
-
-/** {@link compare}. Nothing is long because it says the same words again and again. */
-const compareLength = (by: Relation, text: string, length: number, threshold: number) =>
-  compare(by, length, threshold) && (by === 'less than' || !isLoop(text));
 
 const count = z.int().nonnegative();
 const relation = z.enum(['less than', 'at least']);
@@ -169,12 +164,12 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
     (text, args) => filledPieces(text.split('***'))?.length === args.num_paragraphs,
   ),
   'length_constraints:number_sentences': check({ relation, num_sentences: count }, (text, args) =>
-    compareLength(args.relation, text, countSentences(text.replace(blank, '$1')), args.num_sentences),
+    compare(args.relation, countSentences(text.replace(blank, '$1')), args.num_sentences),
   ),
   // The reference checker takes a low line for a letter.
   'length_constraints:number_words': check({ relation, num_words: count }, (text, args) =>
     [text, text.replaceAll('_', ' '), withHumpsParted(text)].every((one) =>
-      compareLength(args.relation, one, textLength(one, 'alphanumeric'), args.num_words),
+      compare(args.relation, textLength(one, 'alphanumeric'), args.num_words),
     ),
   ),
   'punctuation:no_comma': check({}, (text) => !comma.test(text)),

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { plainText, unhiddenText } from '../../shared/plain-text.ts';
 import { isVisible, seenText } from '../../shared/seen-text.ts';
 import { type InstructionCheck, instructionChecks, type LanguageDetector } from './checks.ts';
+import { isLoop } from './text-tools.ts';
 
 /** An instruction that a program can check, as IFEval writes it. */
 export interface Instruction {
@@ -81,6 +82,9 @@ export function checkInstructions(
   }
 }
 
+/** How a response is read. */
+type Reading = Pick<InstructionFollowingOptions<never>, 'reading' | 'loops' | 'language'>;
+
 /**
  * Whether a response follows an instruction. A response without anything visible follows none. Invisible characters inside words are
  * not read, and a disguised response must follow it both as it is written and as a reader sees it.
@@ -89,15 +93,13 @@ export function checkInstructions(
  *
  * @param reading - `'strict'` (default), or `'loose'`: the response, or one of its variants without asterisks, without the first line,
  * without the last, or both.
+ * @param loops - `'refuse'` (default): a loop of words is not long. `'accept'`: it is, as for IFEval's checker.
  * @throws ArgumentError for an instruction of no known kind, or with arguments that do not fit it.
  */
 export function followsInstruction(
   response: string,
   instruction: Instruction,
-  {
-    reading = 'strict',
-    language,
-  }: { readonly reading?: 'strict' | 'loose'; readonly language?: LanguageDetector } = {},
+  { reading = 'strict', loops = 'refuse', language }: Reading = {},
 ): boolean {
   const { check, args } = checkOf('followsInstruction', instruction);
   if (check.needsLanguage && language === undefined) {
@@ -105,14 +107,16 @@ export function followsInstruction(
       `followsInstruction: expected a language detector for ${instruction.id}; pass { language: await loadLanguageDetector() }`,
     );
   }
+  const { relation } = args as { readonly relation?: unknown };
+  const mayLoop = loops === 'accept' || relation !== 'at least' || !/:number_/.test(instruction.id);
   const follows = (variant: string) =>
-    isVisible(variant) && check.follows(variant, args, language ?? unknownLanguage);
+    isVisible(variant) &&
+    check.follows(variant, args, language ?? (() => undefined)) &&
+    (mayLoop || !isLoop(variant));
   // As it is written, and as a reader sees it. Letters of another script neither hide a word nor make one, nor does markup.
   const readings = new Set([unhiddenText(response), plainText(seenText(response)).text]);
   return [...readings].every((seen) => (reading === 'strict' ? [seen] : looseVariants(seen)).some(follows));
 }
-
-const unknownLanguage = () => undefined;
 
 function looseVariants(response: string): string[] {
   const lines = response.split('\n');
@@ -126,6 +130,8 @@ function looseVariants(response: string): string[] {
 const schema = z.strictObject({
   /** How variants of the response count, see {@link followsInstruction}. Default `'strict'`. */
   reading: z.enum(['strict', 'loose']).default('strict'),
+  /** Whether a loop of words is long, see {@link followsInstruction}. Default `'refuse'`. */
+  loops: z.enum(['refuse', 'accept']).default('refuse'),
   /** 1 only if every instruction is followed, or the share that is. Default `'all'`. */
   grading: z.enum(['all', 'share']).default('all'),
 });
@@ -151,7 +157,7 @@ export function instructionFollowing<Metadata>({
   language,
   ...options
 }: InstructionFollowingOptions<Metadata>): RewardFunction<Metadata> {
-  const { reading, grading } = parseOptions('instructionFollowing', schema, options);
+  const { grading, ...reading } = parseOptions('instructionFollowing', schema, options);
   const checked = new WeakSet<readonly Instruction[]>();
   return ({ task, response }) => {
     const wanted = instructions(task.metadata);
@@ -163,7 +169,7 @@ export function instructionFollowing<Metadata>({
     const graded = (detector: LanguageDetector | undefined) => {
       const given = detector && { language: detector };
       const followed = wanted.filter((one) =>
-        followsInstruction(response, one, { reading, ...given }),
+        followsInstruction(response, one, { ...reading, ...given }),
       ).length;
       return grading === 'share' ? followed / wanted.length : followed === wanted.length ? 1 : 0;
     };
