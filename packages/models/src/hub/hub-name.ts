@@ -1,5 +1,6 @@
-/** A model of the Hugging Face hub. */
 import { requireArguments } from '@rlp/core';
+
+/** A model of the Hugging Face hub. */
 export interface HubName {
   /** Such as `Qwen/Qwen3-0.6B`. */
   readonly name: string;

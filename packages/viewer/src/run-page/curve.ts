@@ -1,5 +1,6 @@
-/** Points of a metric, in the order of their steps. */
 import { requireArguments, requireFields } from '@rlp/core';
+
+/** Points of a metric, in the order of their steps. */
 export interface Curve {
   readonly steps: readonly number[];
   readonly values: readonly number[];
