@@ -29,55 +29,28 @@ function channels(written: string): readonly number[] | undefined {
 }
 
 const styled = /^.*?(?:\s|(?<=[\w"']["']|^\w+\/))style\s*=\s*(?:"([^"]*)|'([^']*)|(\S*))/is;
-const attribute = /[\s"'](bg|)color\s*=\s*["']?(#?\w+)/gi;
 const declaration = /(?<![\w-])(color|background(?:-color)?)\s*:([^;]*)/g;
 
-/** What is behind a text, and the colours of the text; none if no style names one. */
-export interface Painted {
-  readonly grounds: readonly (readonly number[] | string)[];
-  readonly colours: readonly string[];
-}
-
-/** A page: white, with a text in the colour that its reader chose. */
-export const page: Painted = { grounds: [white], colours: [] };
-
-/** The ground and the colour of an element's text inside another element, and whether they are nearly the same. */
-export function paintedBy(tag: string, around: Painted): Painted & { readonly isFaint: boolean } {
+/** Whether the style in a tag gives the text nearly the colour of its ground, which is white unless the style names one. */
+export function isFaint(tag: string): boolean {
   const [, ...styles] = styled.exec(tag) ?? [];
-  const attributes = Array.from(
-    tag.matchAll(attribute),
-    ([, ground, value]) => `${ground && 'background-'}color:${value};`,
-  );
-  const declared = [...(attributes.join('') + styles.join('')).toLowerCase().matchAll(declaration)];
+  const declared = [...styles.join('').toLowerCase().matchAll(declaration)];
   const valuesOf = (isText: boolean) =>
     declared
       .filter(([, property]) => (property === 'color') === isText)
       .map(([, , value = '']) => value.replace(/url\([^()]*\)|!\s*important/g, '').trim());
-  const names = valuesOf(false).flatMap(
+  const grounds = valuesOf(false).flatMap(
     (value) => value.match(/#[\da-f]+|(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]+(?![\w(-])/g) ?? [],
   );
-  const isKnown = (one: string) => !/^[a-z]+$/.test(one) || named.test(one) || one === 'transparent';
-  const known = names.filter(isKnown).flatMap((one): Painted['grounds'] => {
-    const own = channels(one);
-    return own === undefined ? around.grounds : [own];
+  const known = grounds.filter((one) => !/^[a-z]+$/.test(one) || named.test(one) || one === 'transparent');
+  const behind = known.length === 0 ? [white] : known.map((one) => channels(one) ?? white);
+  return valuesOf(true).some((colour) => {
+    if (/^(?:(?!transparent)[a-z-]+|(?!rgb|hsl)[a-z-]+\(.*)$/.test(colour) && !named.test(colour))
+      return grounds.includes(colour);
+    const own = channels(colour);
+    return (
+      own === undefined ||
+      behind.some((ground) => ground.every((value, at) => Math.abs(value - own[at]!) < 0.199))
+    );
   });
-  const grounds = names.length === 0 ? around.grounds : [...known, ...names];
-  const own = valuesOf(true);
-  const colours = own.length > 0 ? own : around.colours;
-  return {
-    ...{ grounds, colours },
-    isFaint: own.length + names.length > 0 && colours.some((colour) => isFaintOn(grounds, colour)),
-  };
-}
-
-/** Whether a colour is nearly that of a ground, or lets all through. One of an unknown name is faint on a ground of that name. */
-function isFaintOn(grounds: Painted['grounds'], colour: string): boolean {
-  if (/^(?:(?!transparent)[a-z-]+|(?!rgb|hsl)[a-z-]+\(.*)$/.test(colour) && !named.test(colour))
-    return grounds.includes(colour);
-  const [own, known] = [channels(colour), grounds.filter((ground) => typeof ground !== 'string')];
-  const behind = known.length === 0 ? [white] : known;
-  return (
-    own === undefined ||
-    behind.some((ground) => ground.every((value, at) => Math.abs(value - own[at]!) < 0.199))
-  );
 }

@@ -1,45 +1,22 @@
-import { type Painted, page, paintedBy } from './faint-colours.ts';
+import { isFaint } from './faint-colours.ts';
 
 /**
  * Tags of elements whose content a page does not show, as Chromium has it: these of HTML, and all that an attribute, a class, a colour or a style with
  * other properties than these may hide. Elements that HTML does not know are shown.
  */
 const unshownTag =
-  /^(?:(?:annotation(?:-xml)?|audio|canvas|datalist|defs|del|desc|dialog(?!.*\sopen\b)|fencedframe|iframe|metadata|meter|no(?:embed|frames|script)|object|opt(?:ion|group)|progress|rp|script|select|slot|strike|style|template|title|video)(?![\w-])|.*(?:\s|(?<=[\w"']["']|^\w+\/))(?:hidden\b|style\s?=\s?["']?(?!(?:\s*(?:(?:background(?:-color)?|color)\s*:|font-(?:weight|style|family)\s*:|font(?:-size)?\s*:\s*(?:\d{2}|[2-9]|1(?:\.\d+)?r?em|\w*-?(?:small|large))|text-(?:align|transform|decoration\s*:\s*(?:under|over|none))|display\s*:\s*(?:inline|block|flex|grid|table)|(?:line-height|white-space|vertical-align|list-style[\w-]*|float|box-shadow|gap)\s*:|letter-spacing\s*:\s*\d|(?:max-)?width\s*:\s*[1-9]|opacity\s*:\s*(?:1|0?\.[3-9])|(?:margin|padding|border)(?![^;]*-\d))[^;"']*(?:;|(?=["']|$)))*\s*(?:["']|$))))/is;
+  /^(?:(?:annotation(?:-xml)?|audio|canvas|datalist|defs|del|desc|dialog(?!.*\sopen\b)|fencedframe|iframe|metadata|meter|no(?:embed|frames|script)|object|opt(?:ion|group)|progress|rp|script|select|slot|strike|style|template|title|video)(?![\w-])|.*(?:\s|(?<=[\w"']["']|^\w+\/))(?:hidden\b|color\s?=\s?["']?(?:white|transparent|#f{3}(?:f{3})?\b)|style\s?=\s?["']?(?!(?:\s*(?:(?:background(?:-color)?|color)\s*:|font-(?:weight|style|family)\s*:|font(?:-size)?\s*:\s*(?:\d{2}|[2-9]|1(?:\.\d+)?r?em|\w*-?(?:small|large))|text-(?:align|transform|decoration\s*:\s*(?:under|over|none))|display\s*:\s*(?:inline|block|flex|grid|table)|(?:line-height|white-space|vertical-align|list-style[\w-]*|float|box-shadow|gap)\s*:|letter-spacing\s*:\s*\d|(?:max-)?width\s*:\s*[1-9]|opacity\s*:\s*(?:1|0?\.[3-9])|(?:margin|padding|border)(?![^;]*-\d))[^;"']*(?:;|(?=["']|$)))*\s*(?:["']|$))))/is;
 
 /** Elements without a text. */
 const empty = /^(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
 /** Long addresses and shapes. */
 const long = /(?<!style\s{0,9}=\s{0,9})(["'])[^"'<]{300,}\1/gi;
 
-/** Elements that end where another one of their name begins. */
-const single = /^(?:p|li|d[td]|t[dhr])$/;
-/** Elements that end a paragraph. */
-const block =
-  /^(?:address|article|aside|blockquote|div|d[dlt]|h[1-6]|li|[ou]l|p|pre|section|t(?:able|[dhr]))$/;
-
-/** Elements around a text. */
-type Open = { readonly name: string; readonly painted: Painted }[];
-/** Elements with attributes that are nested more deeply are not shown. */
-const deepest = 200;
-
-/** The last element of a name ends, and all in it. */
-function endLast(open: Open, name: string): void {
-  const at = open.findLastIndex((element) => element.name === name);
-  if (at >= 0) open.length = at;
-}
-
-/** Begins an element, if it shows its text. One with so many attributes that they are not read does not. */
-function isUnshown(open: Open, name: string, attributes: string): boolean {
+/** Whether an element hides its text, or has so many attributes that they are not read. */
+function isUnshown(name: string, attributes: string): boolean {
   if (empty.test(name)) return false;
-  const last = open.at(-1)?.name ?? '';
-  if ((last === name && single.test(name)) || (last === 'p' && block.test(name))) open.pop();
   const read = name + (attributes.length > 300 ? attributes.replace(long, '""') : attributes);
-  if (read.length > 2000 || unshownTag.test(read)) return true;
-  if (open.length >= deepest) return attributes !== '';
-  const painted = paintedBy(read, open.at(-1)?.painted ?? page);
-  if (!painted.isFaint) open.push({ name, painted });
-  return painted.isFaint;
+  return read.length > 2000 || unshownTag.test(read) || isFaint(read);
 }
 
 /** Code, which a page shows as it is, comments of all kinds, tags, and the end. Titles in `<<…>>` are no tags. */
@@ -53,7 +30,6 @@ const named = /^(?:[\s.,;:)`'’"?!]|-\p{Ll}|s(?![\p{L}\p{N}])|(?:tag|element|bl
 export function withoutHidden(text: string, holding = ''): string {
   let [shown, at, start, depth, hidden] = ['', 0, 0, 0, ''];
   const ends = new Map<string, number>();
-  const open: Open = [];
   /** Whether words around a tag only name it, or it is part of a type. */
   const isNamed = (from: number, to: number) =>
     /[a-z_]/i.test(text.charAt(from - 1)) || named.test(text.slice(to, to + 20));
@@ -66,8 +42,7 @@ export function withoutHidden(text: string, holding = ''): string {
   for (const { 0: one, 1: slash, 2: name = '', 3: attributes = '', index } of text.matchAll(part)) {
     const [own, isComment, end] = [name.toLowerCase(), one[0] === '<' && name === '', index + one.length];
     if (depth === 0) {
-      const isHidden = slash === '' && name !== '' && isUnshown(open, own, attributes);
-      if (slash !== '') endLast(open, own);
+      const isHidden = slash === '' && isUnshown(own, attributes);
       if (!isComment && (!isHidden || (attributes === '' && isNamed(index, end) && !isClosed(own, end))))
         continue;
       [start, depth, hidden] = [index, isComment ? 0 : 1, own];

@@ -79,7 +79,7 @@ function plain(message: unknown, namesParts: boolean): unknown {
 }
 
 const textPart = z.union([
-  z.object({ type: z.enum(['text', 'input_text', 'output_text']), text: z.string() }),
+  z.object({ type: z.enum(['text', 'input_text', 'output_text']).optional(), text: z.string() }),
   z.object({ type: z.literal('refusal'), refusal: z.string() }),
 ]);
 

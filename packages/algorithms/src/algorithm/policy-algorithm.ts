@@ -252,7 +252,8 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     requireValid(dependencies, plan);
     requireOnePolicy(name, dependencies);
     const { seed } = options;
-    const rollout = seed === undefined ? options.rollout : { seed, ...options.rollout };
+    const rollout =
+      seed === undefined ? options.rollout : { ...options.rollout, seed: options.rollout?.seed ?? seed };
     this.#estimator = estimator?.() ?? groupRelativeEstimator(options.advantage);
     this.#manager = isCollected(dependencies) ? undefined : managerOf(dependencies, rollout);
     this.#collector = isCollected(dependencies) ? collectorOf(name, dependencies, rollout) : this.#manager!;

@@ -31,13 +31,12 @@ export function extractTag(
   };
 }
 
-/** What follows an opening tag behind the last pair. A sentence that only names the tag has no answer. */
+/** What follows an opening tag directly behind the last pair, or at the start of a line behind it. Elsewhere a sentence names the tag. */
 function unclosed(text: string, tag: string): string {
-  const [, ...opened] = text.slice(text.lastIndexOf(`</${tag}>`)).split(`<${tag}>`);
-  return opened.map((part) => (named.test(part) ? '' : part.trim())).join('');
+  const behind = text.slice(text.lastIndexOf(`</${tag}>`) + tag.length + 3);
+  const [, ...opened] = behind.split(new RegExp(`<${tag}>(?<=(?:^|\\n)[^\\S\\n]*<${tag}>)`));
+  return opened.map((part) => part.trim()).join('');
 }
-
-const named = /^[`'"”’]|^\s*(?:tags?|elements?|pairs?)\b/i;
 
 /** Every text before a closing tag, so that a pair around another counts as a second answer; or the first one behind each opening tag. */
 function contentsIn(text: string, tag: string, several: 'last' | 'agreeing'): readonly string[] {

@@ -1,7 +1,7 @@
 import { type Adamw, weightDecayOf } from '../optimizer/options.ts';
 import { type HostOptimizerParts, SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
 
-/** Updates between two looks for moments that have faded. */
+/** Updates between two looks at a moment whether it has faded. Each looks at one part of this many, so none takes long. */
 const fadingUpdates = 64;
 
 /** Size below which a moment has faded. After 64 more updates it may be subnormal. */
@@ -24,21 +24,22 @@ export class KernelOptimizer extends SlotOptimizer {
     for (const { state, weightDecay } of this.#pieces(options as Adamw)) {
       store.kernels.adamw(state, { ...step, weightDecay });
     }
-    if (update % fadingUpdates === 0) this.#clearFaded();
+    this.#clearFaded(update % fadingUpdates);
   }
 
   /**
-   * Sets moments to 0 that have faded, as those of values without a gradient do.
+   * Sets moments to 0 in a part of each segment that have faded, as those of values without a gradient do.
    *
    * With subnormal numbers some processors compute 10 to 40 times as long, and rounding keeps the smallest ones forever.
    */
-  #clearFaded(): void {
+  #clearFaded(part: number): void {
     const { store } = this.#parts;
     const seconds = store.segments('moment2');
     for (const [index, first] of store.segments('moment1').entries()) {
       const second = seconds[index]!;
-      for (let i = 0; i < first.length; i++) {
-        if (Math.abs(first[i]!) >= fadedBelow) continue;
+      const [from, to] = [part, part + 1].map((at) => Math.floor((first.length * at) / fadingUpdates));
+      for (let i = from!; i < to!; i++) {
+        if (!(Math.abs(first[i]!) < fadedBelow)) continue;
         first[i] = 0;
         if (second[i]! < fadedBelow) second[i] = 0;
       }

@@ -3,16 +3,21 @@ import { ArgumentError } from '../errors.ts';
 import { isPromiseLike } from '../settle-within.ts';
 import { nearNames } from './near-names.ts';
 
+/** An array, an array of numbers of any library, or another object with a length. */
 function isList(value: unknown): value is ArrayLike<unknown> {
-  return Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value);
+  return typeof value === 'object' && typeof (value as { length?: unknown } | null)?.length === 'number';
 }
+
+/** A function with properties and a class with static methods have fields, too. */
+const isObject = (value: unknown) =>
+  typeof value === 'function' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
 /** Kinds of values: how a message names them, and whether a value is one. */
 const kinds = {
   text: ['text', (value: unknown) => typeof value === 'string'],
   number: ['a number', (value: unknown) => typeof value === 'number' && !Number.isNaN(value)],
   function: ['a function', (value: unknown) => typeof value === 'function'],
-  object: ['an object', (value: unknown) => typeof value === 'object' && value !== null && !isList(value)],
+  object: ['an object', isObject],
   list: ['a list', isList],
   given: ['given', (value: unknown) => value !== undefined && value !== null],
   operations: [
@@ -42,13 +47,19 @@ function faultOf(name: string, value: unknown, kind: string): Fault | undefined 
   return undefined;
 }
 
-function require(owner: string, name: string, value: unknown, kind: ArgumentKind, given: object = {}): void {
+function require(
+  owner: string,
+  name: string,
+  value: unknown,
+  kind: ArgumentKind,
+  unknown: readonly string[] = [],
+): void {
   const isOptional = kind.endsWith('?');
   if (isOptional && value === undefined) return;
   const fault = faultOf(name, value, isOptional ? kind.slice(0, -1) : kind);
   if (fault === undefined) return;
   const [place, expected, wrong] = fault;
-  const [other] = value === undefined ? nearNames(name, Object.keys(given), (key) => key) : [];
+  const [other] = value === undefined ? nearNames(name, unknown, (key) => key) : [];
   const hint = isPromiseLike(wrong) ? '; await the promise' : other && `; did you mean ${name} by ${other}?`;
   throw new ArgumentError(`${owner}: ${place} must be ${expected}, got ${described(wrong)}${hint ?? ''}`);
 }
@@ -79,13 +90,16 @@ export function requireFields<Given>(
   expected: Readonly<Record<string, ArgumentKind>>,
   given: Given,
 ): Given {
-  if (typeof given !== 'object' || given === null) {
+  if (!isObject(given)) {
     const fields = Object.keys(expected).join(', ');
     const what = fields === '' ? 'an object' : `an object with ${fields}`;
     throw new ArgumentError(`${owner}: expected ${what}, got ${described(given)}`);
   }
   for (const name in expected) {
-    require(owner, name, (given as Record<string, unknown>)[name], expected[name]!, given);
+    const value = (given as Record<string, unknown>)[name];
+    const unknown =
+      value === undefined ? Object.keys(given as object).filter((key) => !(key in expected)) : [];
+    require(owner, name, value, expected[name]!, unknown);
   }
   return given;
 }

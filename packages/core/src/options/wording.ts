@@ -105,8 +105,7 @@ export function inWords(message: string, value: unknown): string {
     const wanted = expected(found);
     const came = got?.(value);
     // Files of YAML write numbers and texts alike.
-    const isBare = wanted === 'text' && typeof value === 'number';
-    const remedy = isBare ? `; write "${value}" in quotes` : '';
+    const remedy = wanted === 'text' && Number.isFinite(value) ? `; write "${value}" in quotes` : '';
     return `expected ${wanted}${came === undefined ? '' : `, got ${came}`}${remedy}`;
   }
   return message;

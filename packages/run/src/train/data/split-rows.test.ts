@@ -10,8 +10,8 @@ const row = (index: number, prompt: string, source: string | undefined, answer =
 });
 
 describe('splitRows', () => {
-  it('leaves out rows of a file that repeat a held-out question, also with another answer', () => {
-    const rows = Array.from({ length: 60 }, (_, k) => row(k, `question ${k % 20}`, 'rows.jsonl', String(k)));
+  it('leaves out rows of a file that repeat a held-out question and its answer', () => {
+    const rows = Array.from({ length: 60 }, (_, k) => row(k, `question ${k % 20}`, 'rows.jsonl'));
     const { imitated, practised, heldOut, repeated = 0 } = deal(rows, 10);
     const asked = new Set(heldOut.map(({ prompt }) => prompt));
     expect([...imitated, ...practised].filter(({ prompt }) => asked.has(prompt))).toEqual([]);
@@ -24,6 +24,11 @@ describe('splitRows', () => {
     expect(deal(rows)).toMatchObject({ repeated: 0, practised: { length: 15 } });
     const twice = [...rows, ...rows.map(({ id, ...same }) => ({ id: `again ${id}`, ...same }))];
     expect(deal(twice).repeated).toBeGreaterThan(0);
+  });
+
+  it('keeps rows that ask the same of another input', () => {
+    const rows = Array.from({ length: 60 }, (_, k) => row(k, 'Translate.', 'rows.jsonl', String(k)));
+    expect(deal(rows)).toMatchObject({ repeated: 0, practised: { length: 55 } });
   });
 
   it('keeps all rows if there is only one question', () => {

@@ -39,7 +39,7 @@ export function splitRows(rows: readonly RunRow[], { heldOut, imitated, seed }: 
   const { train, repeated } = withoutRepeats(rowsOf(split.train), heldOutRows);
   if (imitated !== undefined && imitated >= train.length) {
     throw new ArgumentError(
-      `trainRun: sft.rows is ${imitated} and the data has ${train.length} rows that are not held out, so none is left to practise on; lower it`,
+      `trainRun: sft.rows is ${imitated} and ${train.length} of ${rows.length} rows are neither held out nor repeat one that is, so none is left to practise on; lower it`,
     );
   }
   return {
@@ -60,10 +60,11 @@ export function withoutRepeats(
   return { train, repeated: rows.length - train.length };
 }
 
-/** Text that equal questions share. Made tasks, such as games, may ask the same of different worlds. */
-function questionOf({ prompt, metadata, source }: RunRow): string {
+/** Text that rows with the same question and answer share. Other rows with the question may be about another input. */
+function questionOf({ prompt, metadata }: RunRow): string {
+  const { answer = metadata } = (metadata ?? {}) as { readonly answer?: unknown };
   try {
-    return JSON.stringify(source === undefined ? [prompt, metadata] : prompt);
+    return JSON.stringify([prompt, answer]);
   } catch {
     return JSON.stringify(prompt); // Metadata of a program may hold what JSON cannot.
   }

@@ -46,7 +46,8 @@ const algorithms = {
 /** What the configuration gives the algorithm. The algorithm layers its own defaults below it. */
 function optionsOf({ given, config: { seed } }: PreparedRun) {
   const { name = 'grpo', iterations = 100, backend: _, ...options } = given.algorithm ?? {};
-  return { name, iterations, options: { seed, ...options, rollout: { seed, ...options.rollout } } };
+  const rollout = { seed: options.seed ?? seed, ...options.rollout };
+  return { name, iterations, options: { seed, ...options, rollout } };
 }
 
 function dependenciesOf(
