@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { described } from './described.ts';
+import { ArgumentError } from './errors.ts';
 import { evaluationSchema } from './evaluation.ts';
 import { groupJobSchema } from './group-job.ts';
 import { messageSchema } from './message.ts';
-import { requireArguments } from './options/require-arguments.ts';
 import { recordedTrajectorySchema } from './recorded-trajectory.ts';
 import { rolloutEventSchema } from './rollout-event.ts';
 import { rolloutBatchSchema, sampleSchema } from './sample.ts';
@@ -42,6 +43,9 @@ export const recordNames = Object.keys(schemas) as readonly RecordName[];
  * Rules between fields, such as one logprob per token, are not part of it. The readers of rlp check those too.
  */
 export function recordJsonSchema(name: RecordName): Readonly<Record<string, unknown>> {
-  requireArguments('recordJsonSchema', { name: 'text' }, name);
+  if (!Object.hasOwn(schemas, name)) {
+    const known = Object.keys(schemas).join(', ');
+    throw new ArgumentError(`recordJsonSchema: name must be one of ${known}, got ${described(name)}`);
+  }
   return { title: name, ...z.toJSONSchema(schemas[name], { io: 'input', unrepresentable: 'any' }) };
 }

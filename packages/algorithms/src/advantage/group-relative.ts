@@ -1,4 +1,4 @@
-import { ArgumentError, type NamedSchema, parseOptions, requireArguments } from '@rlp/core';
+import { ArgumentError, type NamedSchema, parseOptions, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import { isUsable, requireList } from '../statistics/token-rows.ts';
 
@@ -70,8 +70,8 @@ export function groupRelativeAdvantages(
   options: GroupRelativeOptions = {},
   rest: GroupLengths = {},
 ): number[][] {
-  requireArguments('groupRelativeAdvantages', { groups: 'list', lengths: 'object?' }, groups, rest);
-  const { lengths } = rest;
+  requireArguments('groupRelativeAdvantages', { groups: 'list' }, groups);
+  const { lengths } = requireFields('groupRelativeAdvantages', { lengths: 'list?' }, rest);
   const resolved = parseOptions(
     'groupRelativeAdvantages',
     groupRelativeSchema,

@@ -72,7 +72,7 @@ export function messageMasks(
 
 /** Tokens of a row from the first trained one to the end, as slime counts a response. It is 0 if none is trained. */
 export function responseLength(mask: ArrayLike<number>): number {
-  requireArguments('responseLength', { mask: 'numbers' }, mask);
+  requireArguments('responseLength', { mask: 'list' }, mask);
   for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) return mask.length - t;
   return 0;
 }

@@ -90,10 +90,13 @@ export function requireFields<Given>(
   expected: Readonly<Record<string, ArgumentKind>>,
   given: Given,
 ): Given {
-  if (!isObject(given)) {
+  const isBare = typeof given === 'function' && Object.keys(expected).every((name) => !(name in given));
+  if (!isObject(given) || isBare) {
     const fields = Object.keys(expected).join(', ');
     const what = fields === '' ? 'an object' : `an object with ${fields}`;
-    throw new ArgumentError(`${owner}: expected ${what}, got ${described(given)}`);
+    const isClass = isBare && /^class\s/.test(String(given));
+    const came = isClass ? `the class ${given.name}; write new ${given.name}()` : described(given);
+    throw new ArgumentError(`${owner}: expected ${what}, got ${came}`);
   }
   for (const name in expected) {
     const value = (given as Record<string, unknown>)[name];

@@ -60,6 +60,13 @@ describe('logs of the chat API', () => {
     expect(exchanged).toMatchObject({ id: 'chatcmpl-1', task: { metadata: { columns: { rating: 5 } } } });
   });
 
+  it('numbers other conversations of the same name', () => {
+    const other = [{ ...asked, content: 'And in Bern?' }, said];
+    expect(
+      read({ id: 's', messages: conversation }, { id: 's', messages: other }).map(({ id }) => id),
+    ).toEqual(['s', 's, 2']);
+  });
+
   it('leaves out no conversation without a word', () => {
     expect(() => read({ messages: [] })).toThrow(/log\.jsonl, line 1: .*got no message/);
     expect(() => read({ messages: [asked] })).toThrow(/expected a message of the assistant/);

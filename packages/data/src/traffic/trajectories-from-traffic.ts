@@ -77,7 +77,18 @@ export function trajectoriesFromTraffic(
       report(error);
     }
   }
-  return conversations === 'each' ? found : wholeConversations(found);
+  return withDifferentIds(conversations === 'each' ? found : wholeConversations(found));
+}
+
+/** Conversations that a log gave the same id, such as that of a session, get a number behind it. */
+function withDifferentIds(all: readonly Trajectory<TrafficMetadata>[]): Trajectory<TrafficMetadata>[] {
+  const seen = new Map<string, number>();
+  return all.map((trajectory) => {
+    const times = (seen.get(trajectory.id) ?? 0) + 1;
+    seen.set(trajectory.id, times);
+    const id = `${trajectory.id}, ${times}`;
+    return times === 1 ? trajectory : { ...trajectory, id, task: { ...trajectory.task, id } };
+  });
 }
 
 /**
