@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownText, withoutHidden } from './shown-text.ts';
+import { shownText, withoutHidden, withoutSources } from './shown-text.ts';
 
 /** Elements whose text Chromium 156 lays out, and those whose text it does not. */
 const shown =
@@ -129,4 +129,25 @@ it('takes linear time on hostile text', () => {
   for (const part of ['color:red ', 'color:red;', 'background:', 'background:#000 ', 'style=color:#eee '])
     shownText(`<a style="${part.repeat(100_000)}">`);
   expect(performance.now() - begun).toBeLessThan(5000);
+});
+
+describe('withoutSources', () => {
+  it.each([
+    ['<style>p{color:red}</style><p>Paris</p>', '<p>Paris</p>'],
+    ['<TITLE>Answer</Title >Paris', 'Paris'],
+    ['a<script src="x">if (a < b) c();</script>b<style>x</style>c', 'abc'],
+    ['<title>word that nothing closes', '<title>word that nothing closes'],
+    ['</style>a<style>b', '</style>a<style>b'],
+    ['<styled>a</styled>', '<styled>a</styled>'],
+    ['<del>Lyon</del> Paris', '<del>Lyon</del> Paris'],
+  ])('reads %j as %j', (text, kept) => {
+    expect(withoutSources(text)).toBe(kept);
+  });
+
+  it('takes linear time on hostile text', () => {
+    const texts = ['<style>', '<style></script>', '</title><title>', '<script <script '];
+    const start = performance.now();
+    for (const text of texts) withoutSources(text.repeat(100_000));
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
 });

@@ -63,6 +63,27 @@ export function shownText(text: string): string {
   return withoutHidden(text).replace(unshown, '');
 }
 
+/** Elements that hold no prose for any reader. */
+const sourceTag = /<(\/?)(annotation|desc|metadata|script|style|title)(?=[\s>])[^<>]*>/gi;
+
+/** A text without closed elements that hold no prose for any reader: scripts, styles, titles and such. Linear. */
+export function withoutSources(text: string): string {
+  const lower = text.toLowerCase();
+  const ends = new Map<string, number>();
+  let [kept, at, open, start] = ['', 0, '', 0];
+  for (const { 0: one, 1: slash, 2: given = '', index } of text.matchAll(sourceTag)) {
+    const name = given.toLowerCase();
+    const end = ends.get(name) ?? lower.lastIndexOf(`</${name}`);
+    ends.set(name, end);
+    if (open === '' && slash === '' && end > index) [open, start] = [name, index];
+    else if (open === name && slash !== '') {
+      kept += text.slice(at, start);
+      [at, open] = [index + one.length, ''];
+    }
+  }
+  return kept + text.slice(at);
+}
+
 const thoughtStart =
   /<(?:seed:)?think(?:ing)?>|<thought>|◁think▷|\[THINK\]|<\|(?:begin_of_thought|channel\|>analysis<\|message)\|>/i;
 const thoughtEnd =

@@ -4,7 +4,7 @@ import { trimmed, whiteSpaceTable } from './white-space.ts';
 export { tagName } from './extract/extract-tag.ts';
 export { pairReader } from './extract/xml-fields.ts';
 export { HashSet } from './hash-set.ts';
-export { shownText, withoutThoughts } from './shown-text.ts';
+export { shownText, withoutSources, withoutThoughts } from './shown-text.ts';
 export { TextReader } from './text-reader.ts';
 export { trimmed, whiteSpaceTable } from './white-space.ts';
 

@@ -1,4 +1,4 @@
-import { shownText } from '@rlp/answers/text';
+import { shownText, withoutSources } from '@rlp/answers/text';
 
 /** White text and room in LaTeX, and groups without content. */
 const latex =
@@ -39,7 +39,7 @@ const joiner = /&(?:ZeroWidthSpace|NoBreak|zwn?j|shy|lrm|rlm|Invisible\w+);/g;
  */
 export function seenText(text: string, hidden: 'left out' | 'kept' = 'left out'): string {
   if (!/[<&\\[{~%\u1160\u115f\u2800\u3164\uffa0]/.test(text)) return text;
-  return outsideCode(hidden === 'kept' ? text : shownText(text), (part) =>
+  return outsideCode(hidden === 'kept' ? withoutSources(text) : shownText(text), (part) =>
     part
       .replace(terminal, '')
       .replace(cased, (element, _, upper) => (upper ? element.toUpperCase() : element.toLowerCase()))
