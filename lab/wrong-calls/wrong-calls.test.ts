@@ -81,16 +81,20 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'withMethods',
     'withSignals',
     'withinLength',
+    'withoutSources',
     'withoutThoughts',
     'wordsOf',
   ],
 };
 
+/** Entries of a package. Tests of one worker share modules, and those of BullMQ replace one that must not have been loaded. */
+const loadable = (folder: string) => entriesOf(folder).filter((path) => !path.endsWith('bullmq.ts'));
+
 it('answers wrong calls with an RlpError', async () => {
   const examples = recorded();
   const exported = new Map(
     await Promise.all(
-      recordedFolders.map(async (folder) => [folder, await exportedBy(entriesOf(folder))] as const),
+      recordedFolders.map(async (folder) => [folder, await exportedBy(loadable(folder))] as const),
     ),
   );
   const made = makers(new Map([...exported.values()].flat().map(({ name, value }) => [name, value])));
