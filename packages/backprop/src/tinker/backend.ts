@@ -24,21 +24,13 @@ import { fs } from '../node-files.ts';
 import { type Schedule, scheduleFactor } from '../optimizer/schedule.ts';
 import { openCheckpoint, readRecord } from '../weights/checkpoint.ts';
 import { requirePublishable } from '../weights/publication-files.ts';
-import { chunksOf } from './chunks.ts';
-import {
-  type Contribution,
-  evaluateLocally,
-  gradientInput,
-  masked,
-  plainLoss,
-  type Reduction,
-  resultOf,
-  scoringInput,
-} from './gradients.ts';
-import { type NativeLoss, nativeLossOf, slopeAt } from './native-loss.ts';
+import { evaluateLocally, masked, plainLoss, type Reduction, resultOf } from './gradients.ts';
+import { type NativeLoss, nativeLossOf } from './native-loss.ts';
 import { normIn, probeLoss } from './probe.ts';
-import { type Submitted, type TinkerSession, tinkerWords } from './session.ts';
-import { anySchema, futureSchema, optimSchema, passSchema, savedSchema } from './wire.ts';
+import { contributionsOf, ServedGradient } from './served-gradient.ts';
+import { alignedWith, ServedModel } from './served-model.ts';
+import { type TinkerSession, tinkerWords } from './session.ts';
+import { anySchema, optimSchema, savedSchema } from './wire.ts';
 
 /** What a backend on a Tinker server is made of. */
 export interface TinkerModel {
@@ -69,12 +61,6 @@ const checkpointSchema = z.strictObject({
   weightVersion: z.int().nonnegative(),
 });
 
-/** A part of the gradient that the server holds. */
-interface Held {
-  readonly contributions: readonly Contribution[];
-  readonly native: NativeLoss;
-}
-
 /**
  * A policy that a Tinker server trains. The server computes logprobs, gradients and updates. Losses are computed here, from the logprobs,
  * and their derivatives become the weights of the server's own losses. So any loss trains that reads logprobs and columns.
@@ -87,11 +73,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   readonly #options: TinkerModel;
   readonly #calls = new TaskQueue();
   #last: Promise<unknown> = Promise.resolve();
-  #model: string;
-  #held: Held[] = [];
-  /** Sequences whose gradients the server adds up, those that cancel each other included. */
-  #sequences = 0;
-  #order = 0;
+  #model: ServedModel;
+  #gradient: ServedGradient;
   #updates = 0;
   #version = 0;
   #saved = 0;
@@ -103,7 +86,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   constructor(session: TinkerSession, options: TinkerModel) {
     this.session = session;
     this.#options = options;
-    this.#model = options.id;
+    this.#model = new ServedModel(session, options.id);
+    this.#gradient = new ServedGradient(this.#model, options);
   }
 
   get vocabularySize(): number {
@@ -144,7 +128,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
           ? this.#translated(batch, loss)
           : this.#native(batch, loss, native));
       } catch (error) {
-        if (error instanceof TrainingError) await this.#discard();
+        if (error instanceof TrainingError) await this.#gradient.discard();
         throw error;
       }
     });
@@ -176,10 +160,10 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     );
     const { gradients } = evaluateLocally(batch, loss, anchors);
     const sent = contributionsOf(sequences, anchors, gradients, 'all');
-    const submitted = await this.#accumulate(sent.contributions, native);
+    const submitted = await this.#gradient.add(sent.contributions, native);
     return async () => {
-      const rows = await this.#passes(submitted, 'forwardBackward');
-      const logprobs = alignedWith(sequences, sent.members, rows);
+      const rows = await this.#model.passed(submitted);
+      const logprobs = alignedWith(tokensOf(sequences), sent.members, rows);
       return resultOf(batch, evaluateLocally(batch, loss, logprobs), logprobs);
     };
   }
@@ -187,74 +171,15 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   /** Two passes: logprobs, then their derivatives as weights. */
   async #translated(batch: TrainingBatch, loss: Loss) {
     const { sequences } = batch;
-    const logprobs = await this.#score(sequences.map(({ tokens }) => tokens));
+    const scored = this.#model.score(tokensOf(sequences), this.#options);
+    const logprobs = await scored.catch(rethrown('forwardBackward'));
     const local = evaluateLocally(batch, loss, logprobs);
     const { contributions } = contributionsOf(sequences, logprobs, local.gradients, 'trained');
-    const submitted = await this.#accumulate(contributions, plainLoss(this.#options.reduction));
+    const submitted = await this.#gradient.add(contributions, plainLoss(this.#options.reduction));
     return async () => {
-      await this.#passes(submitted, 'forwardBackward');
+      await this.#model.passed(submitted);
       return resultOf(batch, local, logprobs);
     };
-  }
-
-  /** Sends contributions to the gradient. */
-  async #accumulate(
-    contributions: readonly Contribution[],
-    native: NativeLoss,
-    sign: 1 | -1 = 1,
-  ): Promise<Submitted[]> {
-    const { reduction } = this.#options;
-    const submitted: Submitted[] = [];
-    for (const chunk of chunksOf(contributions, this.#options)) {
-      const input = gradientInput(chunk, native, reduction, sign);
-      submitted.push(await this.#submit('/forward_backward', { forward_backward_input: input }));
-      this.#sequences += chunk.length;
-      if (sign === 1) this.#held.push({ contributions: chunk, native });
-    }
-    return submitted;
-  }
-
-  /** Takes back what was accumulated since the last update. Only rounding stays. */
-  async #discard(): Promise<void> {
-    for (const { contributions, native } of this.#held.splice(0)) {
-      const plain = plainLoss(this.#options.reduction);
-      const taken = native.anchor === undefined ? contributions : await this.#moved(contributions, native);
-      await this.#passes(await this.#accumulate(taken, plain, -1), 'forwardBackward');
-    }
-  }
-
-  /** Contributions of a loss with ratios, as derivatives at the logprobs of now. */
-  async #moved(contributions: readonly Contribution[], native: NativeLoss): Promise<Contribution[]> {
-    const logprobs = await this.#score(contributions.map(({ tokens }) => tokens));
-    return contributions.map(({ tokens, anchors, slopes }, index) => {
-      const now = logprobs[index]!;
-      const moved = slopes.map((slope, t) => slopeAt(native, slope, now[t]! - anchors[t]!));
-      return { tokens, anchors: now, slopes: moved };
-    });
-  }
-
-  /** Logprobs that passes computed, of their sequences in order, without position 0. */
-  async #passes(submitted: readonly Submitted[], owner: string): Promise<number[][]> {
-    const results = await Promise.all(
-      submitted.map((one) => this.session.result(one, passSchema).catch(rethrown(owner))),
-    );
-    return results.flatMap(({ loss_fn_outputs }) => loss_fn_outputs.map(({ logprobs }) => logprobs.data));
-  }
-
-  async #score(sequences: readonly (readonly TokenId[])[], signal?: AbortSignal): Promise<Float32Array[]> {
-    const members = sequences.flatMap((tokens, index) => (tokens.length > 1 ? [index] : []));
-    const scored = members.map((index) => ({ tokens: sequences[index]! }));
-    const submitted: Submitted[] = [];
-    for (const chunk of chunksOf(scored, this.#options)) {
-      const input = scoringInput(chunk.map(({ tokens }) => tokens));
-      submitted.push(await this.#submit('/forward', { forward_input: input }, signal));
-    }
-    const rows = await this.#passes(submitted, 'logprobs');
-    return alignedWith(
-      sequences.map((tokens) => ({ tokens })),
-      members,
-      rows,
-    );
   }
 
   optimStep(): TrainFuture<OptimStepResult> {
@@ -262,14 +187,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       const { adam, learningRate: base, schedule, reduction } = this.#options;
       const learningRate = base * scheduleFactor(schedule, this.#updates);
       const updates = ++this.#updates;
-      if (this.#held.length === 0) {
-        return async () => ({ gradientNorm: 0, learningRate, updates });
-      }
-      const sequences = this.#sequences;
-      const body = { adam_params: { ...adam, learning_rate: learningRate }, type: 'optim_step' };
-      const submitted = await this.#submit('/optim_step', body);
-      this.#held = [];
-      this.#sequences = 0;
+      if (this.#gradient.isEmpty) return async () => ({ gradientNorm: 0, learningRate, updates });
+      const { submitted, sequences } = await this.#gradient.update({ ...adam, learning_rate: learningRate });
       return async () => {
         const { metrics } = await this.session.result(submitted, optimSchema);
         const norm = normIn(metrics ?? {}) ?? Number.NaN;
@@ -290,7 +209,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       }
       validateTokens('logprobs', sequences, temperature, this.#options);
       requireTemperature('logprobs', temperature);
-      const rows = await this.#score(sequences, signal);
+      const rows = await this.#model.score(sequences, this.#options, signal);
       return async () => rows.map((logprobs) => ({ logprobs, entropies: unknownEntropies(logprobs.length) }));
     });
   }
@@ -301,8 +220,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       const version = this.#version + 1;
       const path = `rlp-${version}-${this.#saved++}`;
       const body = { path, type: 'save_weights_for_sampler' };
-      const saved = await this.#submit('/save_weights_for_sampler', body);
-      this.#published = (await this.session.result(saved, savedSchema)).path;
+      this.#published = (await this.#model.call('/save_weights_for_sampler', body, savedSchema)).path;
       this.#version = version;
       return async () => ({ kind: 'shared', version, ...this.shares });
     });
@@ -312,8 +230,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   saveCheckpoint(directory: string): TrainFuture<void> {
     return this.#call('saveCheckpoint', async () => {
       const name = `rlp-state-${this.#updates}-${this.#saved++}`;
-      const saved = await this.#submit('/save_weights', { path: name, type: 'save_weights' });
-      const { path } = await this.session.result(saved, savedSchema);
+      const body = { path: name, type: 'save_weights' };
+      const { path } = await this.#model.call('/save_weights', body, savedSchema);
       const { baseModel, rank } = this.#options;
       const state = { format: 'rlp-tinker-1', path, baseModel, rank, updates: this.#updates };
       const text = JSON.stringify({ ...state, weightVersion: this.#version }, null, 2);
@@ -334,8 +252,6 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
         );
       }
       await this.#load(state.path);
-      this.#held = [];
-      this.#sequences = 0;
       this.#updates = state.updates;
       this.#version = state.weightVersion;
       return async () => undefined;
@@ -344,19 +260,17 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
 
   /** Loads weights and optimizer: into this model if they are its first request, else into another, which takes its place. */
   async #load(path: string): Promise<void> {
-    const isFresh = this.#order === 0;
-    const model = isFresh ? this.#model : await this.#options.create();
-    const body = { model_id: model, path, optimizer: true, type: 'load_weights', seq_id: 1 };
+    const old = this.#model;
+    const model = old.isFresh ? old : new ServedModel(this.session, await this.#options.create());
     try {
-      await this.session.call('/load_weights', body, anySchema);
+      await model.call('/load_weights', { path, optimizer: true, type: 'load_weights' }, anySchema);
     } catch (error) {
-      if (!isFresh) await this.session.unload(model);
+      if (model !== old) await model.unload();
       throw error;
     }
-    const old = this.#model;
     this.#model = model;
-    this.#order = 1;
-    if (!isFresh) await this.session.unload(old);
+    this.#gradient = new ServedGradient(model, this.#options);
+    if (model !== old) await old.unload();
   }
 
   async close(): Promise<void> {
@@ -364,23 +278,9 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     await this.#last;
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
-    await this.#settle();
-    await this.session.unload(this.#model);
+    await this.#gradient.settle(this.#options.adam);
+    await this.#model.unload();
     this.session.close();
-  }
-
-  /** Leaves no gradient behind: SkyRL 0.3 gives it to the next model in this one's place. */
-  async #settle(): Promise<void> {
-    if (this.#sequences === 0) return;
-    const adam_params = { ...this.#options.adam, learning_rate: 0 };
-    const submitted = this.#submit('/optim_step', { adam_params, type: 'optim_step' });
-    await submitted.then((one) => this.session.result(one, anySchema)).catch(() => undefined);
-  }
-
-  #submit(path: string, body: object, signal?: AbortSignal): Promise<Submitted> {
-    this.#order += 1;
-    const request = { model_id: this.#model, seq_id: this.#order, ...body };
-    return this.session.submit(path, request, futureSchema, signal);
   }
 
   /** Calls are sent in order. The next one is sent as soon as `send` resolves. Results come in order too. */
@@ -400,42 +300,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   }
 }
 
-function contributionsOf(
-  sequences: TrainingBatch['sequences'],
-  anchors: readonly ArrayLike<number>[],
-  slopes: readonly Float64Array[],
-  which: 'all' | 'trained',
-): { readonly contributions: Contribution[]; readonly members: number[] } {
-  const members = sequences.flatMap(({ tokens }, index) => {
-    const counts = which === 'all' ? tokens.length > 1 : slopes[index]!.some((slope) => slope !== 0);
-    return counts ? [index] : [];
-  });
-  const contributions = members.map((index) => ({
-    ...{ tokens: sequences[index]!.tokens, anchors: anchors[index]!, slopes: slopes[index]! },
-  }));
-  return { contributions, members };
-}
-
-/** Logprobs of all sequences, 0 at position 0, from those of some of them. */
-function alignedWith(
-  sequences: readonly { readonly tokens: readonly TokenId[] }[],
-  members: readonly number[],
-  rows: readonly (readonly number[])[],
-): Float32Array[] {
-  const aligned = sequences.map(({ tokens }) => new Float32Array(tokens.length));
-  if (rows.length !== members.length) {
-    throw new TrainingError(`tinker: expected logprobs of ${members.length} sequences, got ${rows.length}`);
-  }
-  for (const [row, member] of members.entries()) {
-    const [into, from] = [aligned[member]!, rows[row]!];
-    if (from.length !== into.length - 1 || !from.every(Number.isFinite)) {
-      throw new TrainingError(
-        `tinker: expected ${into.length - 1} finite logprobs of sequence ${member}, got ${from.length}`,
-      );
-    }
-    into.set(from, 1);
-  }
-  return aligned;
+function tokensOf(sequences: TrainingBatch['sequences']): (readonly TokenId[])[] {
+  return sequences.map(({ tokens }) => tokens);
 }
 
 /** NaN for every token but the first, whose entropy is 0 by definition. */

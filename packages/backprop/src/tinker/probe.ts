@@ -2,17 +2,15 @@ import { TrainingError } from '@rlp/core';
 import { RequestError } from '@rlp/http/client';
 import { type Contribution, gradientInput, plainLoss, type Reduction, scoringInput } from './gradients.ts';
 import { type NativeLoss, slopeAt, unbounded } from './native-loss.ts';
+import { ServedModel } from './served-model.ts';
 import type { TinkerSession } from './session.ts';
-import { anySchema, futureSchema, optimSchema, passSchema } from './wire.ts';
+import { anySchema, optimSchema } from './wire.ts';
 
 /** Looks at how a server computes gradients, by their norms, on a model that is thrown away. */
 class GradientProbe {
-  readonly #session: TinkerSession;
-  readonly #model: string;
-  #order = 0;
+  readonly #model: ServedModel;
 
-  constructor(session: TinkerSession, model: string) {
-    this.#session = session;
+  constructor(model: ServedModel) {
     this.#model = model;
   }
 
@@ -23,27 +21,13 @@ class GradientProbe {
 
   /** Norm of the gradient of an input, or `undefined` if the server reports none. The weights stay as they are. */
   async norm(input: object): Promise<number | undefined> {
-    const passed = await this.#submit('/forward_backward', { forward_backward_input: input });
-    const adam_params = { learning_rate: 0, beta1: 0.9, beta2: 0.95, eps: 1e-12, weight_decay: 0 };
-    const updated = await this.#submit('/optim_step', { adam_params, type: 'optim_step' });
-    await this.#session.result(passed, anySchema);
-    const { metrics } = await this.#session.result(updated, optimSchema);
+    const { session } = this.#model;
+    const passed = await this.#model.submitGradient(input);
+    const adam = { learning_rate: 0, beta1: 0.9, beta2: 0.95, eps: 1e-12, weight_decay: 0 };
+    const updated = await this.#model.submitUpdate(adam);
+    await session.result(passed, anySchema);
+    const { metrics } = await session.result(updated, optimSchema);
     return normIn(metrics ?? {});
-  }
-
-  /** Logprobs of the tokens after the first. */
-  async logprobs(tokens: readonly number[]): Promise<readonly number[]> {
-    const scored = await this.#submit('/forward', { forward_input: scoringInput([tokens]) });
-    const { loss_fn_outputs } = await this.#session.result(scored, passSchema);
-    return loss_fn_outputs[0]?.logprobs.data ?? [];
-  }
-
-  #submit(path: string, body: object) {
-    return this.#session.submit(
-      path,
-      { model_id: this.#model, seq_id: ++this.#order, ...body },
-      futureSchema,
-    );
   }
 }
 
@@ -58,14 +42,15 @@ export function normIn(metrics: Readonly<Record<string, number>>): number | unde
  * that reports no norms sums, as Tinker documents it.
  */
 export async function probeReduction(session: TinkerSession, model: string): Promise<Reduction> {
-  const probe = new GradientProbe(session, model);
+  const served = new ServedModel(session, model);
+  const probe = new GradientProbe(served);
   const normOf = (weight: number) => {
     const slopes = Float64Array.of(0, -weight, -weight);
     return probe.norm(gradientInput([{ tokens: [1, 2, 3], anchors: [], slopes }], plainLoss('sum'), 'sum'));
   };
   await probe.settle();
   const [once, twice] = [await normOf(1), await normOf(2)];
-  await session.unload(model);
+  await served.unload();
   if (once === undefined || twice === undefined || once === 0) return 'sum';
   return twice / once < 1.5 ? 'means' : 'sum';
 }
@@ -94,11 +79,12 @@ export async function probeLoss(
   reduction: Reduction,
 ): Promise<boolean> {
   try {
-    const model = await create();
-    const probe = new GradientProbe(session, model);
+    const model = new ServedModel(session, await create());
+    const probe = new GradientProbe(model);
     await probe.settle();
     const tokens = [1, 2, 3, 1, 2, 3];
-    const logprobs = [0, ...(await probe.logprobs(tokens))];
+    const [scored] = await model.score([tokens], { sequencesPerRequest: 1, bytesPerRequest: 1 });
+    const logprobs = [...scored!];
     const tried = [[0, 1] as const, ...cases(native)];
     const anchors = logprobs.map((logprob, t) => logprob - tried[t]![0]);
     const slopes = Float64Array.from(tried, ([, sign], t) => (t === 0 ? 0 : -sign * (0.5 + t / 10)));
@@ -107,7 +93,7 @@ export async function probeLoss(
       probe.norm(gradientInput([contribution], loss, reduction));
     const got = await normOf({ tokens, anchors, slopes }, native);
     const expected = await normOf({ tokens, anchors: logprobs, slopes: moved }, plainLoss(reduction));
-    await session.unload(model);
+    await model.unload();
     if (got === undefined || expected === undefined || expected === 0) return false;
     return Math.abs(got / expected - 1) < 1e-3;
   } catch (error) {
