@@ -111,16 +111,27 @@ async function opened(
   return { fields, dataset: await loadDataset(source, { split, config, fields, signal }) };
 }
 
-/** Conversations of recorded traffic as rows. Says how many records could not be read, and why the first could not. */
+/** Conversations of recorded traffic as rows. Says how many records are missing, and why. */
 async function trafficOf(source: string, printError: CliContext['printError']): Promise<Dataset> {
   const text = await readFile(source, 'utf8').catch((cause: unknown) => {
     throw new FormatError(`cannot read ${source}: ${messageOf(cause)}`, { cause });
   });
   const malformed: FormatError[] = [];
-  const found = trajectoriesFromTraffic(text, { source, onMalformed: (error) => malformed.push(error) });
+  let leftOut = 0;
+  const found = trajectoriesFromTraffic(text, {
+    source,
+    onMalformed: (error) => malformed.push(error),
+    onLeftOut: () => {
+      leftOut += 1;
+    },
+  });
   const [first] = malformed;
   if (first !== undefined)
     printError(`${malformed.length} records cannot be read. The first: ${first.message}`);
+  if (leftOut > 0)
+    printError(
+      `${leftOut} records are left out: another one goes on from the same conversation, or says the same.`,
+    );
   const rows = found.map(({ id, messages, task }): DatasetRow => ({ id, messages, ...task.metadata }));
   return datasetOf(rows, { name: source });
 }

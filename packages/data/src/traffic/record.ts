@@ -41,7 +41,7 @@ export function recordedExchanges(record: unknown): readonly RecordedExchange[] 
   const found = exchangesOf({ request: fields, response: undefined });
   const id = name.safeParse(fields.id).data;
   return withColumns(
-    id === undefined ? found : found?.map((one) => ({ id, ...one })),
+    found?.map((one) => ({ ...(id !== undefined && { id }), ...one, isConversation: true })),
     fields,
     ofConversation,
   );

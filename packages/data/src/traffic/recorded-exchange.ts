@@ -12,6 +12,8 @@ export interface RecordedExchange {
   readonly conversation?: string | undefined;
   /** Tools that the request offered, not checked yet. Absent if the log does not say. */
   readonly tools?: unknown;
+  /** Whether the record is a conversation that somebody wrote down, not a request with its answer. Default false. */
+  readonly isConversation?: boolean | undefined;
   /** What the record says beside the exchange. Absent if there is nothing. */
   readonly columns?: Readonly<Record<string, unknown>> | undefined;
   /** In the shape of the chat API, not checked yet. */

@@ -97,6 +97,20 @@ describe('logs of the chat API', () => {
     expect(messagesOf(last, first)).toEqual([conversation]);
     const text = [first, last].map((record) => JSON.stringify(record)).join('\n');
     expect(trajectoriesFromTraffic(text, { conversations: 'each' })).toHaveLength(2);
+    const leftOut: number[] = [];
+    trajectoriesFromTraffic(text, { onLeftOut: ({ messages }) => leftOut.push(messages.length) });
+    expect(leftOut).toEqual([first.request.messages.length + 1]);
+  });
+
+  it('keeps conversations of other ids and ratings that begin alike', () => {
+    const short = [asked, said];
+    const long = [...short, { role: 'user', content: 'And tomorrow?' }, said];
+    const idsOf = (...records: object[]) => read(...records).map(({ id }) => id);
+    expect(idsOf({ id: 'a', messages: short }, { id: 'b', messages: short })).toEqual(['a', 'b']);
+    expect(idsOf({ id: 'a', messages: short }, { id: 'b', messages: long })).toEqual(['a', 'b']);
+    expect(idsOf({ id: 'a', messages: short }, { id: 'a', messages: long })).toEqual(['a']);
+    expect(messagesOf({ rating: 1, messages: short }, { rating: 5, messages: long })).toHaveLength(2);
+    expect(messagesOf({ messages: short }, { messages: long })).toHaveLength(1);
   });
 });
 

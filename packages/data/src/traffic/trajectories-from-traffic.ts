@@ -20,11 +20,13 @@ const schema = z.strictObject({
   source: z.string().min(1).default('traffic'),
   /**
    * An agent sends the whole conversation with each request. `'whole'` keeps the longest record of each conversation and no copies, `'each'` keeps all.
-   * Default `'whole'`.
+   * Records `{ messages }` of other ids or columns are other conversations. Default `'whole'`.
    */
   conversations: z.enum(['whole', 'each']).default('whole'),
   /** Parts of messages that are no text, such as images: `'name'` writes their type in their place: `[image_url]`. Default `'refuse'`. */
   otherParts: z.enum(['refuse', 'name']).default('refuse'),
+  /** Receives each trajectory that `'whole'` leaves out: a later record goes on from it, or says the same. Default: they are dropped. */
+  onLeftOut: callback<(trajectory: Trajectory<TrafficMetadata>) => void>().optional(),
   /** Receives the error of each record that cannot be read, which is left out. Default: the first error is thrown. */
   onMalformed: callback<(error: FormatError) => void>().optional(),
 });
@@ -44,6 +46,12 @@ export interface TrafficMetadata {
   readonly columns?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A trajectory, and whose it is: `''` unless the record names a conversation. Only those of one owner go on from each other. */
+interface Recorded {
+  readonly owner: string;
+  readonly trajectory: Trajectory<TrafficMetadata>;
+}
+
 /**
  * Recorded traffic as trajectories, to score, monitor and learn from.
  *
@@ -60,16 +68,13 @@ export function trajectoriesFromTraffic(
   options: TrafficOptions = {},
 ): Trajectory<TrafficMetadata>[] {
   requireArguments('trajectoriesFromTraffic', { text: 'text' }, text);
-  const { source, conversations, otherParts, onMalformed } = parseOptions(
-    'trajectoriesFromTraffic',
-    schema,
-    options,
-  );
+  const resolved = parseOptions('trajectoriesFromTraffic', schema, options);
+  const { source, conversations, otherParts, onMalformed, onLeftOut } = resolved;
   const report = (error: unknown) => {
     if (onMalformed === undefined || !(error instanceof FormatError)) throw error;
     onMalformed(error);
   };
-  const found: Trajectory<TrafficMetadata>[] = [];
+  const found: Recorded[] = [];
   for (const { place, value } of valuesOf(text, source, report)) {
     try {
       found.push(...trajectoriesOfRecord(value, place, otherParts));
@@ -77,7 +82,13 @@ export function trajectoriesFromTraffic(
       report(error);
     }
   }
-  return withDifferentIds(conversations === 'each' ? found : wholeConversations(found));
+  const all = found.map(({ trajectory }) => trajectory);
+  const kept = conversations === 'each' ? all : wholeConversations(found);
+  if (onLeftOut !== undefined && kept.length < all.length) {
+    const isKept = new Set(kept);
+    for (const trajectory of all) if (!isKept.has(trajectory)) onLeftOut(trajectory);
+  }
+  return withDifferentIds(kept);
 }
 
 /** Conversations that a log gave the same id, such as that of a session, get a number behind it. */
@@ -118,11 +129,7 @@ export function trajectoryOfExchange(
   return trajectoryFromMessages({ id: id === '' ? name : id, messages, otherParts, metadata });
 }
 
-function trajectoriesOfRecord(
-  value: unknown,
-  place: string,
-  otherParts: 'refuse' | 'name',
-): Trajectory<TrafficMetadata>[] {
+function trajectoriesOfRecord(value: unknown, place: string, otherParts: 'refuse' | 'name'): Recorded[] {
   const exchanges = placed(place, () => recordedExchanges(value));
   if (exchanges === undefined) {
     throw new FormatError(
@@ -131,7 +138,9 @@ function trajectoriesOfRecord(
   }
   return exchanges.map((exchange, index) => {
     const name = exchanges.length > 1 ? `${place}, ${index + 1}` : place;
-    return placed(place, () => trajectoryOfExchange(exchange, name, otherParts));
+    const { isConversation, id, columns } = exchange;
+    const owner = isConversation === true ? JSON.stringify([id, columns]) : '';
+    return { owner, trajectory: placed(place, () => trajectoryOfExchange(exchange, name, otherParts)) };
   });
 }
 
@@ -170,15 +179,15 @@ function wholeValue(text: string): unknown {
   }
 }
 
-/** Leaves out what a later record goes on from, and copies. */
-function wholeConversations(all: readonly Trajectory<TrafficMetadata>[]): Trajectory<TrafficMetadata>[] {
+/** Leaves out what a later record of the same owner goes on from, and copies. */
+function wholeConversations(all: readonly Recorded[]): Trajectory<TrafficMetadata>[] {
   const kept = new Map<string, Trajectory<TrafficMetadata>>();
   const continued = new Set<string>();
-  for (const trajectory of all) {
+  for (const { owner, trajectory } of all) {
     const messages = trajectory.messages.map(({ role, content, tool_calls: calls }) =>
       JSON.stringify([role, content, calls?.map((call) => call.function)]),
     );
-    let before = '';
+    let before = `${owner}\n`;
     for (const [place, message] of messages.entries()) {
       before += `${message}\n`;
       const isEnd = place === messages.length - 1;

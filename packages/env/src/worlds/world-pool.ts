@@ -13,6 +13,7 @@ import {
   timerMs,
   type World,
   type WorldPoolStatistics,
+  withSignals,
 } from '@rlp/core';
 import * as z from 'zod';
 import { WorldLease } from './world-lease.ts';
@@ -117,13 +118,7 @@ export class WorldPool<Live extends OpenWorld = OpenWorld, Metadata = unknown> i
     use: UseWorld<Live, Value>,
     take: (own: AbortSignal) => Promise<{ readonly world: Live; readonly id: SnapshotId | undefined }>,
   ): Promise<Value> {
-    const controller = new AbortController();
-    const own = controller.signal;
-    // Not AbortSignal.any, which keeps a part of every turn as long as the pool is open.
-    const releases = [signal, this.#controller.signal].map(
-      (given) => given && onAbort(given, () => controller.abort(given.reason)),
-    );
-    const leased = async () => {
+    const turn = withSignals([signal, this.#controller.signal], async (own) => {
       own.throwIfAborted();
       const { world, id } = await take(own);
       const keeper = {
@@ -136,12 +131,11 @@ export class WorldPool<Live extends OpenWorld = OpenWorld, Metadata = unknown> i
       } finally {
         await this.#ended(lease, own);
       }
-    };
-    const turn = leased();
-    const end = () => {
-      for (const release of releases) release?.();
-    };
-    const settled = turn.then(end, end);
+    });
+    const settled = turn.then(
+      () => undefined,
+      () => undefined,
+    );
     this.#inUse.add(settled);
     void settled.then(() => this.#inUse.delete(settled));
     return turn;

@@ -59,15 +59,12 @@ export class Desk {
     judge: JudgeItems<Item>,
   ): Promise<readonly Judged[]> {
     const { name, timeoutMs, clock } = this.#options;
-    const begun = clock();
     let judgements: readonly unknown[] = [];
     const work = async (context: RewardContext) => {
       judgements = listOf(items.length, await judge(items, context));
       return 0;
     };
-    const verdict = await callWithin(name, work, { timeoutMs, signal });
-    this.#tally.add(verdict, clock() - begun);
-    const { failure } = verdict;
+    const { failure } = await this.#tally.count(clock, () => callWithin(name, work, { timeoutMs, signal }));
     if (failure !== undefined) return items.map(() => ({ result: null, failure }));
     return judgements.map((judgement) => this.#read(judgement));
   }

@@ -163,6 +163,18 @@ describe('rewardFunctions', () => {
     expect(computer.getStatistics().slow!.milliseconds).toBeGreaterThanOrEqual(10);
   });
 
+  it('counts the time of calls that overlap once', async () => {
+    let now = 0;
+    const ends: (() => void)[] = [];
+    const waits: RewardFunction = () => new Promise((resolve) => ends.push(() => resolve(1)));
+    const computer = rewardFunctions({ waits }, { clock: () => now });
+    const scoring = computer.computeRewards(groupOf(undefined, ['x', 'y', 'z']));
+    now = 100;
+    for (const end of ends) end();
+    await scoring;
+    expect(computer.getStatistics().waits).toMatchObject({ calls: 3, milliseconds: 100 });
+  });
+
   it('takes bare functions, with weight 1, and can be called itself', async () => {
     const computer = rewardFunctions<Answered>({
       accuracy: parts.accuracy.reward,

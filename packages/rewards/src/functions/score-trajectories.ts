@@ -118,7 +118,6 @@ function judge<Metadata, Outcome>(
 ): Verdict | Promise<Verdict> {
   signal?.throwIfAborted();
   if (!isJudged(trajectory)) return notJudged;
-  const begun = clock();
   let stepRewards: Verdict['stepRewards'];
   const call = (context: { readonly signal: AbortSignal }) =>
     judgesSteps(reward)
@@ -128,14 +127,10 @@ function judge<Metadata, Outcome>(
         })
       : reward(trajectory, context);
   const withSteps = (given: Verdict) => (stepRewards?.size ? { ...given, stepRewards } : given);
-  const verdict = callWithin(name, call, { timeoutMs, signal });
-  if (!(verdict instanceof Promise)) return tally.add(verdict, clock() - begun);
-  tally.waiting += 1;
-  return verdict
-    .then((given) => tally.add(withSteps(given), clock() - begun))
-    .finally(() => {
-      tally.waiting -= 1;
-    });
+  return tally.count(clock, () => {
+    const verdict = callWithin(name, call, { timeoutMs, signal });
+    return verdict instanceof Promise ? verdict.then(withSteps) : verdict;
+  });
 }
 
 /** Verdicts on trajectories, and what they add up with. */

@@ -8,7 +8,7 @@ export interface RewardFunctionStatistics {
   readonly failures: Readonly<Record<Exclude<RewardFailureCause, 'unreadable'>, number>>;
   /** The message of the last failure. */
   readonly lastFailure: string | undefined;
-  /** Milliseconds from call to verdict, summed over calls; calls that wait at the same time each count in full. */
+  /** Milliseconds in which at least one call was under way. */
   readonly milliseconds: number;
 }
 
@@ -18,13 +18,25 @@ export class Tally {
   readonly #failures = { threw: 0, 'timed-out': 0, 'not-finite': 0 };
   #lastFailure: string | undefined;
   #milliseconds = 0;
+  #since = 0;
   /** Calls that have not been answered yet. */
   waiting = 0;
 
-  /** Counts one call. Returns its verdict. */
-  add(verdict: Verdict, milliseconds: number): Verdict {
+  /** Makes a call and counts it with its verdict. One that throws or rejects is not counted. */
+  count(clock: () => number, call: () => Verdict | Promise<Verdict>): Verdict | Promise<Verdict> {
+    const begun = clock();
+    const verdict = call();
+    if (this.waiting++ === 0) this.#since = begun;
+    const end = () => {
+      if (--this.waiting === 0) this.#milliseconds += clock() - this.#since;
+    };
+    if (verdict instanceof Promise) return verdict.then((given) => this.#add(given)).finally(end);
+    end();
+    return this.#add(verdict);
+  }
+
+  #add(verdict: Verdict): Verdict {
     this.#calls += 1;
-    this.#milliseconds += milliseconds;
     if (verdict.failure !== undefined) this.fail(verdict.failure);
     return verdict;
   }

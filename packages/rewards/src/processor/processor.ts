@@ -1,7 +1,6 @@
 import {
   ArgumentError,
   longestTimerMs,
-  onAbort,
   parseOptions,
   type RewardComputer,
   type RewardFunction,
@@ -9,6 +8,7 @@ import {
   type Trajectory,
   type TrajectoryGroup,
   timerMs,
+  withSignals,
 } from '@rlp/core';
 import * as z from 'zod';
 import {
@@ -237,18 +237,12 @@ export class RolloutRewardProcessor implements RewardComputer {
       throw new ArgumentError('RolloutRewardProcessor: it was closed; make a new one');
     signal?.throwIfAborted();
     const begun = this.#clock();
-    const controller = new AbortController();
-    const abort = (from: AbortSignal) => onAbort(from, () => controller.abort(from.reason));
-    const release = [this.#closing.signal, ...(signal ? [signal] : [])].map(abort);
-    try {
-      const weightOf = (name: string) => this.#weights.get(name) ?? 0;
-      const scoring = { weightOf, clock: this.#clock, signal: controller.signal };
-      const scored = await scoreTrajectories(this.#parts, trajectories, scoring);
-      this.#milliseconds += this.#clock() - begun;
-      return scored.map((one) => this.#blended(one as ScoredTrajectory<Metadata>));
-    } finally {
-      for (const stop of release) stop();
-    }
+    const weightOf = (name: string) => this.#weights.get(name) ?? 0;
+    const scored = await withSignals([this.#closing.signal, signal], (either) =>
+      scoreTrajectories(this.#parts, trajectories, { weightOf, clock: this.#clock, signal: either }),
+    );
+    this.#milliseconds += this.#clock() - begun;
+    return scored.map((one) => this.#blended(one as ScoredTrajectory<Metadata>));
   }
 
   /** With the external reward, if there is one. */
