@@ -85,6 +85,12 @@ describe('choosePublication', () => {
     expect(() => choosePublication(...given)).toThrow(new ArgumentError(message));
   });
 
+  it('refuses a form that is not in a list', () => {
+    const one = 'checkpoint' as unknown as readonly 'checkpoint'[];
+    expect(() => choosePublication({ publishes: one }, sampler)).toThrow(/to be a list .*, got "checkpoint"/);
+    expect(() => choosePublication(trainer, { accepts: one })).toThrow(ArgumentError);
+  });
+
   it('compares vocabularies only if both are known', () => {
     expect(choosePublication({ ...trainer, vocabularySize: 512 }, sampler)).toEqual({ as: 'shared' });
     expect(choosePublication(trainer, { ...sampler, vocabularySize: 512 })).toEqual({ as: 'shared' });

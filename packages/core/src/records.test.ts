@@ -146,6 +146,10 @@ describe('records', () => {
     expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
   });
 
+  it.each(['trajectory', 'constructor'])('a name of no record is refused: %s', (name) => {
+    expect(() => recordJsonSchema(name as 'Trajectory')).toThrow(/one of .*, Trajectory, .*, got/);
+  });
+
   it('the JSON Schema of a trajectory requires what its reader requires, and allows nothing else', () => {
     const { properties, required, additionalProperties } = recordJsonSchema('Trajectory') as {
       properties: Record<string, { enum?: string[]; properties?: Record<string, { enum?: string[] }> }>;

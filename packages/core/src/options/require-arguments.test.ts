@@ -47,5 +47,20 @@ describe('requireFields', () => {
     expect(() => requireFields('f', { a: 'text', b: 'text' }, null)).toThrow(
       'f: expected an object with a, b, got null',
     );
+    expect(() => requireFields('f', {}, 7)).toThrow('f: expected an object, got 7');
+  });
+
+  it('takes a function or a class with one of the fields, and no other', () => {
+    const reset = () => undefined;
+    class Bare {}
+    expect(requireFields('f', { reset: 'function', step: 'number?' }, Object.assign(reset, { reset }))).toBe(
+      reset,
+    );
+    expect(() => requireFields('f', { reset: 'function' }, Bare)).toThrow(
+      'got the class Bare; write new Bare()',
+    );
+    const classless = () => 'class Bare';
+    expect(() => requireFields('f', { reset: 'function' }, classless)).not.toThrow(/write new/);
+    expect(() => requireFields('f', { reset: 'function' }, classless)).toThrow(ArgumentError);
   });
 });

@@ -227,6 +227,20 @@ describe('the error', () => {
     ]);
   });
 
+  it('joins what the kinds of a union say, if they do not all name what they expect', () => {
+    const either = z.strictObject({ size: z.union([z.literal('all'), z.number('must be a count')]) });
+    expect(() => parseOptions('create', either, { size: [] })).toThrow(
+      /size: .*"all".*; or must be a count$/,
+    );
+  });
+
+  it('shows the branch of a union with the fewest problems, wherever it stands', () => {
+    const wide = z.strictObject({ a: z.number(), b: z.number(), c: z.number() });
+    const either = z.strictObject({ shape: z.union([wide, z.strictObject({ a: z.number() })]) });
+    const refused = () => parseOptions('create', either, { shape: { a: 'x' } });
+    expect(refused).toThrow(/\n.*shape\.a: [^\n]*$/);
+  });
+
   it("shows a union's own message before a check of one of its kinds", () => {
     const isHead = z.custom((value) => typeof value === 'object', 'expected a head');
     const head = z.union([z.literal('none'), isHead], "expected 'none' or a head");
@@ -275,6 +289,14 @@ describe('a hint', () => {
       );
     expect(hint(keys(15), { zzzzzzzz: 1 })).toContain('expected one of: k0, k1,');
     expect(hint(keys(16), { zzzzzzzz: 1 })).toBe('Unrecognized option "zzzzzzzz"');
+  });
+
+  it('lists no placeholder beside the keys', () => {
+    const sizes = z.union([
+      z.strictObject({ size: z.number().optional() }),
+      z.record(z.string(), z.number()),
+    ]);
+    expect(hint(z.strictObject({ sizes }), { sizes: { width: 'x' } })).toMatch(/expected one of: size$/);
   });
 
   it('prefers a neighbour that lacks an s, or has one too many, to the same name elsewhere', () => {

@@ -144,7 +144,7 @@ function jsonSequence(text: string): readonly WrittenCall[] | undefined {
     calls.push(call);
     at = skipGaps(text, end);
   }
-  return calls.length === 0 ? undefined : calls;
+  return calls;
 }
 
 function skipGaps(text: string, from: number): number {
