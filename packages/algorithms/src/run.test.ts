@@ -65,6 +65,17 @@ it('a run does not save beside what one that went farther has left', async () =>
   expect(await namesIn(into)).toEqual(['checkpoint-00000001', 'checkpoint-00000002', 'latest']);
 });
 
+it('what else fails while it is loaded is thrown as it is', async () => {
+  const into = join(directory, 'unloadable');
+  await train(into);
+  const fault = new Error('the device is gone');
+  const backend = {
+    saveCheckpoint: () => Promise.reject(fault),
+    loadCheckpoint: () => Promise.reject(fault),
+  };
+  await expect(loadRun(into, backend as never, 'sft')).rejects.toBe(fault);
+});
+
 it('names what saving and loading lack', async () => {
   await expect(loadRun(undefined as never, {} as never, 'rlx' as never)).rejects.toThrow(
     /directory: expected text, got nothing[\s\S]*backend: must be a backend with checkpoints[\s\S]*kind: expected one of/,

@@ -16,6 +16,8 @@ describe('sequenceRatio', () => {
     [`${'a'.repeat(150)}${'b'.repeat(60)}`, `${'b'.repeat(60)}${'a'.repeat(150)}`, 0],
     ['xyz'.repeat(70), `${'xyz'.repeat(70)}q`, 0.997624703087886],
     [`${'x'.repeat(10)}y`, `y${'x'.repeat(250)}`, 0.007633587786259542],
+    // Of the frequent x only those before the block q r belong to it.
+    ['xxqrz', `${'x'.repeat(200)}qr`, 0.03864734299516908],
   ])('of %s and %s', (a, b, expected) => {
     expect(sequenceRatio(a, b)).toBeCloseTo(expected, 12);
   });

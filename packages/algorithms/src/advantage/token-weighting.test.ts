@@ -39,5 +39,9 @@ describe('planning', () => {
     expect([...pooledEntropies([1, 3, 9], [0, 0, 1], { share: 0.5 })]).toEqual([1.5, 2.5, 9]);
     expect([...pooledEntropies([1, 3, 9], [0, 0, 1], { share: 7 })]).toEqual([2, 2, 9]);
     expect(() => pooledEntropies([1], [], { share: 1 })).toThrow(/planning must have 1 entries/);
+    expect(() => pooledEntropies([1, Number.NaN], [0, 0], { share: 1 })).toThrow(/entropies\[1\]/);
+    expect(() => planningAmplifiedAdvantages([1], [1], { amplification: Number.POSITIVE_INFINITY })).toThrow(
+      /amplification must be finite/,
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { OptionsError } from '@rlp/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { algorithmSetup } from '../loop/bandit.fixture.ts';
 import { GRPOAlgorithm } from './grpo.ts';
 
@@ -10,10 +10,14 @@ describe('an algorithm', () => {
     const logger = { log: (step: number) => void logged.push(step), close: async () => undefined };
     const setup = { ...algorithmSetup('grpo'), logger };
     const algorithm = new GRPOAlgorithm(setup, { rollout: { sampling: { maxTokens: 1 } } });
+    const console = vi.spyOn(globalThis.console, 'info');
     const { history, state } = await algorithm.train({
       iterations: 3,
       progressBar: { update: ({ done }) => void seen.push(done), stop: () => void seen.push(-1) },
     });
+    // A bar takes the place of lines.
+    expect(console).not.toHaveBeenCalled();
+    console.mockRestore();
     expect(seen).toEqual([1, 2, 3, -1]);
     expect(logged).toEqual([0, 1, 2]);
     for await (const { iteration } of algorithm.run({ iterations: 4, resume: state })) {

@@ -1,9 +1,10 @@
 import type { RewardComputer } from '@rlp/core';
 import { RewardQualityMonitor } from '@rlp/quality-monitor';
 import { rewardFunctions } from '@rlp/rewards';
+import { RolloutManager } from '@rlp/rollout';
 import { describe, expect, it } from 'vitest';
 import type { ResumeOptions } from '../training/resume-options.ts';
-import { banditSetup, forLoop } from './bandit.fixture.ts';
+import { banditSetup, forAlgorithm, forLoop } from './bandit.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlDependencies, RlReport, RlState } from './protocol.ts';
 import { runRlTraining } from './rl.ts';
@@ -120,6 +121,22 @@ describe('an outage', () => {
       expect(await weightsOf(setup)).toEqual(await weightsOf(whole));
     },
   );
+
+  it('of the sampler is named where failed episodes are dropped', async () => {
+    const setup = setUp();
+    setup.world.sampler = 'away';
+    const { environment, sampler, tokenizer } = forAlgorithm(setup);
+    const rollouts = new RolloutManager(
+      { environment, sampler, tokenizer },
+      { groupSize: 8, sampling: { maxTokens: 1 }, onFailure: 'drop-group' },
+    );
+    const { error } = await run({ ...setup, rollouts });
+    expect(error).toMatchObject({
+      reason: 'nothing-collected',
+      message: expect.stringMatching(/no episode of 2 tasks was kept; the last failure: .*connect/),
+      cause: { code: 'ECONNREFUSED' },
+    });
+  });
 
   it('of a reward computer that rejects is one too', async () => {
     const setup = setUp();

@@ -48,6 +48,13 @@ describe('policyLoss', () => {
     expect(run(options, far)).toMatchObject({ losses: [3], slopes: [0], metrics: { 'clip/dual': 1 } });
   });
 
+  it('limits the log ratio of a k3 penalty only', () => {
+    const far = { logprobs: [-4], advantages: [0], referenceLogprobs: [-1] };
+    const options = { klCoefficient: 1, logRatioLimit: 2, correction: 'none' } as const;
+    expect(run({ ...options, klEstimator: 'k3' }, far).losses).toEqual(close([Math.exp(2) - 3]));
+    expect(run({ ...options, klEstimator: 'k2' }, far).losses).toEqual(close([4.5]));
+  });
+
   it('is the policy gradient when the ratio is taken to the current policy', () => {
     const result = run({ correction: 'none' }, { logprobs: [-1, -2], advantages: [0.5, -3] });
     expect(result).toMatchObject({

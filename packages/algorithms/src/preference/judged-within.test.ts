@@ -36,6 +36,20 @@ describe('pairsWithin', () => {
   it('treats single sequences alike', () => {
     const examples = pairs.map(({ chosen }) => ({ sequence: chosen, label: 'desirable' as const }));
     expect(examplesWithin(examples, { tokens: 4 }, context).items).toHaveLength(1);
+    const cut = examplesWithin(examples, { tokens: 5, longer: 'truncate' }, context);
+    expect(cut.items).toEqual([
+      examples[0],
+      {
+        label: 'desirable',
+        sequence: expect.objectContaining({ tokens: pairs[1]!.chosen.tokens.slice(0, 5) }),
+      },
+      {
+        label: 'desirable',
+        sequence: expect.objectContaining({ tokens: pairs[3]!.chosen.tokens.slice(0, 5) }),
+      },
+    ]);
+    expect(cut.items[1]!.sequence.mask).toHaveLength(5);
+    expect(cut.note).toContain('1 of them dropped');
   });
 
   it('is an option of runPreferenceTraining, with a note before the first update', async () => {

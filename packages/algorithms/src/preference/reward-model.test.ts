@@ -54,6 +54,33 @@ describe('runRewardModelTraining', () => {
     expect(calls).toBe(1);
   });
 
+  it('says which pairs are too long, and when none is left', async () => {
+    const notes: string[] = [];
+    const logger = {
+      log: () => undefined,
+      note: (step: number, text: string) => void notes.push(`${step} ${text}`),
+      close: async () => undefined,
+    };
+    const long = judgedPair({ prompt: 'a', chosen: 'dd', rejected: 'e' }, { tokenizer, endToken: 'none' });
+    const limited = { maxLength: { tokens: 2 }, epochs: 1 };
+    const run = (given: typeof pairs, resume?: { iteration: number }) =>
+      runRewardModelTraining(
+        { backend: create(), pairs: given, logger },
+        { ...limited, ...(resume && { resume }) },
+      );
+    await run([...pairs, long]).next();
+    await run([...pairs, long], { iteration: 1 }).next();
+    expect(notes).toEqual([0, 1].map((step) => expect.stringContaining(`${step} 1 of 4 pairs are longer`)));
+    await expect(run([long]).next()).rejects.toThrow(/1 of 1 pairs.*so no pair is left/);
+  });
+
+  it('refuses a reward that is not finite', async () => {
+    const backend = create();
+    backend.values = () => Object.assign(Promise.resolve([Float32Array.of(Number.NaN)]), { settled: true });
+    const reward = rewardModel(backend)(trajectory([0], [1]), { signal: new AbortController().signal });
+    await expect(reward).rejects.toThrow('expected a finite reward, got NaN');
+  });
+
   it('refuses a backend without a value head, no pairs and options that are not known', async () => {
     const backend = new TabularBackend({ vocabularySize: 8, contextTokens: 1 });
     expect(() => rewardModel(backend)).toThrow('values: a value head');

@@ -143,6 +143,13 @@ describe('runPreferenceTraining', () => {
     expect('reward/margin' in lonely!.metrics).toBe(false);
   });
 
+  it('measures the divergence that kto reads, also beside a loss that does not', async () => {
+    const measured = async (loss: PreferenceOptions['loss']) =>
+      'kl/mismatched' in (await train({ loss, epochs: 1 }))[0]!.metrics;
+    expect(await measured(['apo-zero-unpaired', 'kto'])).toBe(true);
+    expect(await measured('apo-zero-unpaired')).toBe(false);
+  });
+
   it.each([
     [{ loss: 'dpo' }, { pairs }, /must be one of sigmoid, sigmoid-norm, hinge.*'sigmoid' is DPO/],
     [{ loss: { kind: 'hinge', labelSmoothing: 0.1 } }, { pairs }, /labelSmoothing/],

@@ -74,6 +74,7 @@ describe('whitened', () => {
   it('gives zeros for one token, for none and for equal ones', () => {
     expect([...whitened([[2, 3]], [[1, 0]], { countEpsilon: 1e-8 })[0]!]).toEqual([0, 0]);
     expect([...whitened([[2, 3]], [[0, 0]])[0]!]).toEqual([0, 0]);
+    expect([...whitened([[2]])[0]!]).toEqual([0]);
     expect([...whitened([[2, 2]])[0]!]).toEqual([0, 0]);
     expect([...whitened([[2, 2]], undefined, { epsilon: 0 })[0]!]).toEqual([0, 0]);
   });

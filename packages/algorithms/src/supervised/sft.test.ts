@@ -93,6 +93,38 @@ describe('runSftTraining', () => {
     expect(await parts.getWeights()).toEqual(await whole.getWeights());
   });
 
+  it('measures its updates, and notes one that was left out', async () => {
+    const backend = create();
+    const step = backend.optimStep.bind(backend);
+    let updates = 0;
+    backend.optimStep = () => {
+      updates += 1;
+      const skipped = updates === 2 ? ('overflow' as const) : undefined;
+      return Object.assign(
+        Promise.resolve(step()).then((made) => ({ ...made, skipped })),
+        { settled: false },
+      );
+    };
+    let ticks = 0;
+    const notes: string[] = [];
+    const logger = {
+      log: () => undefined,
+      note: (step: number, text: string) => void notes.push(`${step} ${text}`),
+      close: async () => undefined,
+    };
+    const reports: SftReport[] = [];
+    const run = runSftTraining(
+      { backend, sequences: alphabet, logger, clock: () => 5 * ++ticks },
+      { sequencesPerBatch: 3, epochs: 1 },
+    );
+    for await (const report of run) reports.push(report);
+    const [first, second] = reports.map(({ metrics }) => metrics);
+    expect(first).toMatchObject({ 'time/learn': 5, 'gradient/norm': expect.any(Number) });
+    expect(second).toMatchObject({ 'time/learn': 5, 'update/overflowed': 1 });
+    expect(second).not.toHaveProperty('gradient/norm');
+    expect(notes).toContainEqual(expect.stringMatching(/^1 .*overflowed float16/));
+  });
+
   it('refuses dependencies that are missing or not known, all in one error', async () => {
     const misspelt = { backnd: create(), sequences: alphabet, clock: 7 } as never;
     const refused = runSftTraining(misspelt).next();
