@@ -68,6 +68,11 @@ export interface LogprobsOptions {
   readonly temperature?: number;
   /** 1 for tokens whose scores are wanted. Others get 0 and cost nothing. Default: all but the first of each sequence. */
   readonly masks?: readonly ArrayLike<number>[];
+  /**
+   * Lays the sequences out as `forwardBackward` does for a loss with so many in a row. Equal weights then give equal scores to the last
+   * bit. Default: the layout that costs least.
+   */
+  readonly sequencesPerRow?: number;
   /** Aborts the call. Default: no signal. */
   readonly signal?: AbortSignal;
 }
@@ -176,14 +181,14 @@ export class OnnxTrainingBackend implements FullBackend {
 
   logprobs(
     sequences: readonly (readonly TokenId[])[],
-    { policy = 'current', temperature = 1, masks, signal }: LogprobsOptions = {},
+    { policy = 'current', temperature = 1, masks, sequencesPerRow, signal }: LogprobsOptions = {},
   ): TrainFuture<readonly TokenScores[]> {
     return this.#submit(async () => {
       signal?.throwIfAborted();
       if (policy !== 'current' && policy !== 'reference') {
         throw new ArgumentError(`logprobs: policy must be 'current' or 'reference', got ${String(policy)}`);
       }
-      const packed = packSequences(sequences, temperature, this.#parts.packing, masks);
+      const packed = packSequences(sequences, this.#parts.packing, { temperature, masks, sequencesPerRow });
       const result = await this.#compute(
         packed,
         'score',

@@ -202,6 +202,9 @@ export interface TrainingBackend {
    * group `reference` also take `policy: 'reference'`.
    *
    * `masks` is 1 for tokens whose scores are wanted, shape `[N][T]`. Others may have 0. Default: all tokens.
+   *
+   * `sequencesPerRow` asks for the layout of {@link TrainingBackend.forwardBackward} with such a loss, so that equal weights give equal
+   * logprobs to the last bit. Backends without layouts ignore it. Default: the layout that costs least.
    */
   logprobs(
     sequences: readonly (readonly TokenId[])[],
@@ -209,6 +212,7 @@ export interface TrainingBackend {
       readonly policy?: 'current' | 'reference';
       readonly temperature?: number;
       readonly masks?: readonly ArrayLike<number>[];
+      readonly sequencesPerRow?: number;
       readonly signal?: AbortSignal;
     },
   ): TrainFuture<readonly TokenScores[]>;

@@ -109,6 +109,33 @@ it.each<[string, PreferenceOptions]>([
   expectNear(joined.reports, apart.reports);
 });
 
+it.each<PreferenceOptions>([
+  { loss: 'ipo' },
+  { loss: 'ipo', lengthDiscount: 0.5 },
+  { loss: 'aot' },
+  { loss: 'kto' },
+])('finds no difference to the reference before the first update, to the last bit: %j', async (options) => {
+  // Completions that begin alike and prompts that begin alike: plain scoring shares more of them than training does.
+  const alike = pairs.flatMap(({ chosen, rejected }) => [
+    {
+      chosen,
+      rejected: {
+        ...rejected,
+        tokens: [...chosen.tokens, ...rejected.tokens].slice(0, rejected.tokens.length),
+      },
+    },
+    { chosen: rejected, rejected: chosen },
+  ]);
+  const run = (backend: FullBackend) =>
+    runPreferenceTraining({ backend, pairs: alike }, { ...options, updates: 1, pairsPerBatch: 20 });
+  for (const tokensPerRow of [64, undefined]) {
+    const { reports } = await train(tokensPerRow, run);
+    expect(reports[0]).toMatchObject({ 'reward/chosen': 0, 'reward/rejected': 0, 'reward/margin': 0 });
+    expect([undefined, 0]).toContain(reports[0]!['reward/accuracy']);
+    expect([undefined, 0]).toContain(reports[0]!['kl/mismatched']);
+  }
+});
+
 it.each([
   ['kto', 3],
   ['apo-zero-unpaired', 0],

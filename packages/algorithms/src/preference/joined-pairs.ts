@@ -101,6 +101,6 @@ function noColumns(length: number): Record<(typeof columnNames)[number], Float64
 }
 
 /** Whether a term reads the log-probability of the prompt. */
-function readsPrompt(term: PairTerm): boolean {
+export function readsPrompt(term: PairTerm): boolean {
   return 'imitated' in term && term.imitated === 'sequence' && term.imitation !== 0;
 }

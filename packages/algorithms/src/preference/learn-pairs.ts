@@ -1,7 +1,7 @@
 import type { ForwardBackwardResult, Metrics, TokenScores, TrainingBackend } from '@rlp/core';
 import { crossEntropy } from '../loss/cross-entropy.ts';
 import { differentiatePairs, type PairColumns } from './differentiate.ts';
-import { comparesOnePair, joinedLoss, joinedPairs } from './joined-pairs.ts';
+import { comparesOnePair, joinedLoss, joinedPairs, readsPrompt } from './joined-pairs.ts';
 import { comparesInOnePass, type LearnBatch, type Learned, mean } from './learning.ts';
 import { type PairTerm, readsReference, type SingleTerm } from './loss-options.ts';
 import type { ResolvedPreferenceOptions } from './options.ts';
@@ -29,10 +29,12 @@ export async function learnPairs(
   const batch = rows.map((row) => pairs[row]!);
   const sides = factoredRows(batch, lengthDiscount);
   const names = [...rows.map((row) => `chosen ${row}`), ...rows.map((row) => `rejected ${row}`)];
-  const reference = terms.some(readsReference)
-    ? await references.of(backend, sides, names)
-    : new Float64Array(sides.length);
   const isJoined = comparesInOnePass(backend, sides) && terms.every(comparesOnePair);
+  const reference = !terms.some(readsReference)
+    ? new Float64Array(sides.length)
+    : isJoined
+      ? Float64Array.from(apart(await references.of(backend, inTurn(sides), inTurn(names), 2)))
+      : await references.of(backend, sides, names);
   const learn = isJoined ? joinedPass : separatePasses;
   const { pass, value, scores } = await learn({ backend, sides, reference, terms });
   const columns = columnsOf(sides, sumsOf(sides, scores), reference);
@@ -69,17 +71,29 @@ async function joinedPass({ backend, sides, reference, terms }: PairPass): Promi
     reference,
   );
   const pass = await backend.forwardBackward(joinedPairs(sides, given, terms), joinedLoss(terms));
-  const count = sides.length / 2;
-  const scores = sides.map((_, index) => {
-    const place = index < count ? 2 * index : 2 * (index - count) + 1;
-    return { logprobs: pass.logprobs[place]!, entropies: pass.entropies![place]! };
-  });
+  const [logprobs, entropies] = [apart(pass.logprobs), apart(pass.entropies!)];
+  const scores = sides.map((_, index) => ({ logprobs: logprobs[index]!, entropies: entropies[index]! }));
   return { pass, value: pass.loss, scores };
+}
+
+/** Those of chosen rows and then of rejected ones, as a chosen and a rejected one in turn. */
+function inTurn<Value>(values: readonly Value[]): Value[] {
+  const count = values.length / 2;
+  return values.map((_, place) => values[(place >> 1) + (place & 1) * count]!);
+}
+
+/** Reverses {@link inTurn}. */
+function apart<Value>(values: ArrayLike<Value>): Value[] {
+  const count = values.length / 2;
+  return Array.from(values, (_, index) => values[index < count ? 2 * index : 2 * (index - count) + 1]!);
 }
 
 /** A pass that scores, and one that learns with the derivative by every sum. */
 async function separatePasses({ backend, sides, reference, terms }: PairPass): Promise<PassedPairs> {
-  const scores = await backend.logprobs(sides.map(({ tokens }) => tokens));
+  const tokens = sides.map((side) => side.tokens);
+  // Those that the reference policy scored, so that rounding of both cancels.
+  const masks = sides.map(({ mask }) => mask);
+  const scores = await backend.logprobs(tokens, terms.some(readsPrompt) ? {} : { masks });
   const { value, gradients } = differentiatePairs(terms, columnsOf(sides, sumsOf(sides, scores), reference));
   const count = sides.length / 2;
   const sequences = sides.map((side, index) =>
@@ -140,23 +154,6 @@ export function columnsOf(
   };
 }
 
-/** Rounding of a log-probability in float32, relative to it: its sum runs in another order under the reference policy. */
-const rounding = 2 ** -21;
-
-/** Share of pairs whose chosen reward is larger. Equal but for rounding is not larger, as before the first update. */
-function accuracyOf(
-  term: RewardingTerm,
-  rewards: ReturnType<typeof impliedRewards>,
-  columns: PairColumns,
-): number {
-  const noise = readsReference(term) ? term.beta * rounding : 0;
-  const won = rewards.chosen.map((reward, row) => {
-    const [chosen, rejected] = [columns.chosen[row]!, columns.rejected[row]!];
-    return reward - rewards.rejected[row]! > noise * (Math.abs(chosen) + Math.abs(rejected)) ? 1 : 0;
-  });
-  return mean(won);
-}
-
 /** Means over the pairs. Rewards are those that the first term implies. */
 function pairMetrics(term: PairTerm, columns: PairColumns): Metrics {
   if (term.kind === 'sft') return logprobsOf(columns);
@@ -165,7 +162,7 @@ function pairMetrics(term: PairTerm, columns: PairColumns): Metrics {
     'reward/chosen': mean(rewards.chosen),
     'reward/rejected': mean(rewards.rejected),
     'reward/margin': mean(rewards.chosen) - mean(rewards.rejected),
-    'reward/accuracy': accuracyOf(term, rewards, columns),
+    'reward/accuracy': mean(rewards.chosen.map((reward, row) => (reward > rewards.rejected[row]! ? 1 : 0))),
     ...logprobsOf(columns),
   };
 }

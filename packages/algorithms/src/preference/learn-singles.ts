@@ -1,4 +1,4 @@
-import { defineLoss, type Loss, type Metrics, type TrainingBackend, type TrainingSequence } from '@rlp/core';
+import { defineLoss, type Loss, type Metrics, type TrainingSequence } from '@rlp/core';
 import { type LearnBatch, type Learned, mean } from './learning.ts';
 import type { SingleTerm } from './loss-options.ts';
 import { scaled } from './pair-losses.ts';
@@ -24,11 +24,9 @@ export async function learnSingles(
   const longest = own.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
   const limit = Math.min(backend.contextLength ?? longest, maxLength?.tokens ?? Number.POSITIVE_INFINITY);
   const mismatched = needsDivergence ? mismatchedRows(own, limit) : [];
-  const names = [...own, ...mismatched].map((_, index) =>
-    index < own.length ? `example ${rows[index]}` : undefined,
-  );
-  const reference = await references.of(backend, [...own, ...mismatched], names);
-  const divergence = await divergenceOf(backend, mismatched, reference.subarray(own.length));
+  const names = rows.map((row) => `example ${row}`);
+  const reference = await references.of(backend, own, names, 1);
+  const divergence = await divergenceOf(mismatched, { backend, references });
   const desirable = Float64Array.from(batch, ({ label }) => (label === 'desirable' ? 1 : 0));
   const sequences = own.map((row, index) =>
     sequenceOf(row, 1 / own.length, {
@@ -106,11 +104,12 @@ function mismatchedRows(rows: readonly FactoredRow[], limit: number): FactoredRo
 
 /** Mean log-ratio of rows to the reference policy, at least 0. 0 without rows. It has no gradient, so rows are only scored. */
 async function divergenceOf(
-  backend: TrainingBackend,
   rows: readonly FactoredRow[],
-  reference: Float64Array,
+  { backend, references }: Pick<LearnBatch, 'backend' | 'references'>,
 ): Promise<number> {
   if (rows.length === 0) return 0;
+  const names = rows.map(() => undefined);
+  const reference = await references.of(backend, rows, names);
   const masks = rows.map(({ mask }) => mask);
   const scores = await backend.logprobs(
     rows.map(({ tokens }) => tokens),

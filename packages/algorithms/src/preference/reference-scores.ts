@@ -14,11 +14,13 @@ export class ReferenceScores {
    * Scored sums of rows.
    *
    * @param names - Name of each row in this run. A row without a name is computed each time.
+   * @param sequencesPerRow - Of the loss that compares them with the policy's. Rounding of both then cancels.
    */
   async of(
     backend: TrainingBackend,
     rows: readonly FactoredRow[],
     names: readonly (string | undefined)[],
+    sequencesPerRow?: number,
   ): Promise<Float64Array> {
     const missing = rows.flatMap((row, index) => {
       const name = names[index];
@@ -28,7 +30,11 @@ export class ReferenceScores {
     if (missing.length === 0) return sums;
     const tokens = missing.map(({ row }) => row.tokens);
     const masks = missing.map(({ row }) => row.mask);
-    const scores = await backend.logprobs(tokens, { policy: 'reference', masks });
+    const scores = await backend.logprobs(tokens, {
+      policy: 'reference',
+      masks,
+      ...(sequencesPerRow !== undefined && { sequencesPerRow }),
+    });
     for (const [place, { row, index, name }] of missing.entries()) {
       const { scored } = rowSums(row, scores[place]!);
       sums[index] = scored;

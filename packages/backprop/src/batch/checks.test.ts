@@ -82,10 +82,11 @@ describe('validateBatch', () => {
 
 describe('validateTokens', () => {
   it('names its caller, and masks that do not fit', () => {
-    validateTokens('logprobs', [[0, 4]], 0.5, limits, [[0, 1]]);
-    const validating = () => validateTokens('logprobs', [[0, 1], [5]], 0, limits, [[0]]);
+    validateTokens('logprobs', [[0, 4]], limits, { temperature: 0.5, masks: [[0, 1]] });
+    const scoring = { temperature: 0, masks: [[0]], sequencesPerRow: 3 };
+    const validating = () => validateTokens('logprobs', [[0, 1], [5]], limits, scoring);
     expect(validating).toThrow(
-      'logprobs: invalid batch\n  - temperature must be positive and finite, got 0\n  - there are 1 masks, expected 2 as sequences\n  - masks[0] has length 1, expected 2 as tokens\n  - sequences[1].tokens[0] is 5, expected an id below 5',
+      'logprobs: invalid batch\n  - temperature must be positive and finite, got 0\n  - there are 2 sequences, expected a multiple of 3, which sequencesPerRow puts in a row\n  - there are 1 masks, expected 2 as sequences\n  - masks[0] has length 1, expected 2 as tokens\n  - sequences[1].tokens[0] is 5, expected an id below 5',
     );
   });
 });

@@ -14,6 +14,15 @@ export interface PackingLimits {
   readonly contextLength: number;
 }
 
+/** How sequences are to be scored. */
+export interface Scoring {
+  readonly temperature: number;
+  /** 1 for tokens whose scores are wanted. Default: all but the first of each sequence. */
+  readonly masks?: readonly ArrayLike<number>[] | undefined;
+  /** Packs as for training by a loss with so many in a row. Default: sequences share whatever they can. */
+  readonly sequencesPerRow?: number | undefined;
+}
+
 const mostReported = 10;
 
 /**
@@ -24,12 +33,7 @@ export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingL
   requireBatch(batch, loss);
   const problems: string[] = [];
   if (batch.sequences.length === 0) problems.push('the batch is empty, expected at least one sequence');
-  const { sequencesPerRow = 1 } = loss;
-  if (batch.sequences.length % sequencesPerRow !== 0) {
-    problems.push(
-      `there are ${batch.sequences.length} sequences, expected a multiple of ${sequencesPerRow}, which the loss "${loss.key}" reads in a row`,
-    );
-  }
+  checkRows(batch.sequences.length, loss.sequencesPerRow, `the loss "${loss.key}" reads`, problems);
   const temperatures = new Set(batch.sequences.map(({ temperature }) => temperature ?? 1));
   if (temperatures.size > 1) {
     problems.push(`all sequences must have one temperature, got ${[...temperatures].join(', ')}`);
@@ -77,17 +81,16 @@ export function requireSeparateRows({ key, sequencesPerRow = 1 }: Loss): void {
  * Checks plain sequences against the model's limits. Throws one ArgumentError with every problem.
  *
  * @param owner - Start of the error message.
- * @param masks - One for each sequence, if given.
  */
 export function validateTokens(
   owner: string,
   sequences: readonly (readonly TokenId[])[],
-  temperature: number,
   limits: PackingLimits,
-  masks?: readonly ArrayLike<number>[],
+  { temperature, masks, sequencesPerRow }: Scoring,
 ): void {
   const problems: string[] = [];
   checkTemperature(temperature, problems);
+  checkRows(sequences.length, sequencesPerRow, 'sequencesPerRow puts', problems);
   if (masks && masks.length !== sequences.length) {
     problems.push(`there are ${masks.length} masks, expected ${sequences.length} as sequences`);
   }
@@ -106,6 +109,13 @@ function report(owner: string, problems: readonly string[]): void {
   const lines = problems.slice(0, mostReported);
   if (problems.length > mostReported) lines.push(`and ${problems.length - mostReported} more`);
   throw new ArgumentError(`${owner}: invalid batch\n${lines.map((line) => `  - ${line}`).join('\n')}`);
+}
+
+function checkRows(sequences: number, perRow: number | undefined, reading: string, problems: string[]): void {
+  if (perRow === undefined || (Number.isInteger(sequences / perRow) && perRow >= 1)) return;
+  problems.push(
+    `there are ${sequences} sequences, expected a multiple of ${perRow}, which ${reading} in a row`,
+  );
 }
 
 function checkTemperature(temperature: number, problems: string[]): void {

@@ -49,7 +49,9 @@ describe('blockSlots', () => {
   it('cuts each row into blocks of columns, in order, and finds each token again', () => {
     const tokens = (length: number) => Array.from({ length }, (_, t) => (t * t + length) % 10);
     const long = { ...limits, contextLength: 1000, tokensPerMicroBatch: 4000 };
-    const { microBatches } = packSequences([tokens(620), tokens(601), tokens(587), tokens(90)], 1, long);
+    const { microBatches } = packSequences([tokens(620), tokens(601), tokens(587), tokens(90)], long, {
+      temperature: 1,
+    });
     const cut = microBatches.filter(({ blocks }) => blocks > 1);
     expect(cut.length).toBeGreaterThan(0);
     for (const batch of cut) {
@@ -162,7 +164,7 @@ describe('packBatch', () => {
   });
 
   it('leaves out sequences of one token and sequences that train nothing', () => {
-    const packed = packSequences([[3]], 1, limits);
+    const packed = packSequences([[3]], limits, { temperature: 1 });
     expect(packed.microBatches).toEqual([]);
     expect(unpack(packed, [])).toEqual([Float32Array.of(0)]);
     const untrained = { ...sequence, mask: [0, 0, 0] };
@@ -203,7 +205,7 @@ describe('packBatch', () => {
 
   it('rejects an empty batch and sequences beyond the context', () => {
     expect(() => packBatch({ sequences: [] }, loss, limits)).toThrow('the batch is empty');
-    expect(() => packSequences([Array(65).fill(1)], 1, limits)).toThrow(
+    expect(() => packSequences([Array(65).fill(1)], limits, { temperature: 1 })).toThrow(
       "sequences[0] has 65 tokens, the model's context holds 64",
     );
   });
@@ -213,7 +215,7 @@ describe('unpack', () => {
   it('restores the order of scores, shared ones included', () => {
     fc.assert(
       fc.property(batches, fc.integer({ min: 1, max: 300 }), (rows, tokensPerMicroBatch) => {
-        const packed = packSequences(rows, 1, { ...limits, tokensPerMicroBatch });
+        const packed = packSequences(rows, { ...limits, tokensPerMicroBatch }, { temperature: 1 });
         const targets = packed.microBatches.map((micro) => Float32Array.from(micro.targets));
         expect(unpack(packed, targets)).toEqual(
           rows.map((tokens) => Float32Array.from([0, ...tokens.slice(1)])),
@@ -231,8 +233,12 @@ describe('unpack', () => {
   });
 
   it('refuses masks that do not fit', () => {
-    expect(() => packSequences([[1, 2]], 1, limits, [[0]])).toThrow('masks[0] has length 1, expected 2');
-    expect(() => packSequences([[1, 2]], 1, limits, [])).toThrow('there are 0 masks, expected 1');
+    expect(() => packSequences([[1, 2]], limits, { temperature: 1, masks: [[0]] })).toThrow(
+      'masks[0] has length 1, expected 2',
+    );
+    expect(() => packSequences([[1, 2]], limits, { temperature: 1, masks: [] })).toThrow(
+      'there are 0 masks, expected 1',
+    );
   });
 });
 
@@ -244,7 +250,7 @@ it('micro-batches are smaller where the scores of attention would leave the cach
   ]);
   const options = { ...limits, contextLength: 129, tokensPerMicroBatch: 4096, microBatch: 64, pair: 0.007 };
   const cut = (scores: number) =>
-    packSequences(rows, 1, { ...options, scores }).microBatches.map((batch) => batch.rows);
+    packSequences(rows, { ...options, scores }, { temperature: 1 }).microBatches.map((batch) => batch.rows);
   expect(cut(0)).toEqual([32]);
   expect(cut(8)).toEqual([8, 8, 8, 8]);
 });
@@ -266,7 +272,7 @@ describe('the layout of sequences with log-normal lengths', () => {
     (count, median) => {
       const rows = lengths(count, median).map((length) => Array.from({ length }, () => random.integer(10)));
       const options = { ...limits, contextLength: 2048, tokensPerMicroBatch: 4096, pair: 0.0015 };
-      const { microBatches } = packSequences(rows, 1, options);
+      const { microBatches } = packSequences(rows, options, { temperature: 1 });
       const sum = (numbers: readonly number[]) => numbers.reduce((total, x) => total + x, 0);
       const needed = sum(rows.map(({ length }) => length - 1));
       expect(sum(microBatches.map(({ tokens }) => tokens.length))).toBeLessThanOrEqual(needed);

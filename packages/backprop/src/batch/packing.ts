@@ -1,7 +1,7 @@
 import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
 import { type Fill, fillRectangle, type LossGrid, type MicroBatch, type Scored } from './fill.ts';
 import type { LayoutCosts } from './layout-costs.ts';
-import { type PackingLimits, validateBatch, validateTokens } from './packing-validation.ts';
+import { type PackingLimits, type Scoring, validateBatch, validateTokens } from './packing-validation.ts';
 import { cutRectangles } from './rectangles.ts';
 import { growTrees, type Path } from './shared-prefixes.ts';
 
@@ -38,30 +38,25 @@ export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOpti
   validateBatch(batch, loss, options);
   const { sequences } = batch;
   const paths = sequences.map(({ tokens, mask }) => pathOf(tokens, mask));
-  const claims = options.trainedPrefixes === 'apart' ? 'nothing' : 'exclusive';
-  const { sequencesPerRow = 1 } = loss;
-  const packed = pack(paths, { claims, sequencesPerRow }, options, (scored) =>
+  const packed = pack(paths, trainedLayout(loss, options), options, (scored) =>
     lossGrid(scored, sequences, loss),
   );
   const lengths = sequences.map(({ tokens }) => tokens.length);
   return { ...packed, lengths, temperature: sequences[0]!.temperature ?? 1 };
 }
 
-/**
- * Packs plain sequences for scoring. Throws as {@link packBatch} does.
- *
- * @param masks - 1 for tokens whose scores are wanted. Default: all but the first of each sequence.
- */
+/** Packs plain sequences for scoring. Throws as {@link packBatch} does. */
 export function packSequences(
   sequences: readonly (readonly TokenId[])[],
-  temperature: number,
   options: PackingOptions,
-  masks?: readonly ArrayLike<number>[],
+  { temperature, masks, sequencesPerRow }: Scoring,
 ): PackedBatch {
-  validateTokens('logprobs', sequences, temperature, options, masks);
+  validateTokens('logprobs', sequences, options, { temperature, masks, sequencesPerRow });
   const paths = sequences.map((tokens, index) => pathOf(tokens, masks?.[index]));
   const lengths = sequences.map((tokens) => tokens.length);
-  return { ...pack(paths, { claims: 'equal' }, options), lengths, temperature };
+  const layout: Layout =
+    sequencesPerRow === undefined ? { claims: 'equal' } : trainedLayout({ sequencesPerRow }, options);
+  return { ...pack(paths, layout, options), lengths, temperature };
 }
 
 /**
@@ -70,7 +65,7 @@ export function packSequences(
  * {@link unpack} then gives one number per state: before each token, and after the last.
  */
 export function packStates(sequences: readonly (readonly TokenId[])[], options: PackingOptions): PackedBatch {
-  validateTokens('values', sequences, 1, options);
+  validateTokens('values', sequences, options, { temperature: 1 });
   const paths = sequences.map((tokens) => ({ tokens, claims: new Int32Array(tokens.length).fill(1) }));
   const lengths = sequences.map((tokens) => tokens.length + 1);
   return { ...pack(paths, { claims: 'equal' }, options), lengths, temperature: 1 };
@@ -105,18 +100,27 @@ function pathOf(tokens: readonly TokenId[], mask?: ArrayLike<number>): Path {
   return { tokens, claims: claims.subarray(0, length) };
 }
 
+/** What sequences of a batch share. */
+interface Layout {
+  readonly claims: 'exclusive' | 'equal' | 'nothing';
+  /** Sequences that share a row of the loss, and so a micro-batch. */
+  readonly sequencesPerRow?: number;
+}
+
+function trainedLayout(
+  { sequencesPerRow = 1 }: Pick<Loss, 'sequencesPerRow'>,
+  { trainedPrefixes }: PackingOptions,
+): Layout {
+  return { claims: trainedPrefixes === 'apart' ? 'nothing' : 'exclusive', sequencesPerRow };
+}
+
 function pack(
   paths: readonly Path[],
-  joined: {
-    readonly claims: 'exclusive' | 'equal' | 'nothing';
-    /** Sequences that share a row of the loss, and so a micro-batch. */
-    readonly sequencesPerRow?: number;
-  },
+  { claims, sequencesPerRow = 1 }: Layout,
   options: PackingOptions,
   grid?: (scored: readonly Scored[]) => LossGrid,
 ): Pick<PackedBatch, 'microBatches' | 'scored'> {
   const { tokensPerMicroBatch } = options;
-  const { claims, sequencesPerRow = 1 } = joined;
   const grown = (members?: readonly number[]) =>
     growTrees(paths, claims, tokensPerMicroBatch, options, members);
   const units =

@@ -68,7 +68,7 @@ export function padSequences(
   temperature: number,
   options: PaddingOptions,
 ): PaddedBatch {
-  validateTokens('logprobs', sequences, temperature, options);
+  validateTokens('logprobs', sequences, options, { temperature });
   const lengths = sequences.map((tokens) => tokens.length);
   const plain = sequences.map((tokens) => ({ tokens, mask: [], weights: [], columns: {} }));
   return {

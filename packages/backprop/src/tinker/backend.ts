@@ -207,7 +207,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       if (policy === 'reference') {
         throw new ArgumentError('logprobs: a Tinker backend has no reference policy; train without KL terms');
       }
-      validateTokens('logprobs', sequences, temperature, this.#options);
+      validateTokens('logprobs', sequences, this.#options, { temperature });
       requireTemperature('logprobs', temperature);
       const rows = await this.#model.score(sequences, this.#options, signal);
       return async () => rows.map((logprobs) => ({ logprobs, entropies: unknownEntropies(logprobs.length) }));
