@@ -9,6 +9,7 @@ Trainers see the token ids of the job: only the step that tokenizes the data is 
 import itertools
 import json
 import logging
+import math
 import os
 import sys
 import time
@@ -118,6 +119,11 @@ def padded(rows):
     }
 
 
+def finite(value):
+    """The number, or null, because JSON has neither NaN nor infinity."""
+    return float(value) if math.isfinite(value) else None
+
+
 class Losses(TrainerCallback):
     def __init__(self):
         self.updates = []
@@ -132,7 +138,7 @@ class Losses(TrainerCallback):
     def on_log(self, args, state, control, logs=None, **kwargs):
         if logs and "grad_norm" in logs:
             kept = {key: value for key, value in logs.items() if key.split("/")[0] in ("rewards", "kl", "margin", "accuracy", "mean_reward")}
-            self.updates.append({"loss": float(logs["loss"]), "norm": float(logs["grad_norm"]), "logs": kept})
+            self.updates.append({"loss": finite(logs["loss"]), "norm": finite(logs["grad_norm"]), "logs": {key: finite(value) for key, value in kept.items()}})
 
 
 def build(case, settings, losses):
@@ -210,7 +216,7 @@ def run(case):
     weights = {name: tensor.detach().to(single).contiguous().clone() for name, tensor in trainer.model.named_parameters()}
     save_file(weights, os.path.join(folder, side, case["name"] + ".safetensors"))
     with open(os.path.join(folder, side, case["name"] + ".json"), "w") as file:
-        json.dump({"updates": losses.updates, "seconds": losses.seconds}, file)
+        json.dump({"updates": losses.updates, "seconds": losses.seconds}, file, allow_nan=False)
 
 
 os.makedirs(os.path.join(folder, side), exist_ok=True)
