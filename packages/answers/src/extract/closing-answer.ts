@@ -25,10 +25,10 @@ const chosen = [
 export function closingAnswer(text: string): Candidate | undefined {
   const end = text.trimEnd();
   const last = end.slice(-2000);
-  const tag = tagged.exec(last)?.[2];
-  if (tag !== undefined) return { answer: tag, at: 0, end: 0 };
-  if (refusal.test(last) || unfinished.test(last)) return;
   const base = end.length - last.length;
+  const tag = tagged.exec(last);
+  if (tag !== null) return candidateIn(text, tag[2]!, tag[2], base + tag.index);
+  if (refusal.test(last) || unfinished.test(last)) return;
   const statements = statementsOf(last.replace(/\s\([A-Z][^()]*[.!]\)$/, '')).map(({ text: one, at }) => ({
     ...{ text: one, at: base + at },
   }));

@@ -1,6 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { withoutHidden } from '../shown-text.ts';
+import { gaveUp, stanceAt, takesBack } from './stances.ts';
 
 /** Schema of a tag's name: names go into text as they are, so only plain words are taken. */
 export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_" and "-", without brackets');
@@ -9,7 +10,8 @@ export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_
  * Reads what stands between `<tag>` and `</tag>`. Comments are not read, nor tags in elements that a page does not show.
  *
  * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`, and what follows a
- *   further tag that does not close. If they differ, or one stands in another, the text has no answer, because a list of guesses is none.
+ *   further tag that does not close. If they differ, or one stands in another, the text has no answer, because a list of guesses is none. So it
+ *   has if the sentences around the pair deny it, ask for it or take it back.
  * @returns A function from text to the trimmed content of a complete pair (its innermost opening), or `undefined` if there is none.
  * @throws OptionsError for a name that is not a plain word.
  */
@@ -27,8 +29,20 @@ export function extractTag(
     const alike = read.replace(new RegExp(`<(/?)${tag}(?:\\s[^<>]*)?>`, 'gi'), `<$1${tag}>`);
     const open = unclosed(alike, tag);
     const all = [...contentsIn(alike, tag, several), ...(open === '' ? [] : [open])];
-    return new Set(all).size === 1 ? found.at(-1) : undefined;
+    return new Set(all).size === 1 && isMeant(read, tag) ? found.at(-1) : undefined;
   };
+}
+
+/** Whether the sentence around a pair does not deny its content, ask for it or leave it to somebody else, and nothing behind takes it back. */
+function isMeant(text: string, tag: string): boolean {
+  const [opening, closing] = [`<${tag}>`, `</${tag}>`];
+  const behind = text.slice(text.lastIndexOf(closing) + closing.length);
+  if (takesBack(behind) || gaveUp.test(behind.slice(-200))) return false;
+  for (let end = text.indexOf(closing); end >= 0; end = text.indexOf(closing, end + 1)) {
+    const at = text.lastIndexOf(opening, end) + opening.length;
+    if (at >= opening.length && /^(?:asserts|hedges|bounds)$/.test(stanceAt(text, { at, end }))) return true;
+  }
+  return false;
 }
 
 /** What follows an opening tag directly behind the last pair, or at the start of a line behind it. Elsewhere a sentence names the tag. */

@@ -81,6 +81,13 @@ function phraseIn(text: string, reading: 'sentence' | 'line'): Candidate | undef
   return answer === '' ? undefined : { answer, at, end: at + said.length };
 }
 
+/** The last answer in tags that ends behind a place. */
+function taggedAfter(text: string, place: number): Candidate | undefined {
+  const found = [...text.matchAll(/<(answer|final_answer|final|result)>([^<>]{1,300})<\/\1>/gi)].at(-1);
+  const end = found === undefined ? 0 : found.index + found[0].length;
+  return found && end > place ? candidateIn(text, found[2]!, found[2], found.index) : undefined;
+}
+
 /** What ends the first sentence of a line, one form a line: a mark, the end of a sentence in Asia, a reason, what it is not, a remark. */
 const sentenceEnd = new RegExp(
   [
@@ -163,7 +170,8 @@ const readers = {
   phrase(text: string) {
     const json = jsonAnswer(text);
     if (json !== undefined) return json;
-    const found = phraseIn(text, 'sentence');
+    const phrased = phraseIn(text, 'sentence');
+    const found = taggedAfter(text, phrased?.at ?? 0) ?? phrased;
     if (found === undefined) return;
     if (found.answer.length > 1000) return found;
     const said = conclusion(found.answer).trim();
@@ -230,8 +238,10 @@ function answerIn(text: string, from: readonly (keyof typeof readers)[]): string
     const answer = found?.answer.trim() ?? '';
     if (found === null || answer === '') return null;
     const stance = stanceAt(text, found);
-    // A box holds what the question asks for, also behind "at least".
-    if (stance === 'asserts' || (place === 'boxed' && stance === 'bounds')) {
+    // A box or a tag holds what the question asks for, also behind "at least" or "my best guess".
+    const isTagged = /<\w+>\s*$/.test(text.slice(Math.max(0, found.at - 30), found.at));
+    const isAnswer = (place === 'boxed' && stance === 'bounds') || (isTagged && /hedges|bounds/.test(stance));
+    if (stance === 'asserts' || isAnswer) {
       if (place === 'boxed') return otherwiseNamed(text, { ...found, answer });
       return place === 'phrase' ? revised(text, { ...found, answer }) : answer;
     }

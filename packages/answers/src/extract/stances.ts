@@ -25,7 +25,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
   denies: String.raw`
     (?:\w*n't|not|never|cannot|neither|hardly|unlikely)(?! only| just| exist) … •
     (?:\w*n't|not|never) (?:\w+ )?(?:think|believe|say|claim|sure|certain|true|clear|case|agree) ~ •
-    (?<!no )(?:doubt|deny|denies|impossible|no way|false that|untrue|(?:lie|myth|hoax) that) ~ •
+    (?<!no |without (?:a )?)(?:doubt|deny|denies|impossible|no way|false that|untrue|(?:lie|myth|hoax) that) ~ •
     (?:withdraw|reject|retract|exclude|eliminate|rule out) … •
     (?:\w*n't|not|never) equal(?: to)? •|(?:different|differs|other|distinct) (?:from|than) •
     (?:no one|nobody) (?:should|would|could|says?|said|thinks?|believes?) ~ •
@@ -58,7 +58,7 @@ const forms: Readonly<Record<Exclude<Stance, 'asserts'>, string>> = {
     (?<!\b(?:I|we|I would|I'd|can|should|instinctively) )(?:says?|said|(?:wrote|writes|stated|insists?)(?= that)|thinks?|thought|claims?|guess|(?:may|might|could) get)(?: that)?(?: (?:it|the \w+(?: \w+)?))?(?:'s| is| was|:)? •
     • is what
     •[^.]*, \w+ of (?:which|whom)\b
-    (?:according to|laut|según|selon|segundo|secondo|согласно|根据) ~ •
+    (?:according to(?! (?:the|this) (?:text|passage|table|article|story)\b)|laut|según|selon|segundo|secondo|согласно|根据) ~ •
     answer (?:has|contains) •
     \w+(?<!let)'s (?:answer|guess) ~ •
     (?:people|others|someone|students|many|some) (?:(?:would|might|may|could) )?(?:pick|choose|answer|go with) •
@@ -96,14 +96,16 @@ export const sentenceEnds = /(?<=[.!?])\s+|(?<=[。！？।])|\n(?!\s{0,40}(?:\
 const open =
   /(?<!\p{L})(?:maybe|perhaps|(?:my|a|best) guess|possibly|probably|presumably|allegedly|(?:it|that|this) depends|peut-être|vielleicht|womöglich|quizás?|tal vez|talvez|forse|возможно|может быть|podría|podrían|könnte|könnten|pourrait|poderia|potrebbe)(?!\p{L})|也许|可能|或许|かもしれ|아마/iu;
 
-/** What a text does with what stands between two places in it. */
+/** What a text does with what stands between two places in it. A capital behind a tag begins a sentence. */
 export function stanceAt(text: string, { at, end }: Pick<Candidate, 'at' | 'end'>): Stance {
   const [before = ''] = text
     .slice(Math.max(0, at - 300), at)
+    .replace(/(?:<\w+>\s*)+$|^[\s\S]*<\/(?:think|reason|thought|analysis|explanation|answer)\w*>/g, '')
     .split(sentenceEnds)
     .slice(-1);
   const [rest = '', next = ''] = text
     .slice(end, end + 200)
+    .replace(/^(?:\s*<\/\w+>)+(\s+(?=\p{Lu}))?/u, (_, gap?: string) => (gap === undefined ? '' : '. '))
     .trimEnd()
     .split(sentenceEnds)
     .filter((part, index) => index === 0 || part.trim() !== '');
@@ -147,7 +149,7 @@ export function conclusion(sentence: string): string {
 
 /** A writer who gives no answer, and one who ends with that. */
 export const refusal =
-  /\bI(?: am|['’]m)? (?:\w+ly |just |still )?(?:can(?:no|['’])t|unable to|do(?: not|n['’]t)) (?:decide|determine|solve|answer|find|know|say|tell)\b/i;
+  /\bI(?: am|['’]m)? (?:\w+ly |just |still )?(?:can(?:no|['’])t|unable to|refuse to|do(?: not|n['’]t)) (?:decide|determine|solve|answer|find|know|say|tell)\b/i;
 export const gaveUp = new RegExp(
   String.raw`(?:${refusal.source}(?: (?:this|that|it|the \w+))?|\b(?:${[
     `(?:problem|question|exercise|puzzle|task|story|text) (?:does(?: not|n['’]t) (?:say|state|tell|specify|give|mention)|(?:says|states|gives|mentions) no)`,
@@ -165,6 +167,9 @@ const withdrawals = String.raw`
   (?:the (?:above|previous)(?: \w+)?|my (?:previous|earlier|first) \w+) (?:is|was) (?:wrong|incorrect)|(?:this|that|it) can(?:no|['’])t be (?:right|correct)
   (?:actually|wait|no|hmm),? (?:that|this|it)(?: is|['’]s| was| isn['’]t) (?:wrong|incorrect|false|not right|right|not correct)`;
 const retraction = new RegExp(String.raw`\b(?:${withdrawals.trim().replace(/\n\s*/g, '|')})\b`, 'gi');
+
+/** Whether a text takes back what stands before it. */
+export const takesBack = (text: string) => text.search(retraction) >= 0;
 
 /** What follows the last words that take an answer back. */
 export function withoutRetracted(text: string): string {
