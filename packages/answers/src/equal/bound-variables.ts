@@ -150,8 +150,23 @@ export function underParametersOf(given: Expression, expected: Expression): read
   return orders.map((names) => own.reduce((rest, name, at) => renamed(rest, name, names[at]!), given));
 }
 
+/** `y'` for `\frac{dy}{dx}` in both answers if one of them writes it so. */
+export function primedAlike(...sides: readonly [Expression, Expression]): readonly [Expression, Expression] {
+  const names = sides.map((side) => [...namesIn(side)]);
+  const [own, right] = names.map((of) => of.some((name) => /^[a-zA-Z]'+$/.test(name)));
+  if (own === right) return sides;
+  const derivative = /^d (?:\^ (?:\{ )?(\d) (?:\} )?)?([a-zA-Z]) d [a-z]/;
+  return sides.map((side, at) =>
+    names[at]!.reduce((rest, name) => {
+      const [, order = 1, of] = derivative.exec(name) ?? [];
+      return of === undefined ? rest : renamed(rest, name, of + "'".repeat(Number(order)));
+    }, side),
+  ) as [Expression, Expression];
+}
+
 /** The letters of what several values are, other than names of these. None if all values are letters. */
-function parametersOf(expression: Expression): readonly string[] {
+function parametersOf(labelled: Expression): readonly string[] {
+  const expression = unlabelled(labelled);
   if (expression.type !== 'collection' || !/^(?:\(\)|list|all|matrix 1(?:,1)+)$/.test(expression.kind))
     return [];
   const values = expression.parts.map(unlabelled);

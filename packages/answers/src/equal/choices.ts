@@ -14,7 +14,8 @@ export function choiceOf(tokens: readonly Token[]): string | undefined {
       .map(({ text }) => text)
       .join(' '),
   );
-  const text = found?.groups?.text ?? '';
+  // A choice that is denied is not another one.
+  const text = found?.groups?.text?.replace(/\b(?:not|than) (?:[([] )?[A-J]\b(?: [).:\]])?/gi, '') ?? '';
   // a : b is a ratio.
   if (found === null || (/^\W*\w :/.test(found[0]) && /^ \w$/.test(text))) return;
   if (/(?:^| )(?:[A-J] [).:]|or |and )/i.test(text)) return;

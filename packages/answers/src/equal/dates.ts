@@ -26,12 +26,21 @@ function dateOf(text: string): string | undefined {
 const clock =
   /^(?<hour>[01]?\d|2[0-3])(?::(?<minute>[0-5]\d))?(?<second>:[0-5]\d)?\s*(?:(?<half>[ap])\.?\s?m\.?)?$/i;
 
+/** What a clock says. */
+interface Time {
+  readonly hour: number;
+  readonly rest: string;
+  /** `open`: of 12 hours, without the half of the day. */
+  readonly half: 'said' | 'open' | 'none';
+}
+
 /** `2:30 p.m.` and `14:30` in one form. Without minutes it needs the half of the day: `2 pm`. */
-function timeOf(text: string): string | undefined {
+function timeOf(text: string): Time | undefined {
   const { hour, minute, second = '', half } = clock.exec(text)?.groups ?? {};
   if (hour === undefined || (minute ?? half) === undefined) return;
   const after = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
-  return `${after}:${minute ?? '00'}${second}`;
+  const open = /^(?:[1-9]|1[0-2])$/.test(hour) ? 'open' : 'none';
+  return { hour: after, rest: `${minute ?? '00'}${second}`, half: half === undefined ? open : 'said' };
 }
 
 const spoken =
@@ -48,7 +57,7 @@ function onClock(text: string): string {
   return `${hours}:${String(way === 'to' ? 60 - past : past).padStart(2, '0')}`;
 }
 
-/** Whether two dates or two times of day are the same; `undefined` for anything else. */
+/** Whether two dates or two times of day are the same; `undefined` for anything else. The half of the day may be missing on one side, as a unit may. */
 export function agreeAsDates(...answers: readonly [string, string]): boolean | undefined {
   const [given, expected] = answers.map((answer) => {
     const text = answer
@@ -62,6 +71,10 @@ export function agreeAsDates(...answers: readonly [string, string]): boolean | u
     return { date: dateOf(text), time: timeOf(onClock(text)) };
   });
   if (given!.date !== undefined && expected!.date !== undefined) return given!.date === expected!.date;
-  if (given!.time !== undefined && expected!.time !== undefined) return given!.time === expected!.time;
-  return;
+  const [own, right] = [given!.time, expected!.time];
+  if (own === undefined || right === undefined) return;
+  const isOpen = [own, right].some(({ half }) => half === 'open') && own.half !== right.half;
+  if (isOpen && [own, right].some(({ half }) => half === 'none')) return false;
+  const hours = isOpen ? 12 : 24;
+  return own.hour % hours === right.hour % hours && own.rest === right.rest;
 }

@@ -1,6 +1,6 @@
 import { callback, requireArguments } from '@rlp/core';
 import * as z from 'zod';
-import { areSameFamily, declaredAlike, underParametersOf } from './bound-variables.ts';
+import { areSameFamily, declaredAlike, primedAlike, underParametersOf } from './bound-variables.ts';
 import { canonical } from './canonical.ts';
 import { agreeAsFormulas } from './chemistry.ts';
 import { choiceOf, chosenValue } from './choices.ts';
@@ -183,7 +183,7 @@ function agreeAs(reading: TokenOptions, given: string, expected: string, compari
 
 function agreeExpressions(given: Expression, expected: Expression, comparison: Comparison): boolean {
   if (!haveOneVariable(given, expected)) return false;
-  const [a, b] = declaredAlike(given, expected);
+  const [a, b] = declaredAlike(...primedAlike(given, expected));
   return (
     roundsTo(a, b) ||
     underParametersOf(canonical(a), canonical(b)).some((own) =>

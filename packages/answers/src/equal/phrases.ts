@@ -1,4 +1,5 @@
 import { valueInWords, withUnitInWords } from './number-words.ts';
+import { isUnit } from './units.ts';
 
 /** A word, or one in the style of text. */
 const word = String.raw`(?:\\(?:text|mathrm|operatorname)\s*\{\s*([a-zA-Z]+)\s*\}|([a-zA-Z]{2,}))`;
@@ -20,7 +21,8 @@ const phrases = String.raw`
   // USD 300, Rs. 500, US$20
   (?i)^\s*(USD|EUR|GBP|CHF|JPY|INR|Rs)\.?\s*([\d.,]+)\s*$ → $2 \text{ $1}
   (?i)\bUS(?=\s*\\?\$|\s+dollars\b) →
-  ^\s*\\approx(?![a-z]) →
+  // A number may be rounded, a fraction, a root and \pi are not.
+  ^\s*\\approx(?![a-z])(?!.*(?:\\[dtc]?frac|\\sqrt|\\pi|\d\s*\/\s*\d)) →
   ^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$ → \text{does not exist}
   (?i)^(?:\\text\s*\{)?\s*(?:it\s+)?(?:cannot\s+be\s+determined|(?:not\s+enough|insufficient)\s+information)\s*\}?\s*$ → \text{not determined}
   // (mod 12), (\text{mod } 12)
@@ -37,7 +39,8 @@ const phrases = String.raw`
   (?i)^\s*(\\text\s*\{)?\s*(?:the|an?)\s+(?=[a-z]{4}) → $1
   (\d*\.\d*)\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)? → $1\overline{$2$3$4}
   ^\s*(\d+)\s+(?:out\s+of|in)\s+(\d+)\s*$ → \frac{$1}{$2}
-  (?i)^\s*(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly|around|exactly)\s*\}?\s*(?=[-\d\\$]) →
+  (?i)^\s*(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly|around)\s*\}?\s*(?=[-\d\\$])(?!.*(?:\\[dtc]?frac|\\sqrt|\\pi|\d\s*\/\s*\d)) →
+  (?i)^\s*(?:\\text\s*\{\s*)?exactly\s*\}?\s*(?=[-\d\\$]) →
   (\\(?:vec|mathbf|boldsymbol|hat)\s*(?:\{[^{}]*\}|[a-z])\s*)\\times(?![a-zA-Z]) → $1\cross\,
   (?<=[a-z\s])!= → \ne\,
   ^\s*(?:from\s+)?(\d+)\s*(?:\\text\s*\{\s*)?\bto\b\s*\}?\s*(\d+)\s*$ → $1:$2
@@ -53,7 +56,7 @@ const phrases = String.raw`
   // odd n, all odd n, n odd
   ^(?:\\text\s*\{\s*)?(?:all\s+)?(odd|even|prime)\s*\}?\s*\$?([a-z])\$?$ → $2 \text{ is $1}
   ^([a-z])\s*(?:\\text\s*\{\s*)?\s(odd|even|prime)\s*\}?$ → $1 \text{ is $2}
-  (?<=[a-z])\s+(?:wins|has\s+a\s+winning\s+strategy)(?=\s*\}?\s*$) →
+  (?<=[a-z])\s+(?:wins|won|has\s+a\s+winning\s+strategy)(?:\s+the\s+[a-z]+)?(?=\s*\}?\s*$) →
   ^\s*(\\text\s*\{)?\s*(?:on|in|at)\s+(?=[A-Z][a-z]) → $1
   (\d[^a-zA-Z\d]{0,8}(?:\\(?:text|mathrm)\s*\{\s*)?)([kM]?)\\Omega → $1\text{ $2ohm}
   // for any integer n, where c is a constant, for k \in \mathbb{Z}, for all n
@@ -62,7 +65,9 @@ const phrases = String.raw`
   (?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\b(?:for|where)(?:\s+(?:any|all|some|every|each))?[\s{}$]+(?=[a-z][\s{}$]*(?:\\in(?![a-z])|∈)) → ,\;
   (?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\bfor\s+(?:any|all|every|each)[\s{}$]+[a-z][\s{}$]*$ →
   // J/(mol·K)
-  (?<=[a-zA-Z])\/\(([a-zA-Z]{1,4})\s?\*\s?([a-zA-Z]{1,4})\) → /$1/$2
+  (?<=[a-zA-Z])\/\(([a-zA-Z]{1,4}(?:\^\d)?)(?:\s?\*\s?|\s)([a-zA-Z]{1,4})\) → /$1/$2
+  // (1, 0)^T
+  [([]([^()[\]]*,[^()[\]]*)[)\]]\s*\^\s*\{?\s*(?:\\(?:top|intercal)(?![a-z])|(?:\\(?:mathrm|mathsf|text)\s*\{?\s*)?T(?![a-zA-Z])\s*\}?)\s*\}? → ($1)
   // 37° 30'
   (\d+)\s*(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(\d+)\s*(?:'|\^\s*\{?\s*\\prime\s*\}?)(?!') → ($1+\frac{$2}{60})^\circ
   \\left\s*\\\{\s*\\begin\s*\{array\}\s*\{[^{}]*\}([\s\S]*?)\\end\s*\{array\}\s*\\right\s*\.? → \begin{cases}$1\end{cases}
@@ -70,6 +75,19 @@ const phrases = String.raw`
   (?:\\left\s*)?[([]\s*\\begin\{array\}\s*\{[^{}]*\}([^[\]]*?)\\end\{array\}\s*(?:\\right\s*)?[)\]] → \begin{pmatrix}$1\end{pmatrix}
   (?i)^(?:the\s+)?(?:(?:ordered\s+)?(?:pair|triple)|(?:solution\s+)?set|interval|point|vector|matrix)\s+(?=[\\([{<]) →
   (?i)^(?:\\text\s*\{\s*)?(?:all\s+)?real\s+(?:numbers?|values?)\s+(?:except|other\s+than)(?:\s+for)?\s*\}?\s*(?:[a-z]\s*=\s*)?(-?[^a-z,}]+)\}?$ → \mathbb{R}\setminus\{$1\}`;
+
+/** The units of a product of nothing else, with their exponents. */
+function unitsIn(product: string): readonly string[] | undefined {
+  const words = product
+    .replace(/\\(?:text|math[a-z]+)\s*\{([^{}]*)\}/g, ' $1 ')
+    .replace(/\s*\^\s*\{?\s*(\d)\s*\}?/g, '^$1 ')
+    .split(/(?:\s|[*·⋅~]|\\(?:cdot|[,;: ]))+/)
+    .filter((word) => word !== '');
+  const areUnits = words.every(
+    (word) => /^[a-zA-Z°]+(?:\^\d)?$/.test(word) && isUnit(word.replace(/\^.*/, '')),
+  );
+  return areUnits && words.length > 0 ? words : undefined;
+}
 
 /** What a phrase means, if the text decides it. */
 const readings: readonly (readonly [RegExp, (...match: string[]) => string])[] = [
@@ -115,6 +133,21 @@ const readings: readonly (readonly [RegExp, (...match: string[]) => string])[] =
     (_, first, vertex, last) => `${vertex}_{${[first, last].sort().join('')}}`,
   ],
   [/^\s*(\\?[$€£]\s?[\d.,]+)\s?(K|M|B|bn)\s*$/, (_, price, scale) => `${price} ${scales[scale!]}`],
+  // \frac{\text{J}}{\text{mol K}}
+  [
+    /(?<=\d\s*)\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}/g,
+    (given, ...parts) => {
+      const [above, below] = parts.slice(0, 2).map(unitsIn);
+      const isWritten = /\\(?:text|math)|[a-z]{2}/i.test(
+        parts
+          .slice(0, 2)
+          .join(' ')
+          .replace(/\\cdot/g, ''),
+      );
+      if (above === undefined || below === undefined || !isWritten) return given!;
+      return `\\text{ ${[above.join(' '), ...below].join('/')}}`;
+    },
+  ],
   // \frac{\mathrm{m}}{\mathrm{s}^2}
   [
     new RegExp(

@@ -1,14 +1,24 @@
 import { apply, type Collection, type Expression, symbol, variablesOf } from './expression.ts';
 
 function isVector(expression: Expression): expression is Collection {
-  return expression.type === 'collection' && /^(?:matrix|<>)/.test(expression.kind);
+  return expression.type === 'collection' && /^(?:matrix|<>|\(\)$)/.test(expression.kind);
+}
+
+/** `t(3, 4)` as a product if it is added to something. */
+function asProduct(term: Expression): Expression {
+  if (term.type !== 'apply' || !/^(?:call|multiply|negate)$/.test(term.name)) return term;
+  const [factor, rest] = term.args;
+  if (term.name === 'negate') return apply('negate', asProduct(factor!));
+  const isScaled = rest?.type === 'collection' && rest.kind === '()';
+  return term.name === 'call' && !isScaled ? term : apply('multiply', factor!, asProduct(rest!));
 }
 
 /** Sums, multiples and quotients of matrices and vectors, entry by entry; products of two matrices stay as they are. */
 export function entrywise(expression: Expression): Expression {
   if (expression.type !== 'apply') return expression;
   const { name } = expression;
-  const [first, second] = expression.args.map(entrywise);
+  const args = name === 'add' ? expression.args.map(asProduct) : expression.args;
+  const [first, second] = args.map(entrywise);
   if (first === undefined || !/^(?:add|negate|multiply|divide)$/.test(name)) return expression;
   if (isVector(first) && name === 'negate') return withParts(first, (part) => apply('negate', part));
   if (second === undefined) return expression;

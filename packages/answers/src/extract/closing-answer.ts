@@ -57,7 +57,7 @@ const heading =
   '(?:(?:final |short )?answer|(?:detailed )?solution|explanation|proof|steps?|note|summary|result)';
 const boldOpening = String.raw`\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)`;
 const reply = String.raw`(?:yes|no|true|false)(?=(?:[.!:]|\s?[—–])(?!\s?(?:I|We|Let|There)\b)[^\n]+$)`;
-const letter = String.raw`(?:[A-J]|\([A-J]\))(?=,?\s(?:because|since|as)\b|\s?[—–])`;
+const letter = String.raw`(?:[A-J]|\([A-J]\))(?=[.,]?\s(?:because|since|as)\b|\.\snot\b|\s?[—–])`;
 /** A short text in bold that a response begins with, a letter or yes or no, or its first line. An explanation follows. */
 const headline = new RegExp(
   String.raw`^(?!\W*${heading}\b)(?:${boldOpening}|(${reply}|${letter})|([^\n]{1,40})\n\s*\n)`,

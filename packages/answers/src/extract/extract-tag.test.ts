@@ -45,6 +45,15 @@ describe('extractTag', () => {
     ['<answer>1</answer> stands in `<Answer>` tags, or <answer> tags.', '1'],
     ['<dialog><answer>1</answer></dialog>', undefined],
     ['<answer><dialog>1</dialog></answer>', '<dialog>1</dialog>'],
+    ['My best guess is <answer>1</answer>', '1'],
+    ['So it is not 2 but <answer>1</answer>', '1'],
+    ['<reasoning>Not 2.</reasoning><answer>1</answer> Does that help?', '1'],
+    ['The answer is not <answer>1</answer>.', undefined],
+    ['Could it be <answer>1</answer>? I cannot tell.', undefined],
+    ['My neighbour would say <answer>1</answer>, but I say 2.', undefined],
+    ['<answer>1</answer> No, that is wrong. It is 2.', undefined],
+    ['```\n<answer>1</answer>\n```\nI refuse to answer.', undefined],
+    ['It is not <answer>1</answer> as such. So: <answer>1</answer>', '1'],
     ['none', undefined],
   ])('where several must agree, reads %j as %j', (text, expected) => {
     expect(extractTag('answer', 'agreeing')(text)).toBe(expected);
@@ -57,6 +66,7 @@ describe('extractTag', () => {
   });
 
   it('takes linear time on hostile text', () => {
+    expect(extractTag('answer', 'agreeing')('not <answer>1</answer>'.repeat(20_000))).toBeUndefined();
     const hostile = '<answer>'.repeat(200_000);
     expect(extractTag('answer')(hostile)).toBeUndefined();
     expect(extractTag('answer')(`${hostile}</answer>`)).toBe('');

@@ -6,7 +6,7 @@ import { type AnswerSources, requireReader, requireReference } from './reference
 export interface ExactAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
 
 /**
- * 1 if the policy's answer is the right one, character by character once both are trimmed, else 0. Words around the tag are not read.
+ * 1 if the policy's answer is the right one, character by character once both are trimmed, else 0. A tag that its sentence denies is no answer.
  *
  * A task without a reference answer, or with an empty one, is an error (and so unscorable), never a wrong answer.
  */
