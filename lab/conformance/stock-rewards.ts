@@ -147,7 +147,7 @@ const xmlParse: Adapter = ({ inputs: { text }, params: { fields } }) => ({
 });
 
 const xmlReward: Adapter = ({ inputs: { messages }, params: { fields } }) => ({
-  reward: judge(xmlFormat({ fields }), { messages }),
+  reward: judge(xmlFormat({ fields, pairs: 'any' }), { messages }),
   answer: xmlAnswer(messages, 'answer'),
 });
 

@@ -1,8 +1,7 @@
 /** White space, words and digits as Python has them. */
 import { trimmed, whiteSpaceTable } from './white-space.ts';
 
-export { tagName } from './extract/extract-tag.ts';
-export { pairReader } from './extract/xml-fields.ts';
+export { pairReader, tagName } from './extract/xml-fields.ts';
 export { HashSet } from './hash-set.ts';
 export { shownText, withoutSources, withoutThoughts } from './shown-text.ts';
 export { TextReader } from './text-reader.ts';

@@ -2,9 +2,7 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { withoutHidden } from '../shown-text.ts';
 import { gaveUp, stanceAt, takesBack } from './stances.ts';
-
-/** Schema of a tag's name: names go into text as they are, so only plain words are taken. */
-export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_" and "-", without brackets');
+import { tagName } from './xml-fields.ts';
 
 /**
  * Reads what stands between `<tag>` and `</tag>`. Comments are not read, nor tags in elements that a page does not show.

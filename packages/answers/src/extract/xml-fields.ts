@@ -1,5 +1,9 @@
 import { type Message, requireArguments } from '@rlp/core';
+import * as z from 'zod';
 import { trimmed } from '../white-space.ts';
+
+/** Schema of a tag's name: names go into text as they are, so only plain words are taken. */
+export const tagName = z.string().regex(/^[\w-]+$/, 'must be letters, digits, "_" and "-", without brackets');
 
 /** A field of a response: its tag, or several tags of which any will do. */
 export type XmlField = string | readonly string[];

@@ -1,22 +1,25 @@
-import { extractTag } from '@rlp/answers';
 import type { RewardFunction } from '@rlp/core';
+import { lazily } from '../../shared/lazily.ts';
 import { type AnswerSources, requireReader, requireReference } from './reference.ts';
 
 /** Options of {@link exactAnswer}. */
 export interface ExactAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
 
+const withTagged = lazily(async () => (await import('@rlp/answers')).extractTag('answer', 'agreeing'));
+
 /**
- * 1 if the policy's answer is the right one, character by character once both are trimmed, else 0. A tag that its sentence denies is no answer.
- *
- * A task without a reference answer, or with an empty one, is an error (and so unscorable), never a wrong answer.
+ * 1 if the policy's answer is the right one, character by character once both are trimmed and composed (NFC), else 0. A tag that the sentence
+ * around it denies is no answer. A task without a reference answer, or with an empty one, is an error (and so unscorable).
  */
 export function exactAnswer<Metadata>({
   reference,
-  extract = extractTag('answer', 'agreeing'),
+  extract,
 }: ExactAnswerOptions<Metadata>): RewardFunction<Metadata> {
   requireReader('exactAnswer', 'reference', reference);
   return ({ task, response }) => {
     const expected = requireReference('exactAnswer', task.id, reference(task.metadata));
-    return extract(response)?.trim() === expected.trim() ? 1 : 0;
+    const graded = (read: NonNullable<typeof extract>) =>
+      read(response)?.trim().normalize() === expected.trim().normalize() ? 1 : 0;
+    return extract === undefined ? withTagged(graded) : graded(extract);
   };
 }

@@ -87,8 +87,20 @@ describe('XML fields', () => {
       { role: 'assistant', content: good },
       { role: 'assistant', content: 'x' },
     ];
-    expect(judge(reward, 'x', { messages })).toBeCloseTo(0.6, 12);
+    expect(judge(reward, 'x', { messages })).toBeCloseTo(0.5, 12);
     expect(judge(reward, 'x', { messages: [{ role: 'user', content: 'x' }] })).toBe(0);
+  });
+
+  it.each([
+    ['<think>a</answer>', 0, 0.6],
+    ['<think>', 0, 0.4],
+    ['x', 0, 0.2],
+    ['<think>a<answer>b</answer>', 0.6, 1],
+    ['<answer>b</answer>', 0.6, 0.6],
+  ])('gives %j a %d by pairs and %d by single tags', (response, byPairs, byTags) => {
+    const fields = ['think', 'answer'];
+    expect(judge(xmlFormat({ fields }), response)).toBeCloseTo(byPairs, 12);
+    expect(judge(xmlFormat({ fields, pairs: 'any' }), response)).toBeCloseTo(byTags, 12);
   });
 
   it('refuses a tag twice and a tag with brackets', () => {

@@ -20,13 +20,16 @@ describe('exactAnswer', () => {
     ['<answer>4 2</answer>', 0],
     ['42', 0],
     ['', 0],
-  ])('gives %j a %d', (response, expected) => {
-    expect(judge(reward, response, { answer: '42' })).toBe(expected);
+    ['The answer is not <answer>42</answer>.', 0],
+  ])('gives %j a %d', async (response, expected) => {
+    expect(await judge(reward, response, { answer: '42' })).toBe(expected);
   });
 
   it('reads the answer as told', () => {
     const bare = exactAnswer({ reference: () => '42', extract: (text) => text });
     expect(judge(bare, ' 42 ', undefined)).toBe(1);
+    const composed = exactAnswer({ reference: () => 'Z\u00fcrich', extract: (text) => text });
+    expect(judge(composed, 'Zu\u0308rich', undefined)).toBe(1);
   });
 
   it.each([undefined, '', 42])('takes the reference %j for an error, not for a wrong answer', (answer) => {

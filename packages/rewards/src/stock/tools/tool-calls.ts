@@ -150,11 +150,10 @@ export function toolCalls<Metadata>({
   const { comparison, order, extra, grading } = parseOptions('toolCalls', schema, options);
   requireReader('toolCalls', 'expected', expected);
   return (trajectory) => {
-    const { task } = trajectory;
-    const wanted: unknown = expected(task.metadata);
+    const wanted: unknown = expected(trajectory.task.metadata);
     if (!Array.isArray(wanted) || wanted.length > maximumCalls) {
       throw new ArgumentError(
-        `toolCalls: the expected calls of task "${task.id}" must be a list of at most ${maximumCalls}, got ${typeof wanted}`,
+        `toolCalls: the expected calls of task "${trajectory.task.id}" must be a list of at most ${maximumCalls}, got ${typeof wanted}`,
       );
     }
     const made = extract(trajectory);

@@ -51,20 +51,16 @@ export class LanguageVerifier extends TextVerifier {
   override verify(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {
     const { thresholds, minLetters } = this.#options;
     const text = seenText(response);
-    if (!/\S/u.test(seenText(response)))
-      return scoreReport({ score: 0, message: 'the response is empty', thresholds });
+    if (!/\S/u.test(text)) return scoreReport({ score: 0, message: 'the response is empty', thresholds });
     const letters = lettersIn(text);
     if (letters < minLetters) {
       const message = `not judged: ${letters} letters are too few`;
       return { result: 'pass', score: 0.7, details: { judged: false, letters }, message };
     }
     const parts = [withoutThoughts(response), withoutCode(response)].map((part) => seenText(part));
-    const judged = new Set([
-      ...seenTexts(response),
-      ...parts.filter((part) => lettersIn(part) >= minLetters),
-    ]);
+    const long = [...seenTexts(response), ...parts].filter((part) => lettersIn(part) >= minLetters);
     return withDetector((detect) => {
-      const reports = Array.from(judged, (part) => this.#judge(part, detect));
+      const reports = Array.from(new Set(long), (part) => this.#judge(part, detect));
       return reports.reduce((worst, report) => (report.score < worst.score ? report : worst));
     });
   }
