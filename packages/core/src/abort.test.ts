@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { onAbort, orAborted, withSignals } from './abort.ts';
+import { onAbort, orAborted, untilAborted, withSignals } from './abort.ts';
 
 it('calls everyone who waits once, with one listener on the signal', () => {
   const controller = new AbortController();
@@ -106,5 +106,41 @@ describe('withSignals', () => {
     expect(await withSignals([signal, other.signal], async () => 7)).toBe(7);
     await withSignals([signal, other.signal], () => Promise.reject(new Error('no'))).catch(() => undefined);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('untilAborted', () => {
+  it('gives the items of a source, and closes it if the reader stops', async () => {
+    let closed = 0;
+    async function* source() {
+      try {
+        yield* [1, 2, 3];
+      } finally {
+        closed += 1;
+      }
+    }
+    const { signal } = new AbortController();
+    const read: number[] = [];
+    for await (const item of untilAborted(source(), signal)) read.push(item);
+    for await (const item of untilAborted(source(), signal)) {
+      read.push(item);
+      break;
+    }
+    expect(read).toEqual([1, 2, 3, 1]);
+    expect(closed).toBe(2);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  it('ends the wait for an item that never comes', async () => {
+    async function* source() {
+      yield 1;
+      await new Promise(() => undefined);
+    }
+    const controller = new AbortController();
+    const items = untilAborted(source(), controller.signal);
+    expect(await items.next()).toEqual({ done: false, value: 1 });
+    const second = items.next();
+    controller.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
   });
 });

@@ -84,3 +84,28 @@ export async function withSignals<Value>(
     for (const release of releases) release();
   }
 }
+
+/**
+ * The items of a source, until the signal aborts: then the wait for the next one ends with its reason. The source is told to stop, and not waited for.
+ *
+ * @throws The signal's reason.
+ */
+export async function* untilAborted<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Item, void, undefined> {
+  if (signal === undefined) return yield* items;
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await orAborted(Promise.resolve(iterator.next()), signal);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    const ended = Promise.resolve(iterator.return?.());
+    if (signal.aborted) ended.catch(() => undefined);
+    else await ended;
+  }
+}

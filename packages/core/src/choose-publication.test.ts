@@ -55,6 +55,11 @@ describe('choosePublication', () => {
       'publish: the backend publishes nothing and the sampler accepts nothing; choose a sampler that accepts a form of this backend',
     ],
     [
+      'a server that was started without what it takes',
+      [{ publishes: ['adapter'] }, { accepts: [], refusals: { adapter: 'start it with --enable-lora' } }],
+      'publish: the backend publishes adapter and the sampler accepts nothing (for adapter start it with --enable-lora); choose a sampler that accepts a form of this backend',
+    ],
+    [
       'two engines',
       [
         { publishes: ['shared'], shares: here },

@@ -5,7 +5,7 @@ import type { InferenceEngine } from './sampler.ts';
 import type { TrainingBackend } from './training.ts';
 
 type Publisher = Pick<TrainingBackend, 'publishes' | 'shares' | 'vocabularySize'>;
-type Receiver = Pick<InferenceEngine, 'accepts' | 'shares' | 'vocabularySize'>;
+type Receiver = Pick<InferenceEngine, 'accepts' | 'refusals' | 'shares' | 'vocabularySize'>;
 
 /**
  * Chooses how a trainer hands its weights to a sampler. Takes the first form of the trainer that the sampler accepts.
@@ -21,7 +21,7 @@ export function choosePublication(
 ): PublishOptions {
   requireOneVocabulary(backend, inference);
   const { publishes = ['checkpoint'] } = backend;
-  const { accepts } = inference;
+  const { accepts, refusals = {} } = inference;
   requireForms("the backend's `publishes`", publishes);
   requireForms("the sampler's `accepts`", accepts);
   const common = publishes.filter((form) => accepts.includes(form));
@@ -31,9 +31,13 @@ export function choosePublication(
   if (files[0] !== undefined && directory !== undefined) return { as: files[0], directory };
   if (usable.includes('shared')) return { as: 'shared' };
   if (common.length === 0) {
+    const refused = Object.entries(refusals).filter(
+      ([form]) => !accepts.some((accepted) => accepted === form),
+    );
+    const remedies = refused.map(([form, remedy]) => `for ${form} ${remedy}`).join('; ');
     throw new ArgumentError(
       `publish: the backend publishes ${publishes.join(', ') || 'nothing'} and the sampler accepts ` +
-        `${accepts.join(', ') || 'nothing'}; choose a sampler that accepts a form of this backend`,
+        `${accepts.join(', ') || 'nothing'}${remedies && ` (${remedies})`}; choose a sampler that accepts a form of this backend`,
     );
   }
   const apart =

@@ -26,6 +26,7 @@ export * from './monitor.ts';
 export * from './next-turn.ts';
 export * from './node-builtin.ts';
 export * from './optional-peer.ts';
+export { abortSignal } from './options/abort-signal.ts';
 export { callback } from './options/callback.ts';
 export { type ForeignNames, withForeignNames } from './options/foreign-names.ts';
 export { having } from './options/having.ts';

@@ -95,6 +95,8 @@ export interface TokenScorer {
 export interface InferenceEngine {
   /** Forms of publication that it can take over. */
   readonly accepts: readonly PublicationForm[];
+  /** How to make it accept the other forms, such as `start it with --enable-lora`. Default: unknown. */
+  readonly refusals?: Readonly<Partial<Record<PublicationForm, string>>> | undefined;
   /** Where it reads `shared` weights. */
   readonly shares?: SharedWeights | undefined;
   /** Tokens that its policy knows. */

@@ -1,4 +1,4 @@
-import { longestTimerMs, onAbort, parseOptions } from '@rlp/core';
+import { abortSignal, longestTimerMs, onAbort, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import type { HttpExchange } from './exchange.ts';
 import { Refusal } from './refusal.ts';
@@ -14,7 +14,7 @@ const schema = z.strictObject({
    */
   keepAliveMs: z.int().min(1).max(longestTimerMs).default(15_000),
   /** Ends all streams. Default: no signal. */
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link EventStreams}. */

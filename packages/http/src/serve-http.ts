@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { ArgumentError, callback, onAbort, parseOptions } from '@rlp/core';
+import { ArgumentError, abortSignal, callback, onAbort, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { accessCheck, type TokenCheck } from './access.ts';
 import { type HttpExchange, NodeExchange, sendJson } from './exchange.ts';
@@ -62,7 +62,7 @@ const schema = z.strictObject({
    */
   onRefused: callback<(status: number, error: unknown) => void>().default(() => () => undefined),
   /** Closes the server at once and drops open requests. Default: no signal. */
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link serveHttp}. */

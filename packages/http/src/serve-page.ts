@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { onAbort, requireFields } from '@rlp/core';
+import { abortSignal, onAbort, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import type { EventStreams, ServerEvent } from './event-streams.ts';
 import type { HttpExchange } from './exchange.ts';
@@ -17,7 +17,7 @@ export const servedPageFields = {
   /** Pages that may be open at the same time. Default 16. */
   maximumReaders: z.int().min(1).default(16),
   /** Closes the server. Default: no signal. */
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  signal: abortSignal.optional(),
 };
 
 const schema = z.strictObject(servedPageFields);

@@ -77,6 +77,10 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return this.backend.accepts;
   }
 
+  get refusals(): InferenceEngine['refusals'] {
+    return this.backend.refusals;
+  }
+
   get shares(): SharedWeights | undefined {
     return this.backend.shares;
   }

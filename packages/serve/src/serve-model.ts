@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { callback, parseOptions, timerMs } from '@rlp/core';
+import { abortSignal, callback, parseOptions, timerMs } from '@rlp/core';
 import { serveHttp } from '@rlp/http';
 import * as z from 'zod';
 import { Admission } from './admission.ts';
@@ -59,7 +59,7 @@ const schema = z.strictObject({
   /** Milliseconds since 1970. Default the clock of this machine. */
   clock: callback<() => number>().default(() => Date.now),
   /** Closes the server at once. Default: no signal. */
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link serveModel}. */

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  abortSignal,
   type CriticBackend,
   callback,
   described,
@@ -29,7 +30,6 @@ import type {
 } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
 import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
-import { signalSchema } from '../training/signal-schema.ts';
 import {
   type AlgorithmDependencies,
   type CollectedDependencies,
@@ -163,7 +163,7 @@ const tasksLookedAt = 256;
 
 const runSchema = z.strictObject({
   iterations: z.int().min(1).default(100),
-  signal: signalSchema.optional(),
+  signal: abortSignal.optional(),
   resume: z
     .preprocess(
       (given, context) => {

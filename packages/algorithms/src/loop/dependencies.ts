@@ -1,4 +1,5 @@
 import {
+  abortSignal,
   type CriticBackend,
   callback,
   having,
@@ -13,7 +14,6 @@ import {
 import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
 import { backendWith } from '../training/backend-with.ts';
-import { signalSchema } from '../training/signal-schema.ts';
 import type {
   AdvantageEstimator,
   EstimatorNeed,
@@ -93,7 +93,7 @@ export const rlDependencySchema = z.strictObject({
   groupFilter: callback<GroupFilter>().optional(),
   greedyRollouts: collectorSchema.optional(),
   onInterrupted: callback<NonNullable<RlDependencies['onInterrupted']>>().optional(),
-  signal: signalSchema.optional(),
+  signal: abortSignal.optional(),
 } satisfies Record<keyof RlDependencies, z.ZodType>);
 
 /** @throws OptionsError naming every dependency that is missing, unfit or not known. */

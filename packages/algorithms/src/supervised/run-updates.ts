@@ -1,4 +1,5 @@
 import {
+  abortSignal,
   callback,
   type ForwardBackwardResult,
   having,
@@ -8,7 +9,6 @@ import {
 } from '@rlp/core';
 import { Attendant, type AttendantOptions } from '../training/attendant.ts';
 import { backendWith } from '../training/backend-with.ts';
-import { signalSchema } from '../training/signal-schema.ts';
 import { type BatchPlan, batches } from './batches.ts';
 import { UpdateHealth } from './update-health.ts';
 
@@ -29,7 +29,7 @@ export const updateDependencyShape = {
   backend: backendWith('forwardBackward', 'optimStep'),
   logger: having<MetricsLogger>('log', 'a logger').optional(),
   clock: callback<() => number>().optional(),
-  signal: signalSchema.optional(),
+  signal: abortSignal.optional(),
 };
 
 /** Where a run over fixed data stands: with the backend's checkpoint, all that is needed to continue it. */

@@ -114,6 +114,7 @@ function explained(error: unknown): never {
   if (!(error instanceof RequestError)) throw error;
   const reason = failureSentence(error, {
     ...tinkerWords,
+    less: 'check that the server answers at all',
     missing: 'check that a Tinker server runs at `url`',
   });
   throw new ArgumentError(`createTinkerBackend: ${reason}`, { cause: error });

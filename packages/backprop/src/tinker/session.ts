@@ -1,4 +1,4 @@
-import { callback, pause, RandomStream, TimeoutError, TrainingError } from '@rlp/core';
+import { abortSignal, callback, pause, RandomStream, TimeoutError, TrainingError } from '@rlp/core';
 import { JsonClient, RequestError, requestSchema } from '@rlp/http/client';
 import * as z from 'zod';
 import { anySchema, futureSchema, sessionSchema, unfinishedSchema } from './wire.ts';
@@ -20,6 +20,8 @@ export const sessionSchemaOptions = requestSchema.extend({
   attempts: z.int().positive().default(5),
   /** Longest answer in bytes. Default 268 435 456 (256 MiB). */
   maxAnswerBytes: z.int().positive().default(268_435_456),
+  /** Ends the start and every later request. Default: only the signal of a call ends it. */
+  signal: abortSignal.optional(),
   /** Clock in milliseconds. Default `performance.now`. */
   clock: callback<() => number>().optional(),
 });

@@ -19,6 +19,7 @@ interface Definition {
   readonly options?: readonly unknown[];
   readonly innerType?: unknown;
   readonly element?: unknown;
+  readonly keyType?: unknown;
   readonly valueType?: unknown;
   readonly in?: unknown;
   readonly out?: unknown;
@@ -60,9 +61,12 @@ function collect(schema: unknown, path: readonly string[], found: Map<string, Al
     foreignNames: [...new Set([...foreignNames, ...[definition.foreignNames ?? []].flat()])],
   });
   for (const inner of schemasInside(definition)) collect(inner, path, found);
-  for (const inner of [definition.element, definition.valueType]) {
-    if (inner !== undefined) collect(inner, [...path, '*'], found);
-  }
+  const { element, keyType, valueType } = definition;
+  if (element !== undefined) collect(element, [...path, '*'], found);
+  // A record whose keys are listed is an object.
+  const keys = namedValues(definitionOf(keyType));
+  for (const name of valueType === undefined ? [] : keys.length > 0 ? keys : ['*'])
+    collect(valueType, [...path, name], found);
   for (const [name, inner] of Object.entries(definition.shape ?? {})) collect(inner, [...path, name], found);
 }
 

@@ -1,4 +1,4 @@
-import { type Message, parseOptions, type ToolSchema } from '@rlp/core';
+import { abortSignal, type Message, parseOptions, type ToolSchema } from '@rlp/core';
 import * as z from 'zod';
 import { cellOf, type DatasetColumns, KnownColumns, rowError } from './columns.ts';
 import { type Dataset, requireDataset } from './dataset.ts';
@@ -19,7 +19,7 @@ const schema = z.strictObject({
   /** `'messages'` makes a conversation of a prompt and a completion, for chat models. Default `'as-given'`. */
   form: z.enum(['as-given', 'messages']).default('as-given'),
   /** Ends the reading with its reason. Default: no signal. */
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link demonstrationsFrom}. */

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, abortSignal, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { hubSchema } from '../hub/hub-options.ts';
 import { hubSnapshot } from '../hub/hub-snapshot.ts';
@@ -23,7 +23,7 @@ const schema = z.strictObject({
   /** How a dataset of the Hugging Face hub is fetched. Default `{}`. */
   hub: hubSchema.prefault({}),
   /** Ends a download with its reason. Default: no signal. */
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link loadDataset}. */

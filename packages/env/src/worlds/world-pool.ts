@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  abortSignal,
   callback,
   EnvironmentError,
   messageOf,
@@ -24,7 +25,7 @@ const schema = z.strictObject({
   /** Milliseconds that a world may take to close. One that takes longer is a leak. Default 5000. */
   closeTimeoutMs: timerMs.default(5_000),
   /** Closes the pool with all its worlds when it aborts. Default none. */
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
   /** Called with a sentence for each world that could not be closed. Default: `console.warn`. */
   onLeak: callback<(message: string) => void>().default(() => (message: string) => console.warn(message)),
 });

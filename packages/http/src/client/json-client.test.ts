@@ -187,6 +187,17 @@ describe('an answer that is broken', () => {
     expect(performance.now() - started).toBeLessThan(2000);
   });
 
+  it('is given up as soon as the whole client is', async () => {
+    const controller = new AbortController();
+    const port = await listening(createServer(() => controller.abort(new Error('enough'))));
+    const options = requestSchema.parse({ url: `http://127.0.0.1:${port}` });
+    const random = () => RandomStream.named('client');
+    const client = new JsonClient('test', { ...options, signal: controller.signal }, random);
+    const { signal } = new AbortController();
+    await expect(client.json('/v1/x', { signal })).rejects.toThrow('enough');
+    await expect(client.text('/v1/x')).rejects.toThrow('enough');
+  });
+
   it('is given up as soon as its caller does', async () => {
     let closed!: () => void;
     const gone = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-import { type RandomStream, retried } from '@rlp/core';
+import { type RandomStream, retried, withSignals } from '@rlp/core';
 import type * as z from 'zod';
 import type { HttpMethod } from './fetch.ts';
 import { type Endpoint, endpointOf, parsed, requestText, withoutSecrets } from './post.ts';
@@ -21,12 +21,18 @@ export interface ClientRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of a {@link JsonClient}. */
+interface ClientOptions extends z.output<typeof requestSchema> {
+  /** Ends every request. Default: only its own signal does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Asks one server for JSON at several paths. Retries while the server is away, slow, busy or broken. */
 export class JsonClient {
   /** The address without what may be a secret. */
   readonly place: string;
   readonly #endpoint: Endpoint;
-  readonly #options: z.output<typeof requestSchema>;
+  readonly #options: ClientOptions;
   readonly #random: () => RandomStream;
 
   /**
@@ -34,7 +40,7 @@ export class JsonClient {
    * @param random - Draws the waits between attempts.
    * @throws ArgumentError on a platform without fetch.
    */
-  constructor(owner: string, options: z.output<typeof requestSchema>, random: () => RandomStream) {
+  constructor(owner: string, options: ClientOptions, random: () => RandomStream) {
     const url = options.url.replace(/\/+$/, '');
     this.#endpoint = endpointOf(owner, { ...options, url });
     this.place = this.#endpoint.place;
@@ -49,7 +55,7 @@ export class JsonClient {
    */
   async json(path: string, request: ClientRequest = {}): Promise<unknown> {
     const endpoint = this.#at(path, request);
-    return this.#repeated(request, async () => parsed(endpoint, await this.#text(endpoint, request)));
+    return this.#repeated(request, async (open) => parsed(endpoint, await this.#text(endpoint, open)));
   }
 
   /**
@@ -59,7 +65,7 @@ export class JsonClient {
    */
   async text(path: string, request: ClientRequest = {}): Promise<string> {
     const endpoint = this.#at(path, request);
-    return this.#repeated(request, () => this.#text(endpoint, request));
+    return this.#repeated(request, (open) => this.#text(endpoint, open));
   }
 
   /** A text of the server without what the headers hold, for errors. */
@@ -79,11 +85,13 @@ export class JsonClient {
     return retried(work, { attempts, backoff, random: this.#random, waitAfter, signal });
   }
 
-  #repeated<Value>({ attempts, signal }: ClientRequest, send: () => Promise<Value>): Promise<Value> {
-    const { backoff } = this.#options;
-    return repeated(send, {
-      ...{ attempts: attempts ?? this.#options.attempts, backoff, random: this.#random, signal },
-    });
+  #repeated<Value>(request: ClientRequest, send: (open: ClientRequest) => Promise<Value>): Promise<Value> {
+    const { backoff, attempts, signal: whole } = this.#options;
+    const during = (signal: AbortSignal | undefined) =>
+      repeated(() => send({ ...request, signal }), {
+        ...{ attempts: request.attempts ?? attempts, backoff, random: this.#random, signal },
+      });
+    return whole === undefined ? during(request.signal) : withSignals([whole, request.signal], during);
   }
 
   #text(endpoint: Endpoint, { method, body, signal }: ClientRequest): Promise<string> {

@@ -17,8 +17,6 @@ export interface ResolvedBackoffOptions extends z.output<typeof backoffFields> {
 
 const backoffSchema: NamedSchema<BackoffOptions, ResolvedBackoffOptions> = backoffFields;
 
-/** Longest wait of a timer in milliseconds. Timers fire longer ones at once. */
-
 /** Schema of {@link RequestOptions}. */
 export const requestSchema = z.strictObject({
   /** Address of the server, http or https. Required. */

@@ -123,6 +123,10 @@ class Fleet implements EngineFleet {
     return first!.filter((form) => others.every((accepts) => accepts.includes(form)));
   }
 
+  get refusals(): InferenceEngine['refusals'] {
+    return Object.assign({}, ...this.#members.map(({ engine }) => engine.refusals));
+  }
+
   get shares(): SharedWeights | undefined {
     return this.#members[0]!.engine.shares;
   }

@@ -1,5 +1,5 @@
 import type { ChatRenderer, Tokenizer } from '@rlp/core';
-import { callback } from '@rlp/core';
+import { abortSignal, callback } from '@rlp/core';
 import { requestSchema } from '@rlp/http/client';
 import { pooledFetch } from '@rlp/http/pooled';
 import * as z from 'zod';
@@ -37,6 +37,8 @@ export const remoteSchema = requestSchema.extend({
   timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(120_000),
   /** Maximum time for the server to take over new weights, in milliseconds. Default 600000. */
   updateTimeoutMs: requestSchema.shape.timeoutMs.unwrap().default(600_000),
+  /** Ends the start and every later request. Default: only the signal of a call ends it. */
+  signal: abortSignal.optional(),
   /** Maximum size of an answer, in bytes. Default 268435456 (256 MiB). */
   maxAnswerBytes: z.int().positive().default(268_435_456),
 });

@@ -16,5 +16,8 @@ export function samplerError(owner: string, error: unknown): unknown {
 /** A failed request of a factory as an `ArgumentError`, because its options may be wrong. Other errors stay as they are. */
 export function startError(owner: string, error: unknown): unknown {
   if (!(error instanceof RequestError)) return error;
-  return new ArgumentError(`${owner}: ${failureSentence(error, words)}`, { cause: error });
+  return new ArgumentError(
+    `${owner}: ${failureSentence(error, { ...words, less: 'check that the server answers at all' })}`,
+    { cause: error },
+  );
 }

@@ -2,6 +2,7 @@ import {
   ArgumentError,
   type ChatRenderer,
   type Completion,
+  type InferenceEngine,
   orAborted,
   type PublicationForm,
   RandomStream,
@@ -70,6 +71,10 @@ export class RemoteSampler implements InferenceBackend {
 
   get accepts(): readonly PublicationForm[] {
     return this.#server.abilities.accepts;
+  }
+
+  get refusals(): InferenceEngine['refusals'] {
+    return this.#server.abilities.refusals;
   }
 
   get policyVersion(): number {

@@ -1,4 +1,12 @@
-import { ArgumentError, FormatError, isRecord, MissingPeerError, messageOf, parseOptions } from '@rlp/core';
+import {
+  ArgumentError,
+  abortSignal,
+  FormatError,
+  isRecord,
+  MissingPeerError,
+  messageOf,
+  parseOptions,
+} from '@rlp/core';
 import type { HubOptions, HubSnapshot } from '@rlp/data/datasets';
 import { recoverDirectory } from '@rlp/data/store';
 import * as z from 'zod';
@@ -12,7 +20,7 @@ export const modelFolderSchema = z.strictObject({
   /** Cache, token, revision and address of the Hugging Face hub. Default: what its environment variables say. */
   hub: z.custom<HubOptions>(isRecord, 'must be an object, such as { revision }').optional(),
   /** Ends a download with its reason. What was downloaded is kept. Default none. */
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
   /** Files that are fetched. `'tokenizer'` leaves out the weights, `'config'` the tokenizer too. Default `'all'`. */
   part: z.enum(modelParts).default('all'),
 });

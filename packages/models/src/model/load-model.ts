@@ -1,4 +1,4 @@
-import { FormatError, parseOptions, requireArguments } from '@rlp/core';
+import { abortSignal, FormatError, parseOptions, requireArguments } from '@rlp/core';
 import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
 import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
@@ -16,7 +16,7 @@ import { folderTexts, jsonOf, type ModelTexts } from './model-texts.ts';
 
 const schema = loadTokenizerSchema.extend({
   /** Stops a download, and the weights between two pieces of 64 MiB. The promise rejects with its reason. Default none. */
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
   /**
    * Whether the weights are compared with the `SHA256SUMS` that {@link saveModel} writes. Folders without that file are not
    * checked, and the other files may be edited. `'skip'` saves reading a large model twice. Default `'verify'`.

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  abortSignal,
   type HostTensor,
   numbersOf,
   parseOptions,
@@ -29,7 +30,7 @@ const optionsSchema = z.strictObject({
   /** Maximum bytes of tensor data per file. Larger checkpoints are split into shards with an index. Default no limit. */
   maxShardBytes: z.number().positive().default(Number.POSITIVE_INFINITY),
   /** Signal that stops between two tensors and leaves no unfinished file. The promise rejects with its reason. Default none. */
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link writeSafetensors}. */

@@ -1,4 +1,5 @@
 import { counted, type ScoredTrajectory } from '@rlp/core';
+import { meanOf } from '../assessor/reward-window.ts';
 import type { DetectorState, WaitingBatch } from './state.ts';
 
 /** Most earlier responses that a batch's mean is pooled with. */
@@ -26,7 +27,7 @@ export function rewardWeights(
   recent: DetectorState['rewards'],
 ): Float32Array<ArrayBuffer> {
   const rewards = finiteRewards(trajectories);
-  const own = mean(rewards);
+  const own = meanOf(rewards);
   const usual = own + (recent.weight / Math.max(1, recent.weight + rewards.length)) * (recent.mean - own);
   const distances = trajectories.map(({ reward }) => distance(reward, usual));
   const above = median(distances.filter((distance) => distance > 0));
@@ -51,7 +52,7 @@ export function addRewards(
   trajectories: readonly ScoredTrajectory[],
 ): void {
   const rewards = finiteRewards(trajectories);
-  const own = mean(rewards);
+  const own = meanOf(rewards);
   if (rewards.length === 0 || !(Math.abs(own) < 1e100)) return;
   recent.mean += (rewards.length / (recent.weight + rewards.length)) * (own - recent.mean);
   recent.weight = Math.min(pooledResponses, recent.weight + rewards.length);
@@ -99,9 +100,4 @@ export function designEffectOf({ weights, clusters }: WaitingBatch): number {
     all += weight;
   }
   return all > 0 ? Math.max(1, 1 + taskCorrelation * (squares / all - 1)) : 1;
-}
-
-/** Mean. 0 for no values. */
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value / values.length, 0);
 }

@@ -32,7 +32,9 @@ describe('rewardHackingDetector', () => {
       { before: 20, after: 80 },
     );
     expect(findings).toEqual([]);
-    expect(Math.max(...reports.map(({ metrics }) => metrics.suspected_reward_hacking!))).toBeLessThan(0.5);
+    expect(Math.max(...reports.map(({ metrics }) => metrics.suspected_reward_hacking ?? 0))).toBeLessThan(
+      0.5,
+    );
   });
 
   it('says nothing while tasks that come back are answered right, and the same each time', () => {

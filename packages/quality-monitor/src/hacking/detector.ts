@@ -279,6 +279,7 @@ class Detector implements RewardHackingDetector {
     const changed = Math.min(1, pooled(suspicions) / (2 * this.#limit));
     const low = this.#opinion.share / 2;
     const most = Math.max(changed, low);
+    if (most === 0 && !this.#scales.quick.isArmed) return {};
     const metrics: Record<string, number> = {
       suspected_reward_hacking: kind === 'alarm' ? Math.max(0.5, most) : Math.min(most, mostUnconvicted),
       reward_behaviour_changed: changed,

@@ -1,4 +1,5 @@
 import type { Finding } from '@rlp/core';
+import { percent } from '../assessor/number-format.ts';
 import { groupsOpinion, type Verdict } from '../opinion/second-opinion.ts';
 import type { DetectorState } from './state.ts';
 import type { Suspicion } from './suspicion.ts';
@@ -119,7 +120,3 @@ const notes: Readonly<Record<Kind, NonNullable<Finding['note']>>> = {
     ],
   },
 };
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
-}

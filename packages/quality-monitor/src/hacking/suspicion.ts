@@ -90,6 +90,11 @@ export class ScaleSuspicions {
     return isKnown && !this.#options.intended.has(traits[trait]!.name);
   }
 
+  /** Whether any trait is compared with the reference yet. */
+  get isArmed(): boolean {
+    return traits.some((_, trait) => this.#isArmed(trait));
+  }
+
   /** Adds a batch's evidence. */
   gather(batch: WaitingBatch): void {
     this.#prepare();

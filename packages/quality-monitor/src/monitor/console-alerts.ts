@@ -22,7 +22,7 @@ export function consoleAlerts({
       const plain = `[${severity.toUpperCase()}] ${rule}`;
       const title = colours === 'ansi' ? `\u001b[${ansi[severity]}m${plain}\u001b[0m` : plain;
       const numbers = Object.entries(evidence).map(
-        ([name, value]) => `${name}=${Number(value.toPrecision(4))}`,
+        ([name, value]) => `${name}=${Number.isInteger(value) ? value : Number(value.toPrecision(4))}`,
       );
       const advice = note === undefined ? '' : `\n  What helps: ${note.mitigation.join('; ')}`;
       write(`${title} at step ${step}\n  ${message}\n  ${numbers.join(', ')}${advice}`);

@@ -71,11 +71,15 @@ describe('createDefaultMonitor', () => {
     );
   });
 
+  it('reports from the severity that it is told', () => {
+    const monitor = createDefaultMonitor({ interventionSeverity: 'critical', maxAlertsPerWindow: 3 });
+    expect(monitor.config).toMatchObject({ interventionSeverity: 'critical', maxAlertsPerWindow: 3 });
+    expect(createDefaultMonitor().config.interventionSeverity).toBe('medium');
+  });
+
   it('refuses an action for a rule that no finding has', () => {
-    const actions = { suspected_reward_hackin: { action: 'stop' } } as const;
-    expect(() => createDefaultMonitor({ actions })).toThrow(
-      'actions: expected actions by rule, of reward_sat',
-    );
+    const actions = { suspected_reward_hackin: { action: 'stop' } } as object;
+    expect(() => createDefaultMonitor({ actions })).toThrow(/suspected_reward_hackin"; did you mean actions.suspected_reward_hacking/);
   });
 
   it('says in its findings that no response has a score of the second opinion that it was given', () => {

@@ -8,17 +8,16 @@ import { changedRule, hackingRule } from '../hacking/findings.ts';
 import { rewardHackingOptions } from '../hacking/options.ts';
 import { consoleAlerts } from './console-alerts.ts';
 import { partsSchema, RewardQualityMonitor } from './monitor.ts';
-import { interventionConfig } from './options.ts';
+import { actionsSchema, interventionConfig } from './options.ts';
 
-const rules: readonly string[] = [...pathologies, hackingRule, changedRule];
+const rules = [...pathologies, hackingRule, changedRule] as const;
 
 const schema = z.strictObject({
-  ...interventionConfig.pick({ enableInterventions: true }).shape,
+  ...interventionConfig.shape,
+  /** Lowest severity to report and act on. Default `'medium'`. */
+  interventionSeverity: interventionConfig.shape.interventionSeverity.unwrap().default('medium'),
   /** Actions by rule: one, or several in their order. Default none. */
-  actions: interventionConfig.shape.actions.refine(
-    (actions) => Object.keys(actions).every((name) => rules.includes(name)),
-    `expected actions by rule, of ${rules.join(', ')}`,
-  ),
+  actions: z.partialRecord(z.enum(rules), actionsSchema).default(() => ({})),
   ...assessorOptions.pick({ windowSize: true }).shape,
   ...partsSchema.pick({ loggers: true, onFailure: true }).shape,
   /** Further options of the assessor, such as `{ tags: 'none' }` for plain text. */
@@ -51,7 +50,7 @@ export function createDefaultMonitor(options: DefaultMonitorOptions = {}): Rewar
   return new RewardQualityMonitor({
     assessor: new RewardQualityAssessor({ ...assessor, windowSize }),
     detectors: rewardHacking === 'off' ? [] : [rewardHackingDetector(rewardHacking)],
-    config: { ...config, interventionSeverity: 'medium' },
+    config,
     loggers: [...(console === 'on' ? [consoleAlerts()] : []), ...loggers],
     onFailure,
   });

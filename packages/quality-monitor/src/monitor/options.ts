@@ -32,7 +32,8 @@ const actionSchema = z.discriminatedUnion('action', [
   }),
 ]);
 
-const actionsSchema = z.union([actionSchema, z.array(actionSchema).min(1)]);
+/** Schema of one action or several, in their order. */
+export const actionsSchema = z.union([actionSchema, z.array(actionSchema).min(1)]);
 
 /** An action to request from the training loop, such as `{ action: 'raise-kl', factor: 2 }`. */
 export type InterventionAction = z.input<typeof actionSchema>;

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  abortSignal,
   type Message,
   parseOptions,
   type RewardFunction,
@@ -9,7 +10,7 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { callWithin } from '../functions/call-reward.ts';
-import { clockSchema, signalSchema } from '../shared/schemas.ts';
+import { clockSchema } from '../shared/schemas.ts';
 
 const schema = z.strictObject({
   /** Milliseconds that one call may take. Default 30 000. */
@@ -19,7 +20,7 @@ const schema = z.strictObject({
   /** Milliseconds since any fixed point. Default `performance.now`. */
   clock: clockSchema,
   /** Ends the trial with its reason. Default none. */
-  signal: signalSchema.optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link dryRun}. */

@@ -12,7 +12,7 @@ export const rewardConfigSchema = z.strictObject({
   keywordWeight: z.number().default(0.2),
   /** Weight of the fluency component. Default 0.3. */
   perplexityWeight: z.number().default(0.3),
-  /** Weight of the accuracy component. Default 0.4. */
+  /** Weight of the accuracy component. Without a reference answer it counts hedging phrases only: 1 for none. Default 0.4. */
   accuracyWeight: z.number().default(0.4),
   /** Words that a response should have. Default 50. */
   targetLength: z.int().positive().default(50),

@@ -383,4 +383,19 @@ describe('RolloutRewardProcessor', () => {
     }
     expect(sizes).toEqual([4, 4, 2]);
   });
+
+  it('ends a stream that waits for its next episode by the signal and by close', async () => {
+    const processor = createRolloutRewardProcessor();
+    async function* tail() {
+      yield { response: 'a word' };
+      await new Promise(() => undefined);
+    }
+    const controller = new AbortController();
+    const stopped = processor.processEpisodeStream(tail(), { signal: controller.signal }).next();
+    const closed = processor.processEpisodeStream(tail()).next();
+    controller.abort(new Error('enough'));
+    await expect(stopped).rejects.toThrow('enough');
+    processor.close();
+    await expect(closed).rejects.toThrow('closed');
+  });
 });

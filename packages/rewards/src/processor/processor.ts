@@ -8,6 +8,7 @@ import {
   type Trajectory,
   type TrajectoryGroup,
   timerMs,
+  untilAborted,
   withSignals,
 } from '@rlp/core';
 import * as z from 'zod';
@@ -190,13 +191,13 @@ export class RolloutRewardProcessor implements RewardComputer {
     return scored;
   };
 
-  /** Scores a stream `batchSize` episodes at a time and holds no more of it than that. */
+  /** Scores a stream `batchSize` episodes at a time and holds no more of it than that. Ends with the signal or `close`, also while the stream waits. */
   async *processEpisodeStream(
     episodes: Iterable<RewardEpisode> | AsyncIterable<RewardEpisode>,
     options: ProcessOptions = {},
   ): AsyncGenerator<{ readonly episodes: readonly RewardEpisode[]; readonly rewards: EpisodeRewards }> {
     let batch: RewardEpisode[] = [];
-    for await (const episode of episodes) {
+    for await (const episode of untilAborted(untilAborted(episodes, options.signal), this.#closing.signal)) {
       batch.push(episode);
       if (batch.length < this.config.batchSize) continue;
       yield { episodes: batch, rewards: await this.processEpisodeRewards(batch, options) };

@@ -1,7 +1,6 @@
 import type { Schema } from '@rlp/core';
-import { timerMs } from '@rlp/core';
+import { abortSignal, timerMs } from '@rlp/core';
 import * as z from 'zod';
-import { signalSchema } from '../shared/schemas.ts';
 import type { ServedRewards } from './served.ts';
 
 /** Schema of {@link ServeRewardsOptions}. */
@@ -41,7 +40,7 @@ export const serveOptionsSchema = z.strictObject({
   /** Milliseconds that `close` waits for requests in progress. Default 5000. */
   closeMs: timerMs.default(5000),
   /** Ends the server at once. Default none. */
-  signal: signalSchema.optional(),
+  signal: abortSignal.optional(),
 });
 
 /** How rewards are served. */

@@ -11,8 +11,5 @@ export function hasMethod(value: unknown, method: string): boolean {
   return typeof (value as Readonly<Record<string, unknown>>)[method] === 'function';
 }
 
-/** Schema of a signal that ends the work. */
-export const signalSchema = z.instanceof(AbortSignal, { error: 'must be an AbortSignal' });
-
 /** Schema of text with a word in it, which whole-word matching can find. */
 export const phrase = z.string().refine((text) => foldedWords(text) !== '', 'must hold a word');

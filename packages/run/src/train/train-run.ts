@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   ArgumentError,
+  abortSignal,
   callback,
   type Evaluation,
   evaluationSchema,
@@ -48,7 +49,7 @@ export interface TrainRunOptions {
 }
 
 const optionsSchema = z.strictObject({
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
   existing: z.enum(['resume', 'new']).optional(),
   stream: having<ConsoleStream>('write', 'a stream, such as process.stderr').optional(),
   clock: callback<() => number>().optional(),

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions, requireArguments, requireFields } from '@rlp/core';
+import { ArgumentError, abortSignal, parseOptions, requireArguments, requireFields } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import * as z from 'zod';
 import { parameterSpecs } from '../../decoder/parameters.ts';
@@ -19,7 +19,7 @@ const schema = z.strictObject({
   /** llama.cpp's name of the pre-tokenizer, such as `'llama-bpe'`. Default: by the pattern in `tokenizer.json`. */
   preTokenizer: z.string().min(1).optional(),
   /** Signal that stops between two tensors and leaves no file. Default none. */
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link exportGguf}. */

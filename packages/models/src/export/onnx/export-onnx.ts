@@ -1,4 +1,11 @@
-import { type HostTensor, numbersOf, parseOptions, requireArguments, requireFields } from '@rlp/core';
+import {
+  abortSignal,
+  type HostTensor,
+  numbersOf,
+  parseOptions,
+  requireArguments,
+  requireFields,
+} from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import { type ExternalData, elementCount, serialize } from '@rlp/onnx';
 import * as z from 'zod';
@@ -13,7 +20,7 @@ const schema = z.strictObject({
   /** Bytes of weights from which on they are in a separate file, `onnx/model.onnx_data`. Default 1,000,000,000. */
   externalFrom: z.int().min(0).max(2_000_000_000).default(1_000_000_000),
   /** Signal that stops between two tensors and leaves no folder. Default none. */
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
 });
 
 /** Options of {@link exportOnnx}. */
