@@ -53,8 +53,10 @@ export function fieldsOf(type: ts.Type, path: string, checker: ts.TypeChecker, d
     .flatMap((property) => {
       const text = ts.displayPartsToString(property.getDocumentationComment(checker)).trim();
       const own: Field = { path: `${path}.${property.name}`, text, fallback: defaultOf(property, checker) };
-      if (depth === deepest) return [own];
+      // A key of a record is not declared. Only what it holds is options.
+      const fields = property.declarations === undefined ? [] : [own];
+      if (depth === deepest) return fields;
       const nested = nestedTypes(checker.getTypeOfSymbol(property), checker);
-      return [own, ...nested.flatMap((inner) => fieldsOf(inner, own.path, checker, depth + 1))];
+      return [...fields, ...nested.flatMap((inner) => fieldsOf(inner, own.path, checker, depth + 1))];
     });
 }

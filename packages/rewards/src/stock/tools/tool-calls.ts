@@ -123,16 +123,23 @@ const schema = z.strictObject({
 
 /** Options of {@link toolCalls}. */
 export interface ToolCallsOptions<Metadata> extends z.input<typeof schema> {
-  /** Right calls, from the task's metadata. The list may be empty. Required. */
-  readonly expected: (
-    metadata: Metadata,
-  ) => readonly { readonly name: string; readonly arguments: unknown }[];
+  /** Right calls, from the task's metadata, also as `tool_calls` has them, with arguments as JSON. The list may be empty. Required. */
+  readonly expected: (metadata: Metadata) => readonly (ReadToolCall | Pick<ToolCall, 'function'>)[];
   /** Policy's calls. Default: those of its messages, {@link readToolCalls}. */
   readonly extract?: ((trajectory: Trajectory<Metadata>) => readonly ReadToolCall[]) | undefined;
 }
 
 /** More calls than that are not matched. */
 const maximumCalls = 500;
+const callSchema = z.object({
+  name: z.string(),
+  arguments: z
+    .unknown()
+    .transform((given) => (typeof given === 'string' ? readJson(given) : given))
+    .refine((read) => read !== undefined, 'expected a JSON value'),
+});
+const wrapped = z.object({ function: callSchema }).transform((call) => call.function);
+const expectedCalls = z.array(wrapped.or(callSchema)).max(maximumCalls);
 
 /**
  * Whether a trajectory made the right tool calls: name, arguments as JSON, and order.
@@ -140,7 +147,7 @@ const maximumCalls = 500;
  * Calls are matched one to one: in order as a longest common subsequence, in free order as a maximum matching. Where none is expected and
  * none made, 1. More than 500 calls give 0. Words around a call are not read: a call that a text denies or shows as an example counts.
  *
- * A task whose expected calls are not a list is an error (and so unscorable).
+ * A task whose expected calls cannot be read is an error (and so unscorable).
  */
 export function toolCalls<Metadata>({
   expected,
@@ -150,17 +157,18 @@ export function toolCalls<Metadata>({
   const { comparison, order, extra, grading } = parseOptions('toolCalls', schema, options);
   requireReader('toolCalls', 'expected', expected);
   return (trajectory) => {
-    const wanted: unknown = expected(trajectory.task.metadata);
-    if (!Array.isArray(wanted) || wanted.length > maximumCalls) {
+    const { id, metadata } = trajectory.task;
+    const { data: wanted, error } = expectedCalls.safeParse(expected(metadata));
+    if (error !== undefined) {
       throw new ArgumentError(
-        `toolCalls: the expected calls of task "${trajectory.task.id}" must be a list of at most ${maximumCalls}, got ${typeof wanted}`,
+        `toolCalls: the expected calls of task "${id}" must be a list of at most ${maximumCalls} { name, arguments }${error.issues.map(({ path }) => path.join('.') && `; ${path.join('.')} is not one`)}`,
       );
     }
     const made = extract(trajectory);
     if (made.length > maximumCalls) return 0;
     const fits = (one: number, other: number) =>
-      made[one]!.name === wanted[other].name &&
-      jsonMatches(made[one]!.arguments, wanted[other].arguments, comparison);
+      made[one]!.name === wanted[other]!.name &&
+      jsonMatches(made[one]!.arguments, wanted[other]!.arguments, comparison);
     const sizes = [made.length, wanted.length] as const;
     const matched = order === 'kept' ? matchInOrder(sizes, fits) : matchFreely(sizes, fits);
     const whole = extra === 'refused' ? Math.max(...sizes) : wanted.length;

@@ -95,8 +95,23 @@ describe('toolCalls', () => {
     expect(readToolCalls([{ ...calling(b)[0]!, content: said }])).toEqual([b]);
     expect(readToolCalls([{ role: 'user', content: said }])).toEqual([]);
     expect(readToolCalls([{ role: 'assistant', content: `<!-- ${said} -->` }])).toEqual([]);
-    const reward = toolCalls({ expected: () => [b, { name: 'y', arguments: undefined }] });
+    const reward = toolCalls({ expected: () => [b, { name: 'y', arguments: {} }] });
     expect(judge(reward, undefined, { messages })).toBe(0);
+  });
+
+  it('takes expected calls as the API has them, and names those that it cannot read', () => {
+    const written = { name: a.name, arguments: JSON.stringify(a.arguments) };
+    for (const wanted of [written, { id: '1', type: 'function', function: written } as const, a]) {
+      const reward = toolCalls({ expected: () => [wanted, b] });
+      expect(judge(reward, undefined, { messages: calling(a, b) })).toBe(1);
+    }
+    const broken = { name: 'y', arguments: '{' };
+    for (const wanted of [broken, { name: 'y' }, { function: { name: 'y', args: {} } }, 'y']) {
+      const reward = toolCalls({ expected: () => [b, wanted] as never });
+      expect(() => judge(reward, undefined, { messages: calling(b) })).toThrow(
+        /task "a" must be a list.*; 1/,
+      );
+    }
   });
 
   const call = `<tool_call>${JSON.stringify(a)}</tool_call>`;
