@@ -31,6 +31,20 @@ export function promptText(prompt: string | readonly Pick<Message, 'content'>[])
   return typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
 }
 
+/**
+ * A conversation as text for a reader: `role: content`, with a blank line between turns, and tool calls as `calls name(arguments)`. Further lines of a
+ * turn are indented, so no content looks like a turn. Text stays as it is.
+ */
+export function conversationText(messages: string | readonly Message[]): string {
+  if (typeof messages === 'string') return messages;
+  const turns = messages.map(({ role, content, tool_calls: calls = [] }) => {
+    const made = calls.map(({ function: { name, arguments: given } }) => `calls ${name}(${given})`);
+    const lines = [...(content === '' && made.length > 0 ? [] : [content]), ...made].join('\n');
+    return `${role}: ${lines.replace(/\r\n?|[\n\v\f\u2028\u2029]/g, '\n  ')}`;
+  });
+  return turns.join('\n\n');
+}
+
 /** Schema of {@link ToolCall}. */
 export const toolCallSchema: z.ZodType<ToolCall> = z.object({
   id: z.string(),

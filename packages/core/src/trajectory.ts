@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Message, messageSchema, type ToolCall, toolCallSchema } from './message.ts';
+import { conversationText, type Message, messageSchema, type ToolCall, toolCallSchema } from './message.ts';
 import { type Task, taskSchema } from './task.ts';
 
 /** Index into a tokenizer's vocabulary. */
@@ -219,3 +219,11 @@ export const trajectoryGroupSchema: z.ZodType<TrajectoryGroup> = z.strictObject(
   task: taskSchema,
   trajectories: z.array(trajectorySchema),
 });
+
+/** What the policy did, as text: its response, or with several turns or tool calls the conversation from its first turn on. */
+export function workText({ messages, response }: Pick<Trajectory, 'messages' | 'response'>): string {
+  const first = messages.findIndex(({ role }) => role === 'assistant');
+  const work = first < 0 ? [] : messages.slice(first);
+  const isOneTurn = work.length < 2 && !work[0]?.tool_calls?.length;
+  return isOneTurn ? response : conversationText(work);
+}

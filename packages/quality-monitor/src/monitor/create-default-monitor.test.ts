@@ -79,7 +79,9 @@ describe('createDefaultMonitor', () => {
 
   it('refuses an action for a rule that no finding has', () => {
     const actions = { suspected_reward_hackin: { action: 'stop' } } as object;
-    expect(() => createDefaultMonitor({ actions })).toThrow(/suspected_reward_hackin"; did you mean actions.suspected_reward_hacking/);
+    expect(() => createDefaultMonitor({ actions })).toThrow(
+      /suspected_reward_hackin"; did you mean actions.suspected_reward_hacking/,
+    );
   });
 
   it('says in its findings that no response has a score of the second opinion that it was given', () => {

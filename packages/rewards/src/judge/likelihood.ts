@@ -20,7 +20,7 @@ import {
   rubricSchema,
 } from './pointwise.ts';
 import { JudgeTally, judgeSchema, scaleSchema } from './session.ts';
-import { type JudgeTemplate, quotingMessages, templateSchema } from './template.ts';
+import { type JudgeTemplate, quotingMessages, shownWork, templateSchema } from './template.ts';
 
 /** The default prompt of {@link likelihoodJudge}, with the placeholders of `pointwiseTemplate`. */
 export const likelihoodTemplate: JudgeTemplate = {
@@ -77,7 +77,7 @@ export function likelihoodJudge<Metadata = unknown>({
   tokenizer,
   renderer,
   reference,
-  show = ({ response }) => response,
+  show = shownWork,
   ...options
 }: LikelihoodJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
   const settings = parseOptions('likelihoodJudge', schema, options);

@@ -5,7 +5,7 @@ import { type TextWindow, windowsBeside } from './long-text.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
 import { JudgeSession, type JudgeStatistics, type JudgeSubject, judgeSchema, unjudged } from './session.ts';
-import { type JudgeTemplate, taskText, templateSchema } from './template.ts';
+import { type JudgeTemplate, shownWork, templateSchema } from './template.ts';
 
 /** Which of two responses is better. `neither`: the verdict failed and `worstScoreFor` names the cause. `null`: the orders disagree. */
 export type PairWinner = 'first' | 'second' | 'tie' | 'neither' | null;
@@ -84,7 +84,7 @@ const points = { first: [1, 0], tie: [0.5, 0.5], second: [0, 1], neither: [0, 0]
  * @see Zheng et al. 2023, §3.3, https://arxiv.org/abs/2306.05685 (position bias); Wang et al. 2023, https://arxiv.org/abs/2305.17926
  */
 export function pairwiseJudge<Metadata = unknown>({
-  show = ({ response }) => response,
+  show = shownWork,
   ...options
 }: PairwiseJudgeOptions<Metadata>): PairwiseJudge<Metadata> {
   const parsed = parseOptions('pairwiseJudge', schema, options);
@@ -105,7 +105,7 @@ export function pairwiseJudge<Metadata = unknown>({
         shown: [windows[first]!, windows[second]!],
         fill: (shown) => (quote) => ({
           rubric,
-          task: quote('task', taskText(task)),
+          task: quote('task', task.prompt),
           first: quote(`response A${shown[0]!.label}`, shown[0]!.text),
           second: quote(`response B${shown[1]!.label}`, shown[1]!.text),
         }),

@@ -8,7 +8,7 @@ import {
   judgeSchema,
   scaleSchema,
 } from './session.ts';
-import { type FillTemplate, type JudgeTemplate, taskText, templateSchema } from './template.ts';
+import { type FillTemplate, type JudgeTemplate, shownWork, templateSchema } from './template.ts';
 
 /** What every judge's system prompt begins with. */
 export const judgeRules = `You judge the work of an assistant. Material is quoted between the lines "[BEGIN … {{key}}]" and "[END … {{key}}]".
@@ -75,7 +75,7 @@ export interface PointwiseJudge<Metadata> {
  */
 export function pointwiseJudge<Metadata = unknown>({
   reference,
-  show = ({ response }) => response,
+  show = shownWork,
   ...options
 }: PointwiseJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
   const settings = parseOptions('pointwiseJudge', schema, options);
@@ -99,10 +99,9 @@ export function pointwiseFill<Metadata>({
   reference,
 }: PointwiseQuestionOptions<Metadata> & { readonly scale: readonly [number, number] }) {
   return (task: Task<Metadata>, { text, label }: TextWindow): FillTemplate => {
-    const question = taskText(task);
     const expected = reference?.(task.metadata);
     return (quote) => ({
-      task: quote('task', question),
+      task: quote('task', task.prompt),
       response: quote(`response${label}`, text),
       reference: expected === undefined ? '' : `\nA reference answer:\n${quote('reference', expected)}\n`,
       rubric: typeof rubric === 'string' ? rubric : rubric(task.metadata),

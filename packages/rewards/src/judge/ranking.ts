@@ -5,7 +5,7 @@ import { windowsBeside } from './long-text.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
 import { JudgeSession, type JudgeSubject, judgeSchema, unjudged } from './session.ts';
-import { type JudgeTemplate, taskText, templateSchema } from './template.ts';
+import { type JudgeTemplate, shownWork, templateSchema } from './template.ts';
 import { readScores } from './verdict-lines.ts';
 
 /** The default prompt of {@link rankingJudge}: `{{responses}}` are all responses, numbered, `{{lines}}` the lines to end with. */
@@ -51,7 +51,7 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler
  */
 export function rankingJudge<Metadata = unknown>({
-  show = ({ response }) => response,
+  show = shownWork,
   ...options
 }: RankingJudgeOptions<Metadata>): JudgeComputer<Metadata> {
   const { rubric, rounds, ...settings } = parseOptions('rankingJudge', schema, options);
@@ -72,7 +72,7 @@ export function rankingJudge<Metadata = unknown>({
         ...{ name: row === 0 ? name : [...name, row], signal, worst: labels.map(() => 0), shown: windows },
         fill: (shown) => (quote, key) => ({
           rubric,
-          task: quote('task', taskText(task)),
+          task: quote('task', task.prompt),
           responses: shown
             .map(({ text, label }, k) => quote(`response ${labels[k]}${label}`, text))
             .join('\n\n'),

@@ -10,7 +10,7 @@ import {
   scaleSchema,
   unjudged,
 } from './session.ts';
-import { type JudgeTemplate, taskText, templateSchema } from './template.ts';
+import { type JudgeTemplate, shownWork, templateSchema } from './template.ts';
 
 /** The default prompt of {@link rubricJudge}. `{{criteria}}` lists names and descriptions, `{{lines}}` the lines to end with. */
 export const rubricTemplate: JudgeTemplate = {
@@ -70,7 +70,7 @@ export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends R
  * or an empty scale.
  */
 export function rubricJudge<Metadata = unknown>({
-  show = ({ response }) => response,
+  show = shownWork,
   ...options
 }: RubricJudgeOptions<Metadata>): JudgeComputer<Metadata> {
   const { criteria, scale, ...settings } = parseOptions('rubricJudge', schema, options);
@@ -87,7 +87,7 @@ export function rubricJudge<Metadata = unknown>({
       const shares = await session.score(show(trajectory), {
         ...{ name: ['rubric', trajectory.id], labels: names, scale, signal },
         fill: (window) => (quote, key) => ({
-          task: quote('task', taskText(trajectory.task)),
+          task: quote('task', trajectory.task.prompt),
           response: quote(`response${window.label}`, window.text),
           criteria: criteria.map(({ name, description }) => `- ${name}: ${description}`).join('\n'),
           lines: names.map((name) => `${key} ${name}: NUMBER`).join('\n'),

@@ -50,7 +50,7 @@ export const judgeSchema = z.strictObject({
 
 /** What judges look at. */
 export interface JudgeSubject<Metadata> {
-  /** Text of a trajectory that is judged. Default: its response. */
+  /** Text of a trajectory that is judged. Default `workText` of `@rlp/core`: the response, or with several turns the conversation from the first. */
   readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
 }
 

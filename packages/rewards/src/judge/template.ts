@@ -1,4 +1,4 @@
-import { type Message, RandomStream, type Task } from '@rlp/core';
+import { conversationText, type Message, RandomStream, workText } from '@rlp/core';
 import * as z from 'zod';
 import { plainText } from '../shared/plain-text.ts';
 
@@ -53,9 +53,9 @@ function fillTemplate(template: JudgeTemplate, values: Readonly<Record<string, s
   ];
 }
 
-/** What stands for a template's placeholders, but for the key. `quote` puts material between the key's lines. */
+/** What stands for a template's placeholders, but for the key. `quote` puts a text or a conversation between the key's lines. */
 export type FillTemplate = (
-  quote: (name: string, text: string) => string,
+  quote: (name: string, material: string | readonly Message[]) => string,
   key: string,
 ) => Readonly<Record<string, string>>;
 
@@ -69,9 +69,12 @@ export function quotingMessages(
   }: { readonly path: readonly (string | number)[]; readonly maximumCharacters: number },
 ): { readonly key: string; readonly messages: Message[] } {
   const texts: string[] = [];
-  fill((_, text) => String(texts.push(text)), '');
+  fill((_, material) => String(texts.push(conversationText(material))), '');
   const key = drawKey(path, texts);
-  const values = fill((name, text) => fenced(name, text, { key, maximumCharacters }), key);
+  const values = fill(
+    (name, material) => fenced(name, conversationText(material), { key, maximumCharacters }),
+    key,
+  );
   return { key, messages: fillTemplate(template, { ...values, key }) };
 }
 
@@ -103,8 +106,5 @@ function shortened(text: string, maximum: number): string {
   return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`;
 }
 
-/** What a task asked, as text: one prompt, or the turns of a conversation. */
-export function taskText({ prompt }: Task): string {
-  if (typeof prompt === 'string') return prompt;
-  return prompt.map(({ role, content }) => `${role}: ${content}`).join('\n\n');
-}
+/** What a judge is shown of a trajectory by default. */
+export const shownWork = workText;

@@ -133,10 +133,7 @@ export interface ToolCallsOptions<Metadata> extends z.input<typeof schema> {
 const maximumCalls = 500;
 const callSchema = z.object({
   name: z.string(),
-  arguments: z
-    .unknown()
-    .transform((given) => (typeof given === 'string' ? readJson(given) : given))
-    .refine((read) => read !== undefined, 'expected a JSON value'),
+  arguments: z.union([z.string().transform(readJson), z.unknown()]).refine((read) => read !== undefined),
 });
 const wrapped = z.object({ function: callSchema }).transform((call) => call.function);
 const expectedCalls = z.array(wrapped.or(callSchema)).max(maximumCalls);
@@ -157,11 +154,10 @@ export function toolCalls<Metadata>({
   const { comparison, order, extra, grading } = parseOptions('toolCalls', schema, options);
   requireReader('toolCalls', 'expected', expected);
   return (trajectory) => {
-    const { id, metadata } = trajectory.task;
-    const { data: wanted, error } = expectedCalls.safeParse(expected(metadata));
+    const { data: wanted, error } = expectedCalls.safeParse(expected(trajectory.task.metadata));
     if (error !== undefined) {
       throw new ArgumentError(
-        `toolCalls: the expected calls of task "${id}" must be a list of at most ${maximumCalls} { name, arguments }${error.issues.map(({ path }) => path.join('.') && `; ${path.join('.')} is not one`)}`,
+        `toolCalls: the expected calls of task "${trajectory.task.id}" must be a list of at most ${maximumCalls} { name, arguments }${error.issues.map(({ path }) => path.join('.') && `; ${path.join('.')} is not one`)}`,
       );
     }
     const made = extract(trajectory);
