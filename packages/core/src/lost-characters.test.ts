@@ -68,6 +68,17 @@ describe.each([
   });
 });
 
+it('knows characters that are only in tokens of whole words', () => {
+  const single = characters('ab ', 'writes <unk> for');
+  const words: Tokenizer = {
+    ...single,
+    encode: (text) => text.split(/(Bern)/).flatMap((part) => (part === 'Bern' ? [99] : single.encode(part))),
+    decode: (tokens) => tokens.map((token) => (token === 99 ? 'Bern' : single.decode([token]))).join(''),
+  };
+  expect(lostCharacters([task('a Bern b', 'Bern')], words)).toEqual({});
+  expect(lostCharacters([task('Bern unk')], words).note).toContain('lacks 2 characters (u k)');
+});
+
 it('finds nothing in a tokenizer of bytes', () => {
   const odd = 'é 你 🙂 ſ ⁇ \u0000 ½ \ud800';
   expect(lostCharacters([task(odd, odd)], bytes)).toEqual({});

@@ -33,21 +33,27 @@ export function lostCharacters(taken: readonly Task[], tokenizer: Tokenizer): Lo
     fates.set(character, fate);
     return fate;
   };
-  const charactersOf = (text: string) => [...new Set(text.match(visible))];
-  const prompts = tasks.map((task) => ({ task, characters: charactersOf(promptText(task.prompt)) }));
-  const answers = tasks.map(({ metadata }) => charactersOf(answerText(metadata)));
-  const damaged = (characters: readonly string[]) =>
-    characters.filter((each) => fateOf(each) !== 'kept').length > 0;
-  const counts = [prompts.filter(({ characters }) => damaged(characters)), answers.filter(damaged)] as const;
-  if (counts.every(({ length }) => length === 0)) return {};
-  const lost = [...fates].flatMap(([character, fate]) => (fate === 'kept' ? [] : [character]));
+  // A character may be known only within a token, as part of a whole word.
+  const lostOf = (text: string) => {
+    const characters = [...new Set(text.match(visible))];
+    const fates = characters.map(fateOf);
+    const missing = characters.filter((_, place) => fates[place] !== 'kept');
+    const back = missing.length === 0 ? '' : backOf(tokenizer, text);
+    return {
+      isWhole: fates.length > 0 && fates.every((fate) => fate === 'lost'),
+      lost: missing.filter((each) => !back.includes(each)),
+    };
+  };
+  const prompts = tasks.map((task) => ({ task, ...lostOf(promptText(task.prompt)) }));
+  const answers = tasks.map(({ metadata }) => lostOf(answerText(metadata)));
+  const damaged = [prompts, answers].map((texts) => texts.filter(({ lost }) => lost.length > 0));
+  const lost = [...new Set(damaged.flat().flatMap((text) => text.lost))];
+  if (lost.length === 0) return {};
   const shown = lost.slice(0, mostShown).join(' ') + (lost.length > mostShown ? ' …' : '');
   const note =
-    `the tokenizer lacks ${lost.length} characters (${shown}) of ${counts[0].length} prompts and ${counts[1].length} answers of ` +
+    `the tokenizer lacks ${lost.length} characters (${shown}) of ${damaged[0]!.length} prompts and ${damaged[1]!.length} answers of ` +
     `the ${tasks.length} tasks looked at, so the policy cannot read or write them; use a tokenizer that has them`;
-  const whole = prompts.find(
-    ({ characters }) => characters.length > 0 && characters.every((each) => fateOf(each) === 'lost'),
-  );
+  const whole = prompts.find(({ isWhole, lost: missing }) => isWhole && missing.length > 0);
   return whole === undefined ? { note } : { note, whole: whole.task };
 }
 
@@ -61,6 +67,16 @@ function fateUnder(tokenizer: Tokenizer, character: string): Fate {
     return unknown.test(text) && !unknown.test(character) ? 'lost' : 'kept';
   } catch {
     return 'refused';
+  }
+}
+
+/** The text that a tokenizer makes of a text. Empty if it refuses it. */
+function backOf(tokenizer: Tokenizer, text: string): string {
+  try {
+    const tokens = tokenizer.encode(text, { specialTokens: 'none' });
+    return tokenizer.decode(tokens).replaceAll(/<unk>|\[unk\]/gi, '');
+  } catch {
+    return '';
   }
 }
 

@@ -1,4 +1,4 @@
-import { ArgumentError, type Environment, type State } from '@rlp/core';
+import { ArgumentError, type Environment, isPromiseLike, type State } from '@rlp/core';
 
 /** Methods that only read a state. */
 const readers = [
@@ -47,4 +47,10 @@ export function lift<Outer extends State, S extends State, Metadata, Outcome>(
   const { version, pools } = environment;
   const optional = Object.fromEntries(lifted) as Readers<Outer, Metadata, Outcome>;
   return { ...optional, ...(version !== undefined && { version }), ...(pools && { pools }) };
+}
+
+/** The key of a state of an environment with what a layer adds to the state. What is no key stays as it is, for who reads keys to refuse. */
+export function keyWith(key: string, added: unknown): string {
+  if (isPromiseLike(key)) return key.then((late) => keyWith(late as string, added)) as never;
+  return typeof key === 'string' ? JSON.stringify([key, added]) : key;
 }

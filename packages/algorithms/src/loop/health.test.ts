@@ -28,3 +28,16 @@ it.each([
   expect(notesAt(entropy, before)).not.toMatch(collapsed);
   expect(collapsed.test(notesAt(0.01, after))).toBe(isNoted);
 });
+
+it('notes that no state came again, unless nothing is learned anyway', () => {
+  const health = new RunHealth(resolveRlOptions({}).failureBudget, 'fresh');
+  const noted = (metrics: Metrics) =>
+    /no state of an episode came again/.test(health.examine(metrics).notes.join());
+  const learned = { 'groups/count': 4, 'groups/zero-variance': 0, 'update/count': 1, 'reward/mean': 0.5 };
+  expect(noted({ ...learned, 'anchors/compared': 0 })).toBe(true);
+  expect(noted({ ...learned, 'anchors/compared': 0.1 })).toBe(false);
+  expect(noted(learned)).toBe(false);
+  expect(noted({ ...learned, 'groups/zero-variance': 4, 'update/count': 0, 'anchors/compared': 0 })).toBe(
+    false,
+  );
+});

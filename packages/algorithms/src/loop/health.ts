@@ -47,6 +47,12 @@ const checks: readonly HealthCheck[] = [
     stops: { reason: 'rewards-equal', when: ({ flat, budget }) => flat >= budget.flatIterations },
   },
   {
+    applies: ({ metrics }) => metrics['anchors/compared'] === 0 && !isFlat(metrics),
+    sentence: () =>
+      'no state of an episode came again in another one of its group, so only whole episodes are compared',
+    remedy: 'give states that are the same for the task the same stateKey: no counter and no time in it',
+  },
+  {
     applies: ({ metrics, budget }) => gapOf(metrics) > budget.samplerGap / 10,
     sentence: ({ metrics }) =>
       `sampler and trainer disagree by ${rounded(gapOf(metrics))} nats per token although both should have the same weights`,

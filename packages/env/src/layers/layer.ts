@@ -1,5 +1,5 @@
 import { type Environment, EnvironmentError, type Message, promptMessages, type State } from '@rlp/core';
-import { lift, type Readers } from '../lift.ts';
+import { keyWith, lift, type Readers } from '../lift.ts';
 
 /** Messages of a layer that stand between two messages of the environment within. */
 export interface Exchange {
@@ -99,7 +99,7 @@ export function liftLayer<S extends State, Key extends string, Use extends Layer
       transcript: (state) => withExchanges(transcript.call(environment, inner(state)), exchanges(state)),
     }),
     ...(stateKey && {
-      stateKey: (state) => JSON.stringify([stateKey.call(environment, inner(state)), exchanges(state)]),
+      stateKey: (state) => keyWith(stateKey.call(environment, inner(state)), exchanges(state)),
     }),
   };
 }

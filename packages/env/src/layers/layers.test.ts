@@ -307,6 +307,12 @@ describe('withMemory', () => {
       environment.stateKey!(await play(environment, [call('write_notes', { text })]));
     expect(await keyOf('Rome')).toBe(await keyOf('Rome'));
     expect(await keyOf('Rome')).not.toBe(await keyOf('Bern'));
+    const stateOf = async (stateKey: unknown) => {
+      const environment = withMemory(Object.assign(ask(), { stateKey: () => stateKey as string }));
+      return environment.stateKey!(await play(environment, []));
+    };
+    expect(await stateOf(Promise.resolve('late'))).toBe(await stateOf('late'));
+    expect(await stateOf(undefined)).toBeUndefined();
     expect(withMemory(ask())).not.toHaveProperty('stateKey');
   });
 

@@ -11,7 +11,7 @@ import {
 } from '@rlp/core';
 import type * as z from 'zod';
 import { type Keyed, opened } from '../layers/layer.ts';
-import { lift } from '../lift.ts';
+import { keyWith, lift } from '../lift.ts';
 import { type Tool, type ToolContext, type ToolDefinition, tool } from '../tools/tool.ts';
 import { ToolLayer, toolLayerSchema } from '../tools/tool-layer.ts';
 import type { ToolUse } from '../tools/tool-use.ts';
@@ -188,6 +188,6 @@ function inPlace<Live extends OpenWorld, S extends State, Metadata, Outcome, See
       return { ...next, place: state.place } as Outer;
     },
     ...(outcome && { outcome }),
-    ...(stateKey && { stateKey: (state: Outer) => JSON.stringify([stateKey(state), state.place.id]) }),
+    ...(stateKey && { stateKey: (state: Outer) => keyWith(stateKey(state), state.place.id) }),
   };
 }
