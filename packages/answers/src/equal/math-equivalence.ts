@@ -6,12 +6,12 @@ import { agreeAsFormulas } from './chemistry.ts';
 import { choiceOf, chosenValue } from './choices.ts';
 import { agreeCollections } from './collections.ts';
 import { agreeAsDates } from './dates.ts';
-import { collection, type Expression, writtenNumber } from './expression.ts';
+import { collection, type Expression, type Relation, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { agreeInParts } from './labelled-parts.ts';
 import { valueSaid, withoutLabel } from './labels.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
-import { roundsTo, withConstantsOf, withoutBase, withoutThousands } from './other-forms.ts';
+import { differByConstant, roundsTo, withConstantsOf, withoutBase, withoutThousands } from './other-forms.ts';
 import { samePieces } from './piecewise.ts';
 import { agreeQuantities } from './quantities.ts';
 import { agreeRelations, haveOneVariable } from './relations.ts';
@@ -120,7 +120,7 @@ const restatement =
 /** Whether both are right, or one is and has the measure of the other. */
 function isSaidTwice(said: readonly string[], expected: string, options: MathAgreementOptions): boolean {
   const right = said.filter((one) => mathAnswersAgree(one, expected, options));
-  const areMeasures = said.every((one) => /\d[^%]*[a-z]/i.test(one));
+  const areMeasures = said.every((one) => /\d[^%]*[a-z]|[$€£¥₹]\s?\d/i.test(one));
   return (
     right.length === 2 ||
     (right.length === 1 &&
@@ -252,7 +252,12 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
     return agreeRelations(given, expected, comparison.seed, again);
   if (given.type === 'relation' || expected.type === 'relation') {
     const labelled = given.type === 'relation' ? withoutLabel(given) : [given];
-    const values = given.type === 'relation' && labelled.length === 0 ? valueSaid(given) : labelled;
+    const values =
+      given.type === 'relation' && labelled.length === 0
+        ? isIdentity(given, comparison.seed)
+          ? given.sides.slice(-1)
+          : valueSaid(given)
+        : labelled;
     const rights = expected.type === 'relation' ? withoutLabel(expected) : [expected];
     return (
       values.length > 0 &&
@@ -281,8 +286,18 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
   const written = withoutThousands(withoutBase(given, expected), expected);
   const value = withConstantsOf(written, expected);
   if (comparison.form !== 'any' && !hasForm(given, expected)) return false;
-  return sameValues(value, expected, comparison) || areSameFamily(value, expected);
+  return (
+    sameValues(value, expected, comparison) ||
+    areSameFamily(value, expected) ||
+    differByConstant(value, expected, comparison.seed)
+  );
 }
+
+/** Whether an equation only rewrites an expression: `(x+1)^2 - 2x = x^2 + 1`. */
+const isIdentity = ({ operators, sides: [first, ...others] }: Relation, seed: string) =>
+  operators.every((operator) => operator === '=') &&
+  [first!, ...others].every(({ type }) => type === 'apply') &&
+  others.every((side) => sameValues(first!, side, { seed }));
 
 const isTuple = (side: Expression) => side.type === 'collection' && side.kind === '()';
 const isByCases = (side: Expression) => side.type === 'collection' && side.kind === 'cases';

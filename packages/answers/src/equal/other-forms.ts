@@ -1,5 +1,6 @@
 import { evaluate, toComplex } from './evaluate.ts';
 import { apply, constant, type Expression, renamed, variablesOf, writtenNumber } from './expression.ts';
+import { sameValues } from './symbolic-equivalence.ts';
 
 const numeral = /^([\dA-F]{1,40})_(\d{1,2})$/;
 
@@ -32,18 +33,32 @@ export function withConstantsOf(given: Expression, expected: Expression): Expres
   const named = [...own].filter((name) => constantName.test(name) && !right.has(name)).sort();
   const wanted = [...right].filter((name) => constantName.test(name) && !own.has(name)).sort();
   const areOfIntegrals =
-    [given, expected].every(hasConstantTerm) ||
+    [given, expected].every((side) => constantTerm(side) !== undefined) ||
     [own, right].every((names) => names.has('x') || names.has('t'));
   const isAny = [named, wanted].some((names) => names.every((name) => /^[cCkK]/.test(name)));
   if (named.length !== wanted.length || !areOfIntegrals || !isAny) return given;
   return named.reduce((rest, name, index) => renamed(rest, name, wanted[index]!), given);
 }
 
-/** Whether the last term of a sum is a constant. */
-function hasConstantTerm(sum: Expression): boolean {
+/** The constant that is the last term of a sum. */
+function constantTerm(sum: Expression): string | undefined {
   const last = sum.type === 'apply' && sum.name === 'add' ? sum.args[1]! : undefined;
-  return last?.type === 'symbol' && constantName.test(last.name);
+  return last?.type === 'symbol' && constantName.test(last.name) ? last.name : undefined;
 }
+
+/** Whether two antiderivatives with a constant, such as `\sin^2 x + C` and `-\cos^2 x + C`, are of one function. */
+export function differByConstant(given: Expression, expected: Expression, seed: string): boolean {
+  const [own = '', right] = [given, expected].map(constantTerm);
+  if (own !== right) return false;
+  const [name, ...others] = variablesOf(...[given, expected].map(withoutLast));
+  if (name === undefined || others.length > 0) return false;
+  const [from, to] = [given, expected]
+    .map(withoutLast)
+    .map((side) => apply('add', side, apply('negate', renamed(side, name, `${name}:`))));
+  return sameValues(from!, to!, { seed });
+}
+
+const withoutLast = (sum: Expression) => (sum.type === 'apply' ? sum.args[0]! : sum);
 
 /** Whether an answer such as `\sqrt{50} \approx 7.07` says a decimal, and rounds to it. */
 export function roundsTo(given: Expression, expected: Expression): boolean {

@@ -1,4 +1,4 @@
-import { valueInWords, withUnitInWords } from './number-words.ts';
+import { ordinalInWords, valueInWords, withUnitInWords } from './number-words.ts';
 import { isUnit } from './units.ts';
 
 /** A word, or one in the style of text. */
@@ -70,6 +70,9 @@ const phrases = String.raw`
   [([]([^()[\]]*,[^()[\]]*)[)\]]\s*\^\s*\{?\s*(?:\\(?:top|intercal)(?![a-z])|(?:\\(?:mathrm|mathsf|text)\s*\{?\s*)?T(?![a-zA-Z])\s*\}?)\s*\}? → ($1)
   // 37° 30'
   (\d+)\s*(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(\d+)\s*(?:'|\^\s*\{?\s*\\prime\s*\}?)(?!') → ($1+\frac{$2}{60})^\circ
+  (?i)(\d+)\s*degrees?,?\s*(?:and\s+)?(\d+)\s*minutes?(?![\s,]*(?:and\s*)?\d) → ($1+\frac{$2}{60})^\circ
+  // 28, 42 et 56
+  (?<=\d)\s+(?:et|y|und|og|och|и)\s+(?=[-\d\\$]) → \text{ and }
   \\left\s*\\\{\s*\\begin\s*\{array\}\s*\{[^{}]*\}([\s\S]*?)\\end\s*\{array\}\s*\\right\s*\.? → \begin{cases}$1\end{cases}
   // \left(\begin{array}{cc} … \end{array}\right)
   (?:\\left\s*)?[([]\s*\\begin\{array\}\s*\{[^{}]*\}([^[\]]*?)\\end\{array\}\s*(?:\\right\s*)?[)\]] → \begin{pmatrix}$1\end{pmatrix}
@@ -102,6 +105,14 @@ const readings: readonly (readonly [RegExp, (...match: string[]) => string])[] =
       name !== undefined || Number(rest) < Number(modulus)
         ? `${name ?? ''}${rest} \\pmod{${modulus}}`
         : given!,
+  ],
+  // the eighteenth century
+  [
+    /^(\s*(?:\\text\s*\{\s*)?)(?:the\s+)?([a-z]+(?:-[a-z]+)?)(?=\s[a-z]{3})/i,
+    (given, begin, word) => {
+      const value = ordinalInWords(word!.toLowerCase());
+      return value === undefined ? given! : `${begin}${value}`;
+    },
   ],
   // Lines of equations are a list, and those that begin with an equals sign go on.
   [

@@ -44,7 +44,13 @@ function withParts(vector: Collection, change: (part: Expression, index: number)
 export function inUnitVectors(vector: Expression, other: Expression): Expression | undefined {
   const names = [...variablesOf(other)];
   const isSum = other.type === 'apply' && names.length > 0 && names.every((name) => /^[jk]$/.test(name));
-  if (!isSum || vector.type !== 'collection' || vector.kind !== '()' || vector.parts.length > 3) return;
+  if (
+    !isSum ||
+    vector.type !== 'collection' ||
+    !/^(?:\(\)|\[\])$/.test(vector.kind) ||
+    vector.parts.length > 3
+  )
+    return;
   return vector.parts
     .map((part, index) => apply('multiply', part, symbol('ijk'[index]!)))
     .reduce((sum, term) => apply('add', sum, term));

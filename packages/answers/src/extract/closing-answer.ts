@@ -2,7 +2,15 @@ import { onlyNumberIn } from '../equal/number-words.ts';
 import { lastSide } from './last-side.ts';
 import { isConclusive, isFormula, saidIn, saidInWords, verdictOf } from './said.ts';
 import { type Candidate, candidateIn, refusal } from './stances.ts';
-import { concludes, goesOn, remark, type Statement, statementsOf, withoutMarks } from './statements.ts';
+import {
+  concludes,
+  courtesy,
+  goesOn,
+  remark,
+  type Statement,
+  statementsOf,
+  withoutMarks,
+} from './statements.ts';
 import { type Value, valuesIn } from './values.ts';
 
 /** A text that is a tag with the answer. */
@@ -14,7 +22,7 @@ const unfinished = /\s(?:and|or|the|of|by|to|with|plus|minus|times|is|are|we|tha
 /** A letter that a sentence chooses. */
 const chosen = [
   /\bonly\s+(?:option|choice|answer)\s+(\([A-J]\)|[A-HJ])\b(?!['’])/i,
-  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|hence|thus|therefore|so|is|so (?:it|the answer) must be|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
+  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|[Hh]ence|[Tt]hus|[Tt]herefore|[Ss]o|is|so (?:it|the answer) must be|it['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b)/,
   /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(\([A-J]\)|[A-HJ])\s+is\s+(?:the\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
 ];
 
@@ -32,20 +40,30 @@ export function closingAnswer(text: string): Candidate | undefined {
   const statements = statementsOf(last.replace(/\s\([A-Z][^()]*[.!]\)$/, '')).map(({ text: one, at }) => ({
     ...{ text: one, at: base + at },
   }));
-  const final = statements.at(-1);
-  return final && (onlyFormula(end, final) ?? statedFirst(end, final.text) ?? saidLast(end, statements));
+  const lastSaid = statements.findLastIndex(({ text: one }) => /\d/.test(one) || !courtesy.test(one));
+  const kept = statements.slice(0, lastSaid + 1);
+  const final = kept.at(-1);
+  if (final === undefined) return;
+  const said = kept.length === statements.length ? end : end.slice(0, final.at + final.text.length);
+  return onlyFormula(said, final) ?? statedFirst(said, final.text) ?? saidLast(end, kept);
 }
 
 /** A response that is a number and up to three words: `12 red apples`. */
 const amount = /^(?:\\text\s*\{)?-?[\d$€£][\d.,]*(?:\s[a-z][a-z/^\d]*){1,3}\}?\.?$/i;
 
+/** `16 girls, 12 boys`. */
+const amounts = /^\d[\d.,]*\s[a-z]+(?:,?\s(?:and\s)?\d[\d.,]*\s[a-z]+)+\.?$/i;
+/** The last side of a calculation, in bold type. */
+const boldSide = /[=≈]\s*\*\*([^*\n]+)\*\*[.!]?\s*$/;
+
 /** A statement that is a formula, or the choice of a letter. */
 function onlyFormula(text: string, { text: given, at }: Statement): Candidate | undefined {
   const line = withoutMarks(given);
-  if (line.length <= 300 && (isFormula(line) || amount.test(text))) {
+  if (line.length <= 300 && (isFormula(line) || amount.test(text) || amounts.test(line))) {
     const [only, other] = valuesIn(line);
     const isWhole = only?.saidBy === 'equation' || /^[.\s]*$/.test(line.replace(only?.text ?? '', ''));
-    return candidateIn(text, line, only && !other && isWhole ? only.answer : lastSide(line), at);
+    const side = boldSide.exec(given)?.[1] ?? (only && !other && isWhole ? only.answer : lastSide(line));
+    return candidateIn(text, line, side, at);
   }
   const word = text.replace(/\.$/, '');
   if (/^\p{L}+$/u.test(word) && onlyNumberIn(word) !== undefined) return candidateIn(text, word, word);

@@ -53,6 +53,7 @@ describe('extractTag', () => {
     ['My neighbour would say <answer>1</answer>, but I say 2.', undefined],
     ['<answer>1</answer> No, that is wrong. It is 2.', undefined],
     ['```\n<answer>1</answer>\n```\nI refuse to answer.', undefined],
+    ["```\n<answer>1</answer>\n```\nI don't know the number of legs.", undefined],
     ['It is not <answer>1</answer> as such. So: <answer>1</answer>', '1'],
     ['none', undefined],
   ])('where several must agree, reads %j as %j', (text, expected) => {

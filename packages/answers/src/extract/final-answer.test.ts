@@ -202,6 +202,13 @@ describe('finalAnswer', () => {
     ['La réponse est donc 8,5.', '8,5'],
     ['Die Antwort ist nicht 8, sondern 16.', '16'],
     ['B. Not A: plants give it away.', 'B'],
+    ['- A: yes, 25 = 25.\n\nSo A.', 'A'],
+    ['180 / 3 = **60 km/h**', '60 km/h'],
+    ['Carefully now.\n\n16 girls, 12 boys\n\nIf anything is unclear, just ask.', '16 girls, 12 boys'],
+    ['The answer, 32, follows from the tables, as 57 − 25 = 32.', '32'],
+    ['log₂ 32 = 5 ⟹ x = 5 ∎', '5'],
+    ["I don't know why it looks odd, but the answer is 8.", '8'],
+    ['2 is 8.\n\nThis completes the solution.', '8'],
     ['My best guess is <answer>8</answer>', '8'],
     ['The answer is <answer>8</answer>. Do you need more?', '8'],
     ['Maybe it is 7. <answer>8</answer>\n\nLet me know if it helps!', '8'],
@@ -213,6 +220,13 @@ describe('finalAnswer', () => {
   ])('reads %j as %j', (text, answer) => {
     expect(finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] })(text)).toBe(answer);
   });
+
+  it.each(['Answer: (A)\nAnswer: (B)', '**Answer:** 7\n**Answer:** 8'])(
+    'takes different answers on two lines for a list of guesses: %j',
+    (text) => {
+      expect(finalAnswer({ from: ['boxed', 'phrase', 'sentence'] })(text)).toBeUndefined();
+    },
+  );
 
   it('refuses no place and an unknown one', () => {
     expect(() => finalAnswer({ from: [] })).toThrow(OptionsError);

@@ -24,7 +24,7 @@ const adverb =
   'therefore|thus|hence|then|simply|just|exactly|clearly|actually|also|daher|somit|donc|alors|quindi|dunque|portanto|por (?:lo )?tanto|par conséquent|pues|dus';
 /** "The answer is", and the same of other languages. */
 const phrase = new RegExp(
-  `(?:${answerWord})(?: (?:finale?|correct[ae]|corretta|exacte|esatta))?${marks}\\s{0,8}(?:${equalsWord}|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:,?\\s?(?:${adverb})\\b[\\s,]|[*_\\s]|</[a-z]{1,8}>|(?:\\$\\$|\\\\\\[)\\s*\\n){0,8}`,
+  `(?:${answerWord})(?: (?:finale?|correct[ae]|corretta|exacte|esatta))?${marks}\\s{0,8}(?:${equalsWord}|,(?=\\s[^\\s,]{1,20},\\s[a-z])|(?<=final answer[*_]{0,4}\\s{0,8})\\n)(?:,?\\s?(?:${adverb})\\b[\\s,]|[*_\\s]|</[a-z]{1,8}>|(?:\\$\\$|\\\\\\[)\\s*\\n){0,8}`,
   'giu',
 );
 const label = /answer\s{0,8}:\s{0,8}/gi;
@@ -93,7 +93,7 @@ const sentenceEnd = new RegExp(
   [
     /(?:(?<!\bi\.e)[.?]|!(?!\s*[\\}=)$]))[*`]{0,4}(?:\s|$)/.source,
     String.raw`[。！？।]|\s?(?:です|である|입니다)`,
-    String.raw`,?\s(?:because|since|which)\b`,
+    String.raw`,?\s(?:because|since|which)\b|,\s(?:follows|comes|results|agrees|matches|can be)\b`,
     String.raw`(?:,\s|\s\()(?:and\s)?(?:not|rather than|instead of)\s+\S`,
     String.raw`\s\((?:that|this|it|which|since|because|the same|equivalently|i\.e)\b|,\s(?:provided|assuming|given|as)\b`,
   ].join('|'),
@@ -134,10 +134,11 @@ function inUsualForm(text: string): string {
   return /\p{Ll}/u.test(text) ? plain : plain.replace(/\p{Lu}{2,}/gu, (word) => word.toLowerCase());
 }
 
-/** A line that is a number and signs around it. */
-const bareNumber = /^[^\p{L}\p{N}=+×÷\\/]*(-?\d[\d.,]*)[^\p{L}\p{N}]*$/u;
+/** A line that is a number or a choice and signs around it, perhaps behind "Answer:". */
+const bareNumber =
+  /^(?:[^\p{L}\p{N}]*(?:[Ff]inal )?[Aa]nswer(?=[^\p{L}\p{N}]*[:=]))?[^\p{L}\p{N}=+×÷\\/]*(-?\d[\d.,]*|[A-J](?![\p{L}\p{N}]))[^\p{L}\p{N}]*$/u;
 
-/** Whether the last two lines are different numbers alone: a list of guesses. */
+/** Whether the last two lines are different numbers or choices alone: a list of guesses. */
 function isListed(text: string): boolean {
   const [before, last] = text
     .trimEnd()
@@ -168,6 +169,7 @@ const readers = {
     return { answer: isLonger ? number + rest! : number.replaceAll(',', ''), at: start, end };
   },
   phrase(text: string) {
+    if (isListed(text)) return null;
     const json = jsonAnswer(text);
     if (json !== undefined) return json;
     const phrased = phraseIn(text, 'sentence');

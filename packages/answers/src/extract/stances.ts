@@ -151,7 +151,7 @@ export function conclusion(sentence: string): string {
 export const refusal =
   /\bI(?: am|['’]m)? (?:\w+ly |just |still )?(?:can(?:no|['’])t|unable to|refuse to|do(?: not|n['’]t)) (?:decide|determine|solve|answer|find|know|say|tell)\b/i;
 export const gaveUp = new RegExp(
-  String.raw`(?:${refusal.source}(?: (?:this|that|it|the \w+))?|\b(?:${[
+  String.raw`(?:${refusal.source}(?: (?:this|that|it)| (?:the|how|what|which|who|where|when|why|whether)\b[^.,!?\n]{0,60})?|\b(?:${[
     `(?:problem|question|exercise|puzzle|task|story|text) (?:does(?: not|n['’]t) (?:say|state|tell|specify|give|mention)|(?:says|states|gives|mentions) no)`,
     `I do(?: not|n['’]t) have (?:this|that|the|enough|any)|I (?:am giving|give|gave) up|(?:could|can)(?:not| not|n['’]t) (?:finish|solve|complete)`,
   ].join('|')})\b[^.!\n]*)[.!]?\s*$`,

@@ -34,6 +34,10 @@ export function statementsOf(text: string): Statement[] {
 export const remark =
   /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^\W{0,3}(?:I hope|hope |let me (?:know|verify|check|double)|check\b|verif|as a check|indeed\b|for (?:example|instance)\b|feel free|plugging (?:it|this|that) back|would you|sorry\b|note\b)/i;
 
+/** Good wishes and offers at the end of a response, and what only says that it ends. */
+export const courtesy =
+  /^\W{0,3}(?:let (?:me|us) know|feel free|(?:I )?hope\b|if (?:you|anything|something)\b.*\b(?:ask|know|questions?|help)|(?:I['’]m |I am )?(?:happy|glad) to|this (?:completes|concludes|finishes)|good luck|that['’]s (?:it|all)\b|would you|do you)/i;
+
 /** A statement after which no earlier one is the last word: the writer goes on, or gives up. */
 export const goesOn =
   /^(?:but|however|wait|hmm+|now|next|then|let (?:me|us)(?! know)|let['’]s|aber|jedoch|moment|pero|sin embargo|mais|cependant|mas|porém|но|однако|但|不过|しかし|하지만)(?!\p{L})|\b(?:not|cannot be|can['’]t be) determined\b/iu;
@@ -43,7 +47,7 @@ export const concludes =
   /^\W*(?:so|thus|hence|therefore|wait|actually|in total|finally|the (?:final )?(?:answer|result|total|sum|value) is)\b/i;
 
 /** A smile or a picture at the end of a text. */
-const smile = /(?:\s[:;]-?[)D]|\s|\p{Extended_Pictographic}|\ufe0f)+$/u;
+const smile = /(?:\s[:;]-?[)D]|\s|[\p{Extended_Pictographic}∎■□]|\ufe0f)+$/u;
 
 /** A text without asterisks, backticks, pictures and white space at its ends; `z^*` keeps its own. */
 export function withoutMarks(given: string): string {

@@ -85,7 +85,7 @@ function resultOf(text: string, at: number, sentence: string): string {
 
 /** Both parts of `2 hours and 30 minutes`, or the unit, number word or percent sign behind a number. */
 const twoUnits =
-  /^ ?(?:hours?|hrs?|h|minutes?|min|feet|foot|ft),? (?:and )?\d+ ?(?:minutes?|mins?|min|seconds?|sec|s|inch(?:es)?|in)\b/;
+  /^ ?(?:hours?|hrs?|h|minutes?|min|feet|foot|ft|degrees?),? (?:and )?\d+ ?(?:minutes?|mins?|min|seconds?|sec|s|inch(?:es)?|in)\b/;
 const oneUnit = /^\s?(?:\\?%|(?!in\s[a-z])(°?[a-zA-Z]+[²³]?|°)(?:(?:\/| per )[a-zA-Z]+[²³]?)?)/;
 
 function withUnit(digits: string, rest: string): string {
@@ -103,7 +103,7 @@ export function areSame(one: Value, other: Value): boolean {
   );
   if (one.answer === other.answer || (a !== undefined && b !== undefined && a.equals(b))) return true;
   return (
-    [one, other].every(({ answer }) => /\d\D*[a-z]/i.test(answer)) &&
+    [one, other].every(({ answer }) => /\d\D*[a-z]|[$€£¥₹]\s?\d/i.test(answer)) &&
     mathAnswersAgree(one.answer, other.answer, { units: 'converted' })
   );
 }

@@ -84,9 +84,9 @@ export const ink = /[^\p{C}\p{M}\p{Z}\p{DI}\u2800]/u;
 const structure =
   /`{3}\w*|^[^\S\n]*(?:[-*+>]|\d{1,3}[.)]|#{1,6})[^\S\n]+$|^(?=[^|\n]*\|)[ \t|:-]+$|[*_~]{2,}|[-=]{3,}|\$/gm;
 
-/** A gap to be filled: dots, `[your answer]`, `<insert the number here>`, `{{answer}}`. Lists and steps such as `[add, sub]` and `[Add 3 to both sides]` are none. */
+/** A gap to be filled: dots, lorem ipsum, `[your answer]`, `<insert the number here>`, `{{answer}}`. Lists and steps such as `[add, sub]` and `[Add 3 to both sides]` are none. */
 const gap =
-  /^\s*(?:[.…_][\s.…_]*|\{\{[^{}]*\}\}|(?:[[{<(]|&lt;)(?:(?:your|insert|enter|fill)[ _](?![^\]}>)&]*\binto\b)[^\]}>)&,\d]*|(?:put|write|add)[ _][^\]}>)&,\d]{0,80}(?:(?<=[ _])(?:here|below|answer|number|result|solution|title|text|reasoning|thoughts?|explanation)|\byour\b[^\]}>)&,\d]{0,80}))(?:[\]}>)]|&gt;)[\])}.:!…\s]{0,20})$/i;
+  /^\s*(?:[.…_][\s.…_]*|lorem ipsum dolor\b[\s\S]*|\{\{[^{}]*\}\}|(?:[[{<(]|&lt;)(?:(?:your|insert|enter|fill)[ _](?![^\]}>)&]*\binto\b)[^\]}>)&,\d]*|(?:put|write|add)[ _][^\]}>)&,\d]{0,80}(?:(?<=[ _])(?:here|below|answer|number|result|solution|title|text|reasoning|thoughts?|explanation)|\byour\b[^\]}>)&,\d]{0,80}))(?:[\]}>)]|&gt;)[\])}.:!…\s]{0,20})$/i;
 /** Words for a text that is still to be written: `thinking goes here`, lorem ipsum. As values of data they may be meant, such as the status "todo". */
 const placeholder =
   /^\W*(?:lorem ipsum\b[\s\S]*|(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|your (?:reasoning|thoughts?|thinking|answer|explanation))[\])}.:!…\s]{0,20}|(?:(?:the|my|so|final|correct|is|answer)\b\W*){2,9}|(?<=[[{<(])(?:(?:the|final|correct)[ _])*(?:answer|number|value|result|solution|amount|(?<=[ _])(?:name|title|text|content|word))[\]}>)])$/i;

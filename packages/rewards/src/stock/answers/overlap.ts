@@ -19,6 +19,7 @@ export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
 }
 
 const withoutQuotes = (text: string) => text.replace(/[“”„«»「」。]/g, '');
+const struckOut = /<(del|strike|s)(?:\s[^<>]*)?>[^<]*<\/\1>/gi;
 const isNumber = /^\s*-?[\d.,/]+\s*$/;
 /** What SQuAD's form of an answer leaves out though it means something: numbers with their signs and points, and signs of formulas. */
 const signsOf = (text: string) =>
@@ -35,7 +36,7 @@ function overlapReward<Metadata>(
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
     const answer = extract(response);
     if (answer === undefined) return 0;
-    const readings = seenTexts(withoutThoughts(answer)).map(withoutQuotes);
+    const readings = seenTexts(withoutThoughts(answer).replace(struckOut, '')).map(withoutQuotes);
     const scores = expected.map(withoutQuotes).map((text) =>
       readings.map((given) => {
         const isOther = isNumber.test(text) && !signsOf(given).split(' ').includes(signsOf(text));

@@ -129,6 +129,8 @@ describe('overlap', () => {
     expect(judge(answerF1(several), answering('city of Bern'))).toBe(1);
     expect(judge(answerExactMatch(several), answering('The bern'))).toBe(1);
     expect(judge(answerExactMatch(several), answering('“Bern”'))).toBe(1);
+    expect(judge(answerExactMatch(several), answering('Bern <del>Basel</del>'))).toBe(1);
+    expect(judge(answerExactMatch(several), answering('Basel <del>Bern</del>'))).toBe(0);
     expect(judge(answerF1({ reference: () => '3.5' }), answering('35'))).toBe(0);
     expect(judge(answerExactMatch({ reference: () => 'C++' }), answering('C'))).toBe(0);
     for (const [given, right] of [

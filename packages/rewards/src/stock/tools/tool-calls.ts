@@ -39,8 +39,7 @@ function callsOf({
   if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
   if (function_call !== undefined) return [function_call];
   // No call in a thought or a comment was made, nor one that is quoted.
-  const said = content.replace(unsaid, '$2');
-  const passages = passagesOf(said).filter(({ kind }) => kind === 'said');
+  const passages = passagesOf(content.replace(unsaid, '$2')).filter(({ kind }) => kind === 'said');
   const made = passages.map((passage) => passage.text.replace(mentioned, ''));
   const { text, calls } = parseToolCalls(made.join(''));
   const broken = text.match(brokenCall) ?? [];
@@ -54,25 +53,26 @@ function callsOf({
 const unsaid =
   /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|(<(tool_call|function)\b[\s\S]*?(?:<\/\3>|$))|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|<!--[\s\S]*?(?:-->|$)/gi;
 /**
- * A call that the markup around it quotes: in quotation marks or backticks, in a block quote, struck out. Words around a call are not read,
- * because who calls a tool says all kinds of things before ("The user asked for …", "I should not guess") and the call runs.
+ * A call that the text around it only shows: in quotation marks or backticks, in a block quote, struck out, within a sentence that goes on, or in
+ * a fence with words behind. What words say is not read, because who calls a tool says all kinds of things before ("I should not guess").
  */
 const mentioned = new RegExp(
   [
     String.raw`(?<=["“'\x60]\s?)(?<!\x60{3}\w*\s)<tool_call>[^\x60]{0,2000}?</tool_call>(?=\s?["”'\x60])`,
     String.raw`(?<=^|\n) {0,3}> ?<tool_call>[^<]{0,2000}</tool_call>`,
     '~~<tool_call>[^~]{0,2000}</tool_call>~~',
+    String.raw`<tool_call>(?:(?!</?tool_call>)[\s\S]){0,2000}</tool_call>(?=\s?,|[^\S\n]*(?!and\b|then\b)\p{Ll})`,
+    String.raw`\x60{3}\w*\s<tool_call>(?:(?!</?tool_call>)[\s\S]){0,2000}</tool_call>\s*\x60{3}(?=\s*[^\s<\x60])`,
   ].join('|'),
-  'gi',
+  'gu',
 );
 /** What begins as a call and is none. It counts as a call that nobody expects. */
 const brokenCall = /<tool_call>\s*[{[]|<function=\w|\[TOOL_CALLS\]\s*[[{]/g;
 
 /** JSON text's value. Tools without parameters may be called with nothing. */
 function readJson(text: string): unknown {
-  if (text.trim() === '') return {};
   try {
-    return parsedJson(text);
+    return parsedJson(text.trim() === '' ? '{}' : text);
   } catch {
     return;
   }
@@ -142,7 +142,7 @@ const expectedCalls = z.array(wrapped.or(callSchema)).max(maximumCalls);
  * Whether a trajectory made the right tool calls: name, arguments as JSON, and order.
  *
  * Calls are matched one to one: in order as a longest common subsequence, in free order as a maximum matching. Where none is expected and
- * none made, 1. More than 500 calls give 0. Words around a call are not read: a call that a text denies or shows as an example counts.
+ * none made, 1. More than 500 calls give 0. Words before a call are not read: one that they deny counts.
  *
  * A task whose expected calls cannot be read is an error (and so unscorable).
  */

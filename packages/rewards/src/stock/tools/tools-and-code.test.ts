@@ -67,6 +67,19 @@ describe('toolCalls', () => {
     expect([score([], []), score([a], []), score([], [a])]).toEqual([1, 0, 0]);
   });
 
+  it.each([
+    ['I book it now: CALL', 1],
+    ['CALL\nnow it is booked.', 1],
+    ['CALL Done.', 1],
+    ['```\nCALL\n```', 1],
+    ['I could write CALL but I will not.', 0],
+    ['For example CALL, if you ask me to.', 0],
+    ['```\nCALL\n```\nThat is what a call looks like.', 0],
+  ])('reads %j, in which a call may only be shown, as %d', (written, made) => {
+    const content = written.replace('CALL', '<tool_call>{"name": "pay", "arguments": {}}</tool_call>');
+    expect(readToolCalls([{ role: 'assistant', content }]).length).toBe(made);
+  });
+
   it('gives shares', () => {
     expect(score([b, a], [a, b], { grading: 'share' })).toBe(0.5);
     expect(score([a, b, b, b], [a, b], { grading: 'share' })).toBe(0.5);
