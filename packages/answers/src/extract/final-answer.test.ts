@@ -206,6 +206,8 @@ describe('finalAnswer', () => {
     ['180 / 3 = **60 km/h**', '60 km/h'],
     ['Carefully now.\n\n16 girls, 12 boys\n\nIf anything is unclear, just ask.', '16 girls, 12 boys'],
     ['The answer, 32, follows from the tables, as 57 − 25 = 32.', '32'],
+    ["91 = 7 × 13, so it isn't prime.", 'No'],
+    ["91 = 7 × 13, so it isn't clear.", '7 × 13'],
     ['log₂ 32 = 5 ⟹ x = 5 ∎', '5'],
     ["I don't know why it looks odd, but the answer is 8.", '8'],
     ['2 is 8.\n\nThis completes the solution.', '8'],

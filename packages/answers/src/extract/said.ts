@@ -95,10 +95,15 @@ const reply =
 const solutions =
   /\b(no (?:[a-z]+ ){0,3}(?:solutions?|exists?)|(?:does|do) not exist|infinitely many solutions|there are none|undefined|DNE|(?:con|di)verges)\b[^,;:]{0,40}$/i;
 
+/** A conclusion that something is not of a kind: "so it isn't prime". */
+const negated =
+  /(?:^|[,;]\s)(?:so|thus|hence|therefore)\b,?\s(?:it|this|that|\S{1,20})\sis(?:n['’]t|\snot)\s(?:an?\s)?(?!(?:clear|known|certain|sure|easy|obvious|possible|given|enough|correct|right|wrong|true|unique)\b)[a-z]{3,}(?:\snumber)?\.?$/i;
+
 /** The yes or no of a sentence, or its words for "no solutions", unless it says a number. */
 export function verdictOf(given: string): string | undefined {
   const sentence = given.replace(/,\s(?:since|because|as)\b.*$/, '');
-  const [begin = '', word = solutions.exec(sentence)?.[1]] = reply.exec(sentence) ?? [];
+  const ofKind = negated.test(sentence) ? 'No' : undefined;
+  const [begin = '', word = solutions.exec(sentence)?.[1] ?? ofKind] = reply.exec(sentence) ?? [];
   return valuesIn(sentence.slice(begin.length)).some(({ saidBy }) => saidBy === 'words') ? undefined : word;
 }
 
