@@ -205,7 +205,5 @@ function matchFreely([made, wanted]: readonly [number, number], fits: Fits): num
     }
     return false;
   };
-  let matched = 0;
-  for (let one = 0; one < made; one++) if (augment(one, new Set())) matched += 1;
-  return matched;
+  return edges.filter((_, one) => augment(one, new Set())).length;
 }
