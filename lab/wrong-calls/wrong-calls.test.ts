@@ -56,6 +56,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'bytesOf',
     'choosePublication',
     'comparingGroups',
+    'conversationText',
     'counted',
     'decimalDigit',
     'hashText',
@@ -74,6 +75,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'requireFields',
     'shownText',
     'trimmed',
+    'untilAborted',
     'visitWords',
     'withCallMarks',
     'withCause',
@@ -84,6 +86,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'withoutSources',
     'withoutThoughts',
     'wordsOf',
+    'workText',
   ],
 };
 
