@@ -38,7 +38,7 @@ it('monitors rewards of @rlp/rewards alone and combined, which score as before',
     { monitor },
   );
   const { signal } = new AbortController();
-  expect(trajectories.map((one) => functions.exact(one, { signal }))).toEqual([1, 0]);
+  expect(await Promise.all(trajectories.map((one) => functions.exact(one, { signal })))).toEqual([1, 0]);
   const scored = await functions.combined(group);
   expect(scored.map(({ reward }) => reward)).toEqual([19, 18]);
   expect(await functions.combined.computeRewards(group)).toEqual(scored);
