@@ -1,4 +1,4 @@
-export { pairsWithin } from './preference/judged-within.ts';
+export { examplesWithin, pairsWithin } from './preference/judged-within.ts';
 export {
   type PreferenceLossName,
   type PreferenceTerm,
@@ -20,6 +20,7 @@ export {
   type JudgedSequence,
   judgedPair,
   type LabelledSequence,
+  labelledSequence,
   type Preference,
 } from './preference/preferences.ts';
 export {

@@ -38,6 +38,8 @@ export function examplesWithin(
   limit: MaxLength | undefined,
   context: Context,
 ): ItemsWithin<LabelledSequence> {
+  requireArguments('examplesWithin', { examples: 'objects', limit: 'object?' }, examples, limit);
+  requireFields('examplesWithin', { owner: 'text', contextLength: 'number?' }, context);
   if (limit === undefined) return { items: examples };
   return itemsWithin(examples, limit, {
     ...{ ...context, name: 'examples', lost },

@@ -1,5 +1,5 @@
-import { ArgumentError, type Message, requireFields, type TokenSequence } from '@rlp/core';
-import type { PreferencePair } from '@rlp/data';
+import { ArgumentError, described, type Message, requireFields, type TokenSequence } from '@rlp/core';
+import type { PreferencePair, RatedAnswer } from '@rlp/data';
 import { type DemonstrationEncoding, demonstrationSequences } from '../sequence/demonstration.ts';
 
 /** A sequence with mask 1 on the completion that is judged. */
@@ -48,6 +48,21 @@ export function judgedPair(inputs: Preference, encoding: DemonstrationEncoding):
   return { chosen, rejected, ...(margin !== undefined && { margin }) };
 }
 
+/** An answer that somebody liked (`rating: true`) or disliked as a training sequence. Answers end as those of {@link judgedPair}. */
+export function labelledSequence(
+  inputs: RatedAnswer & Pick<Preference, 'tools'> & { readonly rating: boolean },
+  encoding: DemonstrationEncoding,
+): LabelledSequence {
+  if (typeof inputs?.rating !== 'boolean') {
+    throw new ArgumentError(
+      `labelledSequence: expected rating to be true or false, got ${described(inputs?.rating)}`,
+    );
+  }
+  requireFields('labelledSequence', { tokenizer: 'object' }, encoding);
+  const sequence = sequenceOf(inputs, inputs.completion, encoding);
+  return { sequence, label: inputs.rating ? 'desirable' : 'undesirable' };
+}
+
 function sequenceOf(
   { prompt, tools }: Pick<Preference, 'prompt' | 'tools'>,
   answer: Text,
@@ -60,7 +75,7 @@ function sequenceOf(
     typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
   const after: readonly Message[] =
     typeof answer === 'string' ? [{ role: 'assistant', content: answer }] : answer;
-  if (after.length === 0) throw new ArgumentError('judgedPair: an answer has no message; leave the pair out');
+  if (after.length === 0) throw new ArgumentError('judgedPair: an answer has no message; leave the row out');
   const sequences = demonstrationSequences({ messages: [...before, ...after], tools }, encoding);
   return withoutPromptTurns(sequences.at(-1)!, { messages: before, tools }, encoding);
 }

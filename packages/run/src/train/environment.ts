@@ -1,9 +1,9 @@
-import type { Environment, RewardComputer, State } from '@rlp/core';
+import type { Environment, State } from '@rlp/core';
 import { ConversationEnvironment, SimpleTextEnvironment, taskSource } from '@rlp/env';
 import type { Game, GameSetup, GameTasksOptions } from '@rlp/env/stock';
 import type { DescribedEnvironment } from '../config/environment-schema.ts';
 import type { ResolvedRunConfig } from '../config/run-schema.ts';
-import { type AnswerMetadata, createRunRewards } from '../config/stock-rewards.ts';
+import type { AnswerMetadata } from '../config/stock-rewards.ts';
 import type { RunRow } from './data/rows.ts';
 
 /** Metadata of any task, as far as a run reads it. */
@@ -18,6 +18,12 @@ function described(given: Given): DescribedEnvironment | undefined {
 
 function isGame({ name }: DescribedEnvironment): boolean {
   return name !== 'text' && name !== 'chat';
+}
+
+/** Whether a run plays a game, whose rules say what is right. */
+export function playsGame(environment: ResolvedRunConfig['environment']): boolean {
+  const asked = environment === undefined ? undefined : described(environment);
+  return asked !== undefined && isGame(asked);
 }
 
 /** The rules of a game and its environment, loaded when they are needed. */
@@ -58,45 +64,6 @@ export async function createEnvironment(
 /** Whether the run's environment shows messages. */
 export function showsMessages(environment: RunEnvironment): boolean {
   return environment instanceof ConversationEnvironment;
-}
-
-/** Rewards that a run works with. */
-interface RunRewards {
-  readonly computer: RewardComputer<AnswerMetadata>;
-  /** Component that says whether a response is right. */
-  readonly component: string | undefined;
-  /** Component that needs an answer in each row. */
-  readonly readsAnswer?: string | undefined;
-  /** @throws FormatError if a reward model is not there. */
-  requireModels?(): void;
-  /** Closes what was opened for them, but not what the configuration gave. */
-  close(): Promise<void>;
-}
-
-/** The rewards of a configuration. Its functions and computers stay open when they are closed. */
-export function createRewards({ rewards, evaluation, environment, data }: ResolvedRunConfig): RunRewards {
-  const asked = evaluation === 'none' ? undefined : evaluation.component;
-  const isFunction = typeof rewards === 'function';
-  if (rewards !== undefined && !isFunction && 'computeRewards' in rewards) {
-    return { computer: rewards as RewardComputer<AnswerMetadata>, component: asked, close: async () => {} };
-  }
-  if (rewards !== undefined && !isFunction) {
-    return { ...createRunRewards(rewards), component: asked ?? Object.keys(rewards)[0] };
-  }
-  if (isFunction) return { ...createRunRewards({ reward: rewards }), component: 'reward' };
-  const name = standardReward(environment, data);
-  return { ...createRunRewards({ [name]: name }), component: name };
-}
-
-/** The reward of a run that names none. */
-function standardReward(
-  environment: ResolvedRunConfig['environment'],
-  data: ResolvedRunConfig['data'],
-): string {
-  const asked = environment === undefined ? undefined : described(environment);
-  if (asked !== undefined && isGame(asked)) return 'gameScore';
-  const isReasoning = typeof data === 'object' && 'tasks' in data && data.tasks === 'reasoning';
-  return isReasoning ? 'reasoningAnswer' : 'answer';
 }
 
 /** An endless source of the rows as tasks. */

@@ -42,7 +42,7 @@ describe('mode dpo', () => {
     [{ prompt: '1+1=', chosen: '2', answer: '2' }, /: expected a preferred answer .*; correct rejected$/],
     [
       { prompt: '1+1=', good: '2' },
-      /: expected columns chosen and rejected, .*, got good; name them under data.fields, /,
+      /: expected columns chosen and rejected, .*, got the prompt, good; name them under data.fields, /,
     ],
   ])('names the file and the row that holds no pair: %j', async (row, message) => {
     const path = join(directory, 'torn.jsonl');
@@ -50,6 +50,40 @@ describe('mode dpo', () => {
     const run = trainRun({ ...tiny(), data: path, output: join(directory, 'torn') }, { stream });
     await expect(run).rejects.toThrow(`${path}, row 1: expected`);
     await expect(run).rejects.toThrow(message);
+  });
+
+  it('learns from answers with labels if the loss is over single answers', async () => {
+    const path = join(directory, 'labels.jsonl');
+    const rows = Array.from({ length: 12 }, (_, index) => {
+      return { prompt: `${index}+1=`, completion: index % 2 ? '7' : '3', label: index % 2 === 1 };
+    });
+    await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const preference = { ...tiny().preference, loss: 'kto' } as const;
+    const config = {
+      ...tiny(),
+      data: path,
+      preference,
+      evaluation: undefined,
+      output: join(directory, 'kto'),
+    };
+    const result = await trainRun(config, { stream });
+    expect(result).toMatchObject({ status: 'finished', mode: 'dpo' });
+    const metrics = metricRowsFromJsonl(await readFile(result.files.metrics, 'utf8'), 'metrics');
+    // 11 rows of 12 are learned from, three times.
+    expect(metrics).toHaveLength(9);
+    expect(metrics[0]!.metrics['loss/preference']).toBeCloseTo(0.5, 3);
+    expect(metrics.at(-1)!.metrics['reward/margin']).toBeGreaterThan(0);
+    expect(existsSync(join(result.files.evaluations, 'final.json'))).toBe(false);
+    const pairs = trainRun(
+      { ...config, preference: tiny().preference, output: join(directory, 'no') },
+      { stream },
+    );
+    await expect(pairs).rejects.toThrow("preference.loss: 'kto' learns from answers with labels");
+    await writeFile(path, `${JSON.stringify({ ...rows[0], label: 'fine' })}\n`);
+    const odd = trainRun({ ...config, evaluation: 'none', output: join(directory, 'odd') }, { stream });
+    await expect(odd).rejects.toThrow(
+      `${path}, row 1: expected an answer and a label of true or false, got the label "fine"`,
+    );
   });
 
   it('learns from pairs of a file whose columns are named, and goes on after a stop', async () => {

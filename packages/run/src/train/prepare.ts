@@ -1,3 +1,4 @@
+import { resolvePreferenceOptions } from '@rlp/algorithms/preference';
 import { countParameters } from '@rlp/backprop';
 import { ArgumentError, type RewardComputer } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
@@ -8,17 +9,13 @@ import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
 import { loadRows } from './data/load-rows.ts';
 import { preferenceOf } from './data/preference-of.ts';
+import { areRated, ratingOf } from './data/ratings.ts';
 import { placeOf, type RunRow } from './data/rows.ts';
 import { type RunRows, splitRows, withoutRepeats } from './data/split-rows.ts';
-import {
-  createEnvironment,
-  createRewards,
-  gameRows,
-  type RunEnvironment,
-  showsMessages,
-} from './environment.ts';
+import { createEnvironment, gameRows, type RunEnvironment, showsMessages } from './environment.ts';
 import { loadRunModel, requireModel } from './load-run-model.ts';
 import { requireTeacher } from './require-teacher.ts';
+import { createRewards } from './rewards.ts';
 
 /** What a run works with, loaded and checked. */
 export interface PreparedRun {
@@ -104,8 +101,17 @@ function requireFitting(
   }
   if (readsAnswer !== undefined && (stages.includes('rl') || mode === 'eval'))
     requireAnswers(all, readsAnswer);
-  if (stages.includes('preference')) practised.forEach(preferenceOf);
+  if (stages.includes('preference')) {
+    if (takesRatings(given) && areRated(practised)) practised.forEach(ratingOf);
+    else practised.forEach(preferenceOf);
+  }
   if (stages.includes('reward-model')) all.forEach(preferenceOf);
+}
+
+/** Whether every term of the loss is over single answers. */
+function takesRatings({ preference }: RunConfig): boolean {
+  const { loss } = resolvePreferenceOptions({ loss: preference?.loss });
+  return loss.every(({ kind }) => kind === 'kto' || kind === 'apo-zero-unpaired');
 }
 
 /** What is left to know of a model whose weights are in the engine. */

@@ -13,8 +13,8 @@ import type { AnswerMetadata } from '../config/stock-rewards.ts';
 import { componentNames } from '../evaluate/component-names.ts';
 import { loadRows } from './data/load-rows.ts';
 import type { RunRow } from './data/rows.ts';
-import { createRewards } from './environment.ts';
 import type { PreparedRun } from './prepare.ts';
+import { createRewards } from './rewards.ts';
 
 /** What a part of the reward gives to the answers of the first rows. */
 export interface RewardedAnswers {

@@ -12,10 +12,12 @@ export function preferenceOf(row: RunRow): Preference {
   const { data, error } = pairSchema.safeParse(metadata);
   if (data !== undefined) return { prompt, ...data, ...(tools && { tools }) };
   if (!('chosen' in metadata || 'rejected' in metadata)) {
-    const columns = Object.entries(metadata).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    const given: Readonly<Record<string, unknown>> = metadata;
+    // `answer` is added to each row, from whatever column answers.
+    const columns = Object.keys(given).filter((name) => name !== 'answer' && given[name] !== undefined);
     throw new FormatError(
-      `trainRun: ${placeOf(row)}: expected columns chosen and rejected, which preferences are read from, got ${columns.join(', ') || 'none but the prompt'}; ` +
-        'name them under data.fields, or choose another mode',
+      `trainRun: ${placeOf(row)}: expected columns chosen and rejected, which preferences are read from, got ${['the prompt', ...columns].join(', ')}; ` +
+        `name them under data.fields, or choose another mode${'label' in given ? ". preference.loss: 'kto' learns from answers with labels" : ''}`,
     );
   }
   const at = error.issues[0]!.path.join('.');

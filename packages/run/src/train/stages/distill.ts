@@ -75,7 +75,7 @@ export const distillStage: Stage = {
     };
     const length = Math.min(config.contextLength, 2 * (sampling?.maxTokens ?? 256));
     const batch = { rows: tasksPerIteration * groupSize, length };
-    return { iterations, updates: iterations, notes: [], batch };
+    return { iterations, updates: iterations, notes: [], batch, data: undefined };
   },
   reports: (context, { iterations }) => distilled(context, iterations),
 };

@@ -1,8 +1,16 @@
-import { pairRewards, resolvePreferenceOptions, runPreferenceTraining } from '@rlp/algorithms/preference';
+import {
+  type PreferenceDependencies,
+  pairRewards,
+  resolvePreferenceOptions,
+  runPreferenceTraining,
+} from '@rlp/algorithms/preference';
+import type { LanguageModel } from '@rlp/models';
+import { labelledAnswers } from '../data/labelled-answers.ts';
 import { pairLength, pairsOf } from '../data/pairs.ts';
+import { areRated } from '../data/ratings.ts';
 import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
-import type { Stage } from './stage.ts';
+import type { Stage, StagePlan } from './stage.ts';
 import { updatesOf } from './updates-of.ts';
 
 /** Options of `runPreferenceTraining` among those of the stage. */
@@ -11,35 +19,65 @@ function optionsOf({ given, config }: PreparedRun) {
   return { seed: config.seed, ...options };
 }
 
+/** Pairs, or answers with labels. */
+type Judged = Pick<PreferenceDependencies, 'pairs' | 'examples'>;
+
+function judged(prepared: PreparedRun, model: LanguageModel) {
+  const { practised } = prepared.rows;
+  const options = resolvePreferenceOptions(optionsOf(prepared));
+  if (areRated(practised)) {
+    const { examples, notes } = labelledAnswers(practised, prepared, model);
+    const lengths = examples.map(({ sequence: { tokens } }) => tokens.length);
+    return {
+      data: { examples },
+      lengths,
+      items: examples.length,
+      rows: options.pairsPerBatch,
+      notes,
+      options,
+    };
+  }
+  const { pairs, notes } = pairsOf(practised, 'preference', prepared, model);
+  // Losses over single sequences take pairs apart.
+  const isSingle = options.loss.some(({ kind }) => kind === 'kto' || kind === 'apo-zero-unpaired');
+  const items = isSingle ? 2 * pairs.length : pairs.length;
+  return {
+    data: { pairs },
+    lengths: pairs.map(pairLength),
+    items,
+    rows: 2 * options.pairsPerBatch,
+    notes,
+    options,
+  };
+}
+
 /** Learns to prefer what people preferred. */
-export const preferenceStage: Stage = {
+export const preferenceStage: Stage<Judged> = {
   label: 'Preferences',
   kind: 'preference',
   learningRate: 1e-6,
   backend: ({ given }) => given.preference?.backend,
-  plan(prepared, model) {
-    const { pairs, notes } = pairsOf(prepared.rows.practised, 'preference', prepared, model);
-    const options = resolvePreferenceOptions(optionsOf(prepared));
-    // Losses over single sequences take pairs apart.
-    const isSingle = options.loss.some(({ kind }) => kind === 'kto' || kind === 'apo-zero-unpaired');
-    const iterations = updatesOf(isSingle ? 2 * pairs.length : pairs.length, options);
-    const length = pairs.reduce((longest, pair) => Math.max(longest, pairLength(pair)), 1);
-    return { iterations, updates: iterations, notes, batch: { rows: 2 * options.pairsPerBatch, length } };
+  plan(prepared, model): StagePlan<Judged> {
+    const { data, lengths, items, rows, notes, options } = judged(prepared, model);
+    const iterations = updatesOf(items, options);
+    const length = lengths.reduce((longest, one) => Math.max(longest, one), 1);
+    return { iterations, updates: iterations, notes, batch: { rows, length }, data };
   },
-  reports({ prepared, policy: { backend }, model, resume, clock, signal }) {
-    const { pairs } = pairsOf(prepared.rows.practised, 'preference', prepared, model);
+  reports({ prepared, policy: { backend }, resume, clock, signal }, { data }) {
     const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };
-    return runPreferenceTraining({ backend, pairs, clock, signal }, options);
+    return runPreferenceTraining({ backend, ...data, clock, signal }, options);
   },
   measuresPairs: ({ config: { evaluation } }) => evaluation !== 'none' && evaluation.data === undefined,
   async measure({ prepared, backend, model }, { name, limit }) {
+    // Answers with labels have no other answer to be compared with.
+    if (areRated(prepared.rows.heldOut)) return undefined;
     const { pairs } = pairsOf(prepared.rows.heldOut.slice(0, limit), 'preference', prepared, model);
     const { chosen, rejected } = await pairRewards(backend, pairs, optionsOf(prepared));
     // Before the first update a policy is its own reference.
     if (chosen.every((reward) => reward === 0) && rejected.every((reward) => reward === 0)) return undefined;
-    const judged = pairs.map(({ id, chosen: { tokens } }, at) => {
+    const compared = pairs.map(({ id, chosen: { tokens } }, at) => {
       return { task: id, rewards: [chosen[at]!, rejected[at]!] as const, tokens: tokens.length };
     });
-    return pairEvaluation(judged, { name, seed: prepared.config.seed });
+    return pairEvaluation(compared, { name, seed: prepared.config.seed });
   },
 };

@@ -1,6 +1,6 @@
 import { rewardModelSchema, runRewardModelTraining } from '@rlp/algorithms/preference';
 import type { CriticBackend } from '@rlp/core';
-import { pairLength, pairsOf } from '../data/pairs.ts';
+import { pairLength, pairsOf, type RunPair } from '../data/pairs.ts';
 import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
 import type { Stage } from './stage.ts';
@@ -13,7 +13,7 @@ function optionsOf({ given, config }: PreparedRun) {
 }
 
 /** Learns a value of whole responses that agrees with preferences. */
-export const rewardModelStage: Stage = {
+export const rewardModelStage: Stage<readonly RunPair[]> = {
   label: 'Reward model',
   kind: 'reward-model',
   learningRate: 1e-5,
@@ -24,10 +24,10 @@ export const rewardModelStage: Stage = {
     const options = rewardModelSchema.parse(optionsOf(prepared));
     const iterations = updatesOf(pairs.length, options);
     const length = pairs.reduce((longest, pair) => Math.max(longest, pairLength(pair)), 1) + 1;
-    return { iterations, updates: iterations, notes, batch: { rows: 2 * options.pairsPerBatch, length } };
+    const batch = { rows: 2 * options.pairsPerBatch, length };
+    return { iterations, updates: iterations, notes, batch, data: pairs };
   },
-  reports({ prepared, policy: { backend }, model, resume, clock, signal }) {
-    const { pairs } = pairsOf(prepared.rows.practised, 'rewardModel', prepared, model);
+  reports({ prepared, policy: { backend }, resume, clock, signal }, { data: pairs }) {
     const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };
     return runRewardModelTraining({ backend: backend as CriticBackend, pairs, clock, signal }, options);
   },

@@ -101,7 +101,7 @@ export const rlStage: Stage = {
     const { groupSize = 8, sampling } = rollout as { groupSize?: number; sampling?: { maxTokens?: number } };
     const length = Math.min(config.contextLength, 2 * (sampling?.maxTokens ?? 256));
     const batch = { rows: Math.ceil((tasksPerIteration * groupSize) / minibatches), length };
-    return { iterations, updates: iterations * epochs * minibatches, notes: [], batch };
+    return { iterations, updates: iterations * epochs * minibatches, notes: [], batch, data: undefined };
   },
   reports: (context, { iterations }) => practised(context, iterations),
 };

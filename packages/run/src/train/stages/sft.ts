@@ -68,7 +68,7 @@ function sftUpdates(sequences: readonly TokenSequence[], prepared: PreparedRun):
 }
 
 /** Imitates the completions of the data. */
-export const sftStage: Stage = {
+export const sftStage: Stage<readonly TokenSequence[]> = {
   label: 'SFT',
   kind: 'sft',
   learningRate: 1e-5,
@@ -78,10 +78,9 @@ export const sftStage: Stage = {
     const updates = sftUpdates(sequences, prepared);
     const length = sequences.reduce((longest, { tokens }) => Math.max(longest, tokens.length), 1);
     const rows = resolveSftOptions(optionsOf(prepared)).sequencesPerBatch;
-    return { iterations: updates, updates, notes, batch: { rows, length } };
+    return { iterations: updates, updates, notes, batch: { rows, length }, data: sequences };
   },
-  reports({ prepared, policy: { backend }, model, resume, clock, signal }) {
-    const { sequences } = sequencesOf(prepared, model);
+  reports({ prepared, policy: { backend }, resume, clock, signal }, { data: sequences }) {
     const options = { ...optionsOf(prepared), resume: resume as SftState | undefined };
     return runSftTraining({ backend, sequences, clock, signal }, options);
   },

@@ -35,8 +35,8 @@ export interface StageContext {
   readonly onInterrupted: (state: StageState) => void;
 }
 
-/** A part of a run that changes the weights: what a file of this folder defines. */
-export interface Stage {
+/** A part of a run that changes the weights: what a file of this folder defines. `Data` is what its loop learns from, if that is made beforehand. */
+export interface Stage<Data = unknown> {
   /** Begins the lines of the console. */
   readonly label: string;
   /** Kind of its checkpoints; see `saveRun`. */
@@ -48,9 +48,9 @@ export interface Stage {
   /** Options of its section over those of the run. */
   backend(prepared: PreparedRun): RunBackendOptions | undefined;
   /** Loads nothing and changes nothing: how long it is, and a note for people. */
-  plan(prepared: PreparedRun, model: LanguageModel): StagePlan;
+  plan(prepared: PreparedRun, model: LanguageModel): StagePlan<Data>;
   /** The loop. It ends after the last iteration, or at the signal. */
-  reports(context: StageContext, plan: StagePlan): AsyncIterable<StageReport>;
+  reports(context: StageContext, plan: StagePlan<Data>): AsyncIterable<StageReport>;
   /** Whether `measure` evaluates this run. Default: if there is `measure`. */
   measuresPairs?(prepared: PreparedRun): boolean;
   /** Evaluates on held-out rows, for stages whose result does not write text. Default: responses are sampled and scored. */
@@ -71,11 +71,13 @@ interface MeasureLimits {
 }
 
 /** How long a stage is. */
-export interface StagePlan {
+export interface StagePlan<Data = unknown> {
   readonly iterations: number;
   /** Optimizer steps, for schedules. */
   readonly updates: number;
   readonly notes: readonly string[];
   /** Rows and tokens of a step, for the estimate of memory. */
   readonly batch: { readonly rows: number; readonly length: number };
+  /** Rows as tokens. `undefined` if the stage samples them. */
+  readonly data: Data;
 }
