@@ -41,7 +41,9 @@ function modeProblems(config: Given): string[] {
     .flatMap((stage) => sections[stage].filter((key) => config[key] !== undefined));
   return [
     ...needless.map((key) => `${key}: mode '${mode}' does not use it; leave it out or choose another mode`),
-    ...(mode === 'eval' && config.evaluation === 'none' ? ["evaluation: mode 'eval' does nothing else"] : []),
+    ...(mode === 'eval' && config.evaluation === 'none'
+      ? ["evaluation: mode 'eval' does nothing else; leave out evaluation: 'none', or choose another mode"]
+      : []),
     ...(stages.includes('distill') && config.distill === undefined
       ? [
           `distill: is missing; mode '${mode}' learns from a teacher, as in distill: { teacher: 'models/large' }`,

@@ -1,13 +1,17 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 
 /** Bytes that are read at once. */
 const chunkBytes = 4_194_304;
+/** Last bytes read that are kept, at most. */
+const keptBytes = 256;
 
 /** Reads the whole lines that were added to a file. */
 export class FollowedFile {
   readonly path: string;
   #offset = 0;
   #lines = 0;
+  /** The last bytes that were read. Others in their place belong to another file. */
+  #last = Buffer.alloc(0);
 
   constructor(path: string) {
     this.path = path;
@@ -21,7 +25,7 @@ export class FollowedFile {
   /**
    * Calls `line` with each line that was finished since the last call. A line without its end is left for later.
    *
-   * @param restart - Called first if the file became shorter: somebody wrote it anew.
+   * @param restart - Called first if somebody wrote the file anew: it is shorter, or has other bytes where the last ones were read.
    * @returns Whether anything was read. `false` for a file that is not there.
    */
   async read(line: (text: string, number: number) => void, restart: () => void): Promise<boolean> {
@@ -32,8 +36,8 @@ export class FollowedFile {
     if (file === undefined) return false;
     try {
       const { size } = await file.stat();
-      if (size < this.#offset) {
-        [this.#offset, this.#lines] = [0, 0];
+      if (size < this.#offset || !(await this.#continues(file))) {
+        [this.#offset, this.#lines, this.#last] = [0, 0, Buffer.alloc(0)];
         restart();
       }
       const from = this.#offset;
@@ -47,11 +51,18 @@ export class FollowedFile {
         }
         if (end < 0) break;
         this.#offset += end + 1;
+        this.#last = Buffer.from(buffer.subarray(Math.max(0, end + 1 - keptBytes), end + 1));
         for (const text of buffer.toString('utf8', 0, end).split('\n')) line(text, ++this.#lines);
       }
       return this.#offset > from;
     } finally {
       await file.close();
     }
+  }
+
+  async #continues(file: FileHandle): Promise<boolean> {
+    const { length } = this.#last;
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, this.#offset - length);
+    return buffer.equals(this.#last);
   }
 }

@@ -78,6 +78,15 @@ it('has nothing left of a file that was written anew', async () => {
   expect(runs.view.runs[0]).toMatchObject({ iterations: 1 });
 });
 
+it('has nothing left of a file that was written anew and is longer', async () => {
+  writeFileSync(fileOf('a'), row(0, 1) + row(1, 2));
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  writeFileSync(fileOf('a'), row(0, 3) + row(1, 4) + row(2, 5));
+  await runs.read();
+  expect(runs.curvesOf('reward/mean').a).toEqual({ steps: [0, 1, 2], values: [3, 4, 5] });
+});
+
 it('counts the notes and broken lines of a file that was written anew once, and keeps those of the other', async () => {
   const note = (text: string) => `${JSON.stringify({ step: 0, note: text })}\n`;
   writeFileSync(fileOf('a'), `${note('of metrics')}{"step": 1}\n${row(1, 1)}`);
