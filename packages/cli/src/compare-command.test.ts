@@ -26,10 +26,15 @@ describe('rlp compare', () => {
     ] as const) {
       mkdirSync(join(directory, name));
       writeFileSync(join(directory, name, 'run.json'), JSON.stringify({ config: { a: { rate }, same: 1 } }));
-      writeFileSync(join(directory, name, 'metrics.jsonl'), `{"reward/mean":0}\n{"reward/mean":${rate}}\n`);
+      writeFileSync(
+        join(directory, name, 'metrics.jsonl'),
+        `{"reward/mean":0}\n{"reward/mean":${rate},"error/rate":0}\n`,
+      );
     }
     const { said } = await compare(join(directory, 'one'), join(directory, 'two'));
-    expect(said).toBe('Configuration\n  a.rate: 0.001 → 0.002\nLast metrics\n  reward/mean: 0.001 → 0.002');
+    expect(said).toBe(
+      'Configuration\n  a.rate: 0.001 → 0.002\nLast metrics\n  reward/mean: 0.001 → 0.002\n  0 in both, left out: 1',
+    );
     const same = await compare(join(directory, 'one'), join(directory, 'one'));
     expect(same.said).toContain('reward/mean: 0.001 → 0.001');
   });

@@ -184,6 +184,8 @@ type Result = {
 
 function report({ config, metrics, evaluations }: Result): string {
   const short = (value: number) => String(Number(value.toPrecision(5)));
+  const shown = metrics.filter(({ first, second }) => first !== 0 || second !== 0);
+  const zero = metrics.length - shown.length;
   const lines = [
     ...section(
       'Configuration',
@@ -196,10 +198,10 @@ function report({ config, metrics, evaluations }: Result): string {
         ...(note === undefined ? [] : [`  note: ${note}`]),
       ]),
     ),
-    ...section(
-      'Last metrics',
-      metrics.map(({ name, first, second }) => `${name}: ${short(first)} → ${short(second)}`),
-    ),
+    ...section('Last metrics', [
+      ...shown.map(({ name, first, second }) => `${name}: ${short(first)} → ${short(second)}`),
+      ...(zero > 0 ? [`0 in both, left out: ${zero}`] : []),
+    ]),
   ];
   return lines.length === 0 ? 'no differences' : lines.join('\n');
 }
