@@ -252,6 +252,16 @@ describe('serveRewards', () => {
     await expect(fetch(`${server.url}/health`).catch(() => 'closed')).resolves.toBe('closed');
   });
 
+  it('has a token by its type unless authentication may be none', async () => {
+    await using server = await serveRewards({ rewards: exact, metadata: answered });
+    const token: string = server.token;
+    expect(token.length).toBeGreaterThan(40);
+    await using open = await serveRewards({ rewards: exact, metadata: answered, authentication: 'none' });
+    // @ts-expect-error there may be none
+    const none: string = open.token;
+    expect(none).toBeUndefined();
+  });
+
   it('ends with its signal', async () => {
     const controller = new AbortController();
     const server = await serveExact({ signal: controller.signal });

@@ -47,9 +47,13 @@ export interface RewardServer extends AsyncDisposable {
  *
  * @throws OptionsError naming every problem at once. Rejects if the port is taken.
  */
-export async function serveRewards<Metadata = unknown>(
+export function serveRewards<Metadata = unknown>(
+  options: ServeRewardsOptions<Metadata> & { readonly authentication?: 'token' | undefined },
+): Promise<RewardServer & { readonly token: string }>;
+export function serveRewards<Metadata = unknown>(
   options: ServeRewardsOptions<Metadata>,
-): Promise<RewardServer> {
+): Promise<RewardServer>;
+export async function serveRewards<Metadata>(options: ServeRewardsOptions<Metadata>): Promise<RewardServer> {
   const parsed = parseOptions('serveRewards', serveOptionsSchema, options);
   parsed.signal?.throwIfAborted();
   const score = scorerOf(parsed.rewards, { metadata: parsed.metadata, timeoutMs: parsed.timeoutMs });
@@ -175,15 +179,10 @@ function shapeOf(request: AskedRequest, url: URL): WireShape {
 }
 
 function readRequest(shape: WireShape, text: string): WireRequest {
-  let body: unknown;
   try {
-    body = JSON.parse(text);
-  } catch {
-    throw new Refusal(400, 'expected JSON');
-  }
-  try {
-    return shape.readRequest(body);
+    return shape.readRequest(JSON.parse(text));
   } catch (error) {
+    if (error instanceof SyntaxError) throw new Refusal(400, 'expected JSON');
     if (error instanceof ArgumentError) throw new Refusal(400, error.message);
     throw error;
   }
