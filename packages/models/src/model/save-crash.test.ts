@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeBuiltin, type Weights } from '@rlp/core';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { characterTokenizer } from '../tokenizer/built-tokenizers.ts';
 import { loadTokenizer } from '../tokenizer/load-tokenizer.ts';
@@ -27,10 +27,17 @@ const modelOf = (seed: string) =>
   createModel({ config, seed, tokenizer: characterTokenizer('abcde', { end: '.' }) });
 const textOf = (weights: Weights) => JSON.stringify([...weights].map(([, { data }]) => data[0]));
 
-afterEach(() => vi.restoreAllMocks());
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'rlp-save-crash-'));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(root, { recursive: true, force: true });
+});
 
 /** Lets so many changes of the file system through; from then on the process is as if killed. */
-function killAfter(changes: number): { readonly count: () => number } {
+function killAfter(changes: number): void {
   let made = 0;
   for (const name of changing) {
     const original = files[name] as (...given: unknown[]) => Promise<unknown>;
@@ -40,7 +47,6 @@ function killAfter(changes: number): { readonly count: () => number } {
       return original.apply(files, given);
     }) as never);
   }
-  return { count: () => made };
 }
 
 const readers = {
@@ -50,8 +56,9 @@ const readers = {
   loadModelConfig: async (folder: string) => String((await loadModelConfig(folder)).vocabularySize),
 };
 
-it('a save over an earlier one that is killed at any change leaves one of the two to every reader', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'rlp-save-crash-'));
+it('a save over an earlier one that is killed at any change leaves one of the two to every reader', async ({
+  signal,
+}) => {
   const [one, two] = [modelOf('one'), modelOf('two')];
   const allowed = [textOf(one.weights), textOf(two.weights), '6'];
   let seen = new Set<string>();
@@ -59,6 +66,8 @@ it('a save over an earlier one that is killed at any change leaves one of the tw
     for (const [name, read] of Object.entries(readers)) {
       const folder = join(root, `${changes}-${name}`);
       await saveModel(folder, one);
+      // A test that ran out of time goes on, and must replace nothing that those after it use.
+      signal.throwIfAborted();
       killAfter(changes);
       done = await saveModel(folder, two).then(
         () => true,
@@ -74,5 +83,4 @@ it('a save over an earlier one that is killed at any change leaves one of the tw
   }
   expect(seen).toEqual(new Set(allowed));
   expect((await readdir(root)).length).toBeGreaterThan(20);
-  await rm(root, { recursive: true });
 });
