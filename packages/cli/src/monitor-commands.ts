@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { ArgumentError, type Finding } from '@rlp/core';
+import { ArgumentError, type Finding, FormatError } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import {
   type AssessorOptions,
@@ -101,6 +101,10 @@ export const analyzeCommand = defineCommand({
       default: 'none',
       valueHint: 'A,B',
     },
+    'skip-malformed': {
+      type: 'boolean',
+      description: 'Leave out lines that are not records, and count them',
+    },
     json: { type: 'boolean', description: 'Print the result as JSON' },
   },
   async run({ args, data }) {
@@ -111,10 +115,13 @@ export const analyzeCommand = defineCommand({
     const { file, response, reward, prompt, out, 'second-opinion': opinionField } = args;
     const paid = reward?.split(',');
     const secondOpinion = opinionField && paid ? rewardNameOf(opinionField, paid) : opinionField;
+    const malformed: FormatError[] = [];
+    const onMalformed = (error: FormatError) => leaveOut(error, malformed, args['skip-malformed'] === true);
     const { seen, records, findings, summary } = await analysed(
       streamSavedResponses(file, {
         response,
         prompt,
+        onMalformed,
         rewards: paid && [...new Set([...paid, opinionField ?? []].flat())],
       }),
       {
@@ -130,7 +137,8 @@ export const analyzeCommand = defineCommand({
       );
     }
     requireOpinion(seen, secondOpinion);
-    for (const problem of problemsOf(seen)) printError(`rlp monitor analyze: ${file}: ${problem}`);
+    for (const problem of [...leftOut(malformed), ...problemsOf(seen)])
+      printError(`rlp monitor analyze: ${file}: ${problem}`);
     const placeOf = (batch: number) => {
       const last = Math.min(seen.responses, (batch + 1) * batchSize);
       return `responses ${batch * batchSize + 1}–${last} (${seen.places[batch]!.join(' to ')})`;
@@ -147,20 +155,41 @@ export const analyzeCommand = defineCommand({
     const result = unread ? 'failed' : 'sound';
     if (args.json) {
       const placed = findings.map((finding) => ({ ...finding, where: placeOf(finding.iteration) }));
-      print(JSON.stringify({ ...summary, findings: placed }));
+      print(JSON.stringify({ ...summary, findings: placed, malformed: malformed.length }));
       return result;
     }
-    for (const { rule, batches, first } of episodesOf(findings)) {
-      const lasting = batches > 1 ? ` (in ${batches} batches, first here)` : '';
-      print(`${placeOf(first.iteration)}: ${formatFinding(first)}${lasting}`);
-      const { mitigation = [] } = first.note ?? {};
-      if (mitigation.length > 0) print(`  What to do about ${rule}: ${mitigation.join('; ')}`);
-    }
+    printEpisodes(findings, placeOf, print);
     if (out !== undefined) print(`${out}: the report`);
     print(JSON.stringify(summary, undefined, 2));
     return result;
   },
 });
+
+/** Keeps the error of a line that is left out. @throws FormatError if none may be. */
+function leaveOut(error: FormatError, malformed: FormatError[], skips: boolean): void {
+  if (skips) malformed.push(error);
+  else
+    throw new FormatError(`${error.message}, or leave such lines out with --skip-malformed`, {
+      cause: error,
+    });
+}
+
+function leftOut([first, ...others]: readonly FormatError[]): string[] {
+  return first === undefined ? [] : [`${1 + others.length} lines left out, the first is ${first.message}`];
+}
+
+function printEpisodes(
+  findings: readonly Finding[],
+  placeOf: (batch: number) => string,
+  print: (line: string) => void,
+): void {
+  for (const { rule, batches, first } of episodesOf(findings)) {
+    const lasting = batches > 1 ? ` (in ${batches} batches, first here)` : '';
+    print(`${placeOf(first.iteration)}: ${formatFinding(first)}${lasting}`);
+    const { mitigation = [] } = first.note ?? {};
+    if (mitigation.length > 0) print(`  What to do about ${rule}: ${mitigation.join('; ')}`);
+  }
+}
 
 /** What a person has to know of a file that was read once and not kept. */
 interface Seen {

@@ -179,6 +179,21 @@ describe('rlp monitor analyze', () => {
     return path;
   };
 
+  it('leaves out broken lines if it is asked to, and says how many', async () => {
+    const line = JSON.stringify({ response: 'x', rewards: { accuracy: 1 } });
+    const path = save(`${line}\n{"response"\n${line}\n!\n`);
+    const refused = await rlp('monitor', 'analyze', path);
+    expect([refused.code, refused.complaints]).toEqual([
+      1,
+      expect.stringMatching(
+        /line 2: .*; correct or remove the line, or leave such lines out with --skip-malformed$/,
+      ),
+    ]);
+    const { said, complaints } = await rlp('monitor', 'analyze', path, '--skip-malformed', '--json');
+    expect(JSON.parse(said)).toMatchObject({ totalSamples: 2, malformed: 2 });
+    expect(complaints).toMatch(/2 lines left out, the first is .*responses\.jsonl, line 2: /);
+  });
+
   it('prints alerts and a summary of saved responses and of trajectories', async () => {
     const plain = Array.from({ length: 20 }, (_, at) =>
       JSON.stringify({ response: '', rewards: { accuracy: at } }),

@@ -22,6 +22,8 @@ export interface RowsFile {
   readonly fields?: DatasetFields | undefined;
   /** What is done about a last line of JSON Lines that is cut short. */
   readonly tornLine: 'throw' | 'skip';
+  /** Receives the error of a row, which is left out. Default: it is thrown. */
+  readonly onMalformed?: ((error: FormatError) => void) | undefined;
 }
 
 /** What a file is, by its first bytes and its name. */
@@ -92,7 +94,7 @@ async function* chunksOf(
 
 /** Rows of a file after the first `skip`. */
 export async function* fileBatches(
-  { path, fields, tornLine }: RowsFile,
+  { path, fields, tornLine, onMalformed }: RowsFile,
   skip: number,
 ): DatasetBatches<DatasetRow> {
   const { format, compression } = await kindOf(path);
@@ -107,10 +109,22 @@ export async function* fileBatches(
   let number = 0;
   const entryOf = ({ number: at, value }: Placed): DatasetEntry<DatasetRow> =>
     checkedEntry(value as DatasetRow, { number: ++number, at, origin });
-  for await (const rows of rowsOf[format](chunksOf(path, compression), { source: path, tornLine, skip })) {
+  const readable = (row: Placed): DatasetEntry<DatasetRow>[] => {
+    try {
+      if (row !== leftOut) return [entryOf(row)];
+      number += 1;
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error;
+      onMalformed!(error);
+    }
+    return [];
+  };
+  const place = { source: path, tornLine, onMalformed, skip };
+  for await (const rows of rowsOf[format](chunksOf(path, compression), place)) {
     const from = Math.min(rows.length, Math.max(0, skip - number));
     number += from;
-    yield (from === 0 ? rows : rows.slice(from)).map(entryOf);
+    const wanted = from === 0 ? rows : rows.slice(from);
+    yield onMalformed === undefined ? wanted.map(entryOf) : wanted.flatMap(readable);
   }
 }
 
@@ -132,21 +146,34 @@ interface Placed {
 
 type ReadRows = (
   chunks: AsyncIterable<Uint8Array>,
-  place: { readonly source: string; readonly tornLine: RowsFile['tornLine']; readonly skip: number },
+  place: Pick<RowsFile, 'tornLine' | 'onMalformed'> & { readonly source: string; readonly skip: number },
 ) => AsyncIterable<readonly Placed[]>;
 
 const skipped = { number: 0, value: undefined };
+/** A line whose error was reported. */
+const leftOut: Placed = { number: 0, value: undefined };
 const maxLineBytes = 2 ** 28;
 
 /** Readers by format. The first `skip` rows need not be parsed, so their values may be missing. */
 const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
-  async *jsonl(chunks, { source, tornLine, skip }) {
+  async *jsonl(chunks, { source, tornLine, onMalformed, skip }) {
     const expected = 'one JSON object per line';
-    const parser = new LineParser<unknown>('loadDataset', { source, expected, tornLine });
+    let reported = 0;
+    const report = (error: FormatError) => {
+      reported += 1;
+      onMalformed!(error);
+    };
+    const parser = new LineParser<unknown>('loadDataset', {
+      ...{ source, expected, tornLine },
+      onMalformed: onMalformed && report,
+    });
     let count = 0;
     const parse = (text: string | undefined, isEnded: boolean): Placed | undefined => {
-      if (count >= skip)
-        return text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
+      if (count >= skip) {
+        const before = reported;
+        const row = text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
+        return reported > before ? leftOut : row;
+      }
       if (!parser.skip(text)) return undefined;
       count += 1;
       return skipped;

@@ -74,6 +74,21 @@ describe('loadDataset', () => {
     );
   });
 
+  it('leaves out rows that cannot be read for whoever wants their errors, and counts them', async () => {
+    const path = saved('broken.jsonl', '{"a":1}\n{"a"\n\n7\n{"a":2}\n');
+    const errors: string[] = [];
+    const onMalformed = ({ message }: Error) => void errors.push(message);
+    const dataset = await loadDataset(path, { onMalformed });
+    expect(await dataset.toArray()).toEqual([{ a: 1 }, { a: 2 }]);
+    expect(errors).toEqual([
+      expect.stringContaining('broken.jsonl, line 2: expected one JSON object per line'),
+      expect.stringContaining('broken.jsonl, line 4: '),
+    ]);
+    expect(await dataset.count()).toBe(4);
+    expect(await dataset.slice(3).toArray()).toEqual([{ a: 2 }]);
+    await expect((await loadDataset(path)).toArray()).rejects.toThrow('line 2');
+  });
+
   it('reads lines of text', async () => {
     const dataset = await loadDataset(saved('stories.txt', 'One.\r\n\nTwo.'));
     expect(await dataset.toArray()).toEqual([{ text: 'One.' }, { text: 'Two.' }]);

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { ArgumentError, abortSignal, parseOptions } from '@rlp/core';
+import { ArgumentError, abortSignal, callback, type FormatError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { hubSchema } from '../hub/hub-options.ts';
 import { hubSnapshot } from '../hub/hub-snapshot.ts';
@@ -20,6 +20,11 @@ const schema = z.strictObject({
   fields: datasetFieldsSchema.prefault({}),
   /** `'skip'` leaves out a last line of JSON Lines that a crash cut short. Default `'throw'`. */
   tornLine: z.enum(['throw', 'skip']).default('throw'),
+  /**
+   * Receives the error of each row that cannot be read, which is left out. It still counts for slices, cursors and `count`. Broken lists and
+   * tables are errors as ever. Default: the first error is thrown.
+   */
+  onMalformed: callback<(error: FormatError) => void>().optional(),
   /** How a dataset of the Hugging Face hub is fetched. Default `{}`. */
   hub: hubSchema.prefault({}),
   /** Ends a download with its reason. Default: no signal. */
@@ -71,11 +76,12 @@ async function opened(source: string, options: Resolved): Promise<Dataset> {
     );
   }
   const choice = { config: options.config, split: split || undefined };
+  const { fields, tornLine, onMalformed } = options;
   const files =
     kind === 'file' ? [name] : await (kind === 'folder' ? filesOfFolder : filesOfHub)(name, choice, options);
   const dataset = joined(
     name,
-    files.map((path) => fileDataset({ path, fields: options.fields, tornLine: options.tornLine })),
+    files.map((path) => fileDataset({ path, fields, tornLine, onMalformed })),
   );
   const chosen = slice ?? splitPart;
   return chosen === undefined ? dataset : slicedRows(dataset, chosen);

@@ -24,6 +24,8 @@ export interface SavedFields {
   readonly rewards?: readonly string[] | undefined;
   /** Its prompt. Default `prompt`. */
   readonly prompt?: string | undefined;
+  /** Receives the error of each line that is not a record, which is left out. Default: the first error is thrown. */
+  readonly onMalformed?: ((error: FormatError) => void) | undefined;
 }
 
 /**
@@ -50,7 +52,7 @@ export async function* streamSavedResponses(
 ): AsyncGenerator<SavedResponse, void, undefined> {
   const unknown = new Set([fields.rewards ?? [], fields.prompt ?? []].flat());
   let first: DatasetRow | undefined;
-  for await (const { at, origin, row } of await recordsOf(path)) {
+  for await (const { at, origin, row } of await recordsOf(path, fields)) {
     first ??= row;
     for (const field of unknown) if (cellsOf(row, field).length > 0) unknown.delete(field);
     const place = `${origin.unit} ${at}`;
@@ -63,11 +65,11 @@ export async function* streamSavedResponses(
   );
 }
 
-async function recordsOf(path: string): Promise<DatasetReader<DatasetRow>> {
+async function recordsOf(path: string, { onMalformed }: SavedFields): Promise<DatasetReader<DatasetRow>> {
   if ((await stat(path)).isDirectory()) {
     throw new FormatError(`${path}: expected a file, got a directory; pass one of its files`);
   }
-  return (await loadDataset(path, { tornLine: 'skip' })).read();
+  return (await loadDataset(path, { tornLine: 'skip', onMalformed })).read();
 }
 
 /** The responses of a record. A reward or a prompt counts for all of them if there is one only. */
@@ -124,6 +126,4 @@ export function rewardNameOf(field: string, fields: readonly string[]): string {
   return fields.some((other) => other !== field && last(other) === last(field)) ? field : last(field);
 }
 
-function keysOf(row: DatasetRow): string {
-  return `fields ${Object.keys(row).join(', ') || 'none'}`;
-}
+const keysOf = (row: DatasetRow) => `fields ${Object.keys(row).join(', ') || 'none'}`;
