@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, evaluationSchema } from '@rlp/core';
 import { directoryHolder, verifyRun } from '@rlp/data/store';
 import { isRunnable, type RunConfig, type RunRecord, readRunRecord, runFiles, runJsonSchema } from '@rlp/run';
 import { defineCommand } from 'citty';
@@ -73,10 +73,22 @@ async function summaryOf(folder: string) {
   if (record === 'broken')
     return { folder, mode: 'unknown', status: 'broken run.json', seconds: 0, score: undefined };
   const { mode, seconds, best, startedAt } = record;
+  const score = best?.score ?? (mode === 'eval' ? await accuracyOf(folder) : undefined);
   // A process that was killed could not write that it ended.
   const isInterrupted = record.status === 'running' && (await directoryHolder(folder)) === undefined;
   const status = isInterrupted ? 'interrupted' : record.status;
-  return { folder, mode, status, seconds, startedAt, score: best?.score };
+  return { folder, mode, status, seconds, startedAt, score };
+}
+
+/** Accuracy of a run that only evaluates. */
+async function accuracyOf(folder: string): Promise<number | undefined> {
+  try {
+    const text = await readFile(join(runFiles(folder).evaluations, 'final.json'), 'utf8');
+    const { accuracy, reward } = evaluationSchema.parse(JSON.parse(text));
+    return accuracy ?? reward?.value;
+  } catch {
+    return undefined; // Not there yet, or broken, which rlp compare explains.
+  }
 }
 
 /** `rlp run schema`. */
