@@ -3,6 +3,7 @@ import type { CliContext } from './context.ts';
 import type { Finding } from './doctor/finding.ts';
 import { checkMachine } from './doctor/machine.ts';
 import { checkModel } from './doctor/model.ts';
+import { checkPairs, holdsPairs } from './doctor/pairs.ts';
 import { checkRewards, checkRewardsOfRun } from './doctor/rewards.ts';
 import { checkRunFile, isRunFile } from './doctor/run-file.ts';
 import { countOf } from './numbers.ts';
@@ -16,7 +17,11 @@ export const doctorCommand = defineCommand({
       description: 'Model folder, folder of a run, name on the hub, or configuration of a run',
       required: false,
     },
-    data: { type: 'string', description: 'JSON Lines whose first ten tasks are graded', valueHint: 'FILE' },
+    data: {
+      type: 'string',
+      description: 'JSON Lines whose first ten tasks are graded, or with preference pairs',
+      valueHint: 'FILE',
+    },
     grader: { type: 'string', description: 'Compare answers as math (default) or exact', valueHint: 'NAME' },
     rows: {
       type: 'string',
@@ -35,8 +40,13 @@ export const doctorCommand = defineCommand({
     if (file !== undefined) findings.push(file.finding);
     const model = file === undefined ? args.model : file.model;
     if (model !== undefined) findings.push(...(await checkModel(model, shape, { signal, engine })));
-    if (args.data !== undefined) findings.push(...(await checkRewards(args.data, args.grader, signal)));
-    else if (file?.config !== undefined) findings.push(...(await checkRewardsOfRun(file.config, signal)));
+    if (args.data !== undefined && model !== undefined && (await holdsPairs(args.data, signal)))
+      findings.push(...(await checkPairs({ model, data: args.data, mode: 'dpo' }, signal)));
+    else if (args.data !== undefined) findings.push(...(await checkRewards(args.data, args.grader, signal)));
+    else if (file?.config !== undefined) {
+      findings.push(...(await checkPairs(file.config, signal)));
+      findings.push(...(await checkRewardsOfRun(file.config, signal)));
+    }
     const failed = findings.filter(({ state }) => state === 'problem').length;
     if (args.json) print(JSON.stringify({ ok: failed === 0, findings }));
     else {

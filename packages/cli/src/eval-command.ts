@@ -2,6 +2,7 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Evaluation, Measure } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
+import { countLearned } from '@rlp/run';
 import { type EvaluateBenchmarkOptions, evaluateBenchmark } from '@rlp/run/benchmarks';
 import { evaluate } from '@rlp/run/evaluate';
 import { defineCommand } from 'citty';
@@ -75,13 +76,29 @@ export const evalCommand = defineCommand({
       tokenizer: inference.tokenizer,
       chat: inference.renderer,
     };
-    const record = await evaluated(data, { ...settings, policy: asked, signal: context.signal });
+    const scored = await evaluated(data, { ...settings, policy: asked, signal: context.signal });
+    const record = {
+      ...scored,
+      notes: [...scored.notes, ...(await noteOnLearned(args.model, data, context.signal))],
+    };
     const { tasks: _tasks, ...numbers } = record;
     context.print(args.json ? JSON.stringify(numbers) : table(record));
     if (args.out !== undefined) await writeTextFile(args.out, `${JSON.stringify(record, null, 2)}\n`);
     return record.reward === undefined ? 'failed' : 'scored';
   },
 });
+
+/** A sentence if the run of the model learned from some of the tasks. */
+async function noteOnLearned(
+  model: string,
+  { tasks = [] }: EvaluationData,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const learned = (await countLearned(model, tasks, { signal })) ?? 0;
+  return learned === 0
+    ? []
+    : [`${learned} of ${tasks.length} tasks are rows that ${model} learned from: they measure memory`];
+}
 
 /** Makes a folder for what takes long to compute. @throws the system's error if nothing can be written there. */
 async function requireFolder(path: string): Promise<void> {

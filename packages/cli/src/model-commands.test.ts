@@ -343,6 +343,37 @@ describe('rlp doctor', () => {
     expect(cuda.text.length).toBeGreaterThan(3);
   });
 
+  it('looks at preference pairs: missing and equal answers, and long ones', async () => {
+    const pair = (chosen: string, rejected?: string) => JSON.stringify({ prompt: 'Once', chosen, rejected });
+    const pairsOf = async (name: string, ...rows: string[]) => {
+      const { said } = await rlp(
+        'doctor',
+        stories,
+        '--data',
+        file(name, ...rows),
+        '--rows',
+        '1',
+        '--length',
+        '16',
+        '--json',
+      );
+      const { findings } = JSON.parse(said) as { findings: { name: string; state: string; text: string }[] };
+      return findings.flatMap(({ name, state, text }) => (name === 'pairs' ? [`${state}: ${text}`] : []));
+    };
+    expect(await pairsOf('sound.jsonl', pair(' upon', ' more'), pair(' a', ' b'))).toEqual([
+      'fine: 2 pairs with two different answers',
+    ]);
+    expect(await pairsOf('unsound.jsonl', pair(' upon', ' more'), pair(' a'), pair(' c', ' c'))).toEqual([
+      expect.stringMatching(
+        /^problem: 1 of 3 rows hold no pair, the first: .*row 2: expected a preferred answer.*correct rejected$/,
+      ),
+      expect.stringMatching(/^problem: 1 of 3 pairs have equal answers, the first is .*row 3; remove them$/),
+    ]);
+    expect(await pairsOf('long.jsonl', pair(' upon', ' more'.repeat(600)))).toEqual([
+      expect.stringMatching(/^note: 1 of 1 pairs are longer than 512 tokens, the longest has \d+$/),
+    ]);
+  });
+
   it('fails for a model that does not load, and for a file that has no answers', async () => {
     const noAnswers = file('no-answers.jsonl', { question: 'x' });
     const { code, said } = await rlp('doctor', join(directory, 'none'), '--data', noAnswers);

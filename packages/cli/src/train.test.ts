@@ -39,6 +39,10 @@ it('trains on questions and answers as they are, and finds the run again', async
   });
   expect(JSON.parse(trained.said)).toMatchObject({ status: 'finished', mode: 'sft', accuracy: 0, low: 0 });
   expect((await rlp('run', 'list', join(directory, 'runs'))).said).toContain('one: sft, finished');
+  const measured = await rlp('eval', out, rows, '--max-tokens', '2', '--threads', '1');
+  expect(measured.said).toContain(`! 4 of 6 tasks are rows that ${out} learned from: they measure memory`);
+  const elsewhere = await rlp('eval', model, rows, '--max-tokens', '2', '--threads', '1');
+  expect(elsewhere.said).not.toContain('learned from');
   expect(await rlp('run', 'resume', out)).toMatchObject({
     code: 0,
     said: expect.stringContaining('report.html'),

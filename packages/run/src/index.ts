@@ -12,5 +12,7 @@ export { missingModel } from './folder/missing-model.ts';
 export { type RunFiles, runFiles, savedModel } from './folder/run-files.ts';
 export { isRunnable, type RunRecord, readRunRecord } from './folder/run-record.ts';
 export type { RunSummary } from './folder/summary.ts';
+export { type CheckedPairs, checkRunPairs } from './train/check-run-pairs.ts';
+export { countLearned } from './train/count-learned.ts';
 export { checkRunRewards, type RewardedAnswers } from './train/rewarded-answers.ts';
 export { type RunResult, type TrainRunOptions, trainRun } from './train/train-run.ts';

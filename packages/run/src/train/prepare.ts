@@ -11,7 +11,7 @@ import { loadRows } from './data/load-rows.ts';
 import { preferenceOf } from './data/preference-of.ts';
 import { areRated, ratingOf } from './data/ratings.ts';
 import { placeOf, type RunRow } from './data/rows.ts';
-import { type RunRows, splitRows, withoutRepeats } from './data/split-rows.ts';
+import { countRepeats, type RunRows, splitRows, withoutRepeats } from './data/split-rows.ts';
 import { createEnvironment, gameRows, type RunEnvironment, showsMessages } from './environment.ts';
 import { loadRunModel, requireModel } from './load-run-model.ts';
 import { requireTeacher } from './require-teacher.ts';
@@ -123,7 +123,8 @@ function agentOf(agent: RunConfig['agent']): PreparedRun['agent'] {
   return (typeof agent === 'function' ? { run: agent } : agent) as PreparedRun['agent'];
 }
 
-async function rowsOf(
+/** The rows of a run by what they are for. */
+export async function rowsOf(
   config: ResolvedRunConfig,
   stages: readonly StageName[],
   signal: AbortSignal | undefined,
@@ -153,7 +154,14 @@ async function rowsOf(
   const learned = shown.length > 0 ? others.train : split.imitated;
   const kept = stages.length > 1 && imitated !== undefined ? learned : learned.slice(0, sft?.rows);
   const repeated = (split.repeated ?? 0) + others.repeated;
-  return { ...split, imitated: kept, heldOut: own.length > 0 ? own : split.heldOut, repeated };
+  const evaluatedAndLearned = countRepeats(own, [...split.practised, ...kept]);
+  return {
+    ...split,
+    imitated: kept,
+    heldOut: own.length > 0 ? own : split.heldOut,
+    repeated,
+    evaluatedAndLearned,
+  };
 }
 
 /** What the rollout would refuse once its stage begins, which may be hours later. */

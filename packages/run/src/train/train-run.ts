@@ -26,6 +26,7 @@ import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts
 import { type RunSummary, summarize } from '../folder/summary.ts';
 import { writeJson } from '../folder/write-json.ts';
 import { packageVersion } from '../package-version.ts';
+import { areRated } from './data/ratings.ts';
 import { changeOfRows, digestRows } from './data/row-digest.ts';
 import { type Answered, type Measured, measure } from './measure.ts';
 import { Journal, type OpenRun, say } from './open-run.ts';
@@ -185,11 +186,16 @@ function headline({ prepared, engine }: OpenRun): string {
   const [onPairs, onPolicy] = [has('preference', 'reward-model'), has('rl', 'distill')];
   const counts = [
     ...(has('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
-    ...(onPairs ? [`${rows.practised.length} pairs`] : []),
+    ...(onPairs
+      ? [`${rows.practised.length} ${areRated(rows.practised) ? 'answers with labels' : 'pairs'}`]
+      : []),
     ...(onPolicy ? [`${rows.practised.length} to practise`] : []),
     mode === 'sft' && rows.heldOut.length === 0 && rows.imitated.some(({ isCorpus }) => isCorpus)
       ? 'none held out, because texts have no answer'
       : `${rows.heldOut.length} held out`,
+    ...(rows.evaluatedAndLearned
+      ? [`${rows.evaluatedAndLearned} of them are learned from too, so they measure memory`]
+      : []),
     ...(rows.repeated ? [`${rows.repeated} left out because they repeat a held-out question`] : []),
   ];
   return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${engine.threads} threads.`;

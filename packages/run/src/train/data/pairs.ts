@@ -1,10 +1,10 @@
 import { type JudgedPair, judgedPair, pairsWithin } from '@rlp/algorithms/preference';
-import { ArgumentError, promptMessages } from '@rlp/core';
+import { ArgumentError, messageOf, promptMessages } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { showsMessages } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
 import { preferenceOf } from './preference-of.ts';
-import type { RunRow } from './rows.ts';
+import { placeOf, type RunRow } from './rows.ts';
 
 /** Tokens of the longer side of a pair. */
 export function pairLength({ chosen, rejected }: JudgedPair): number {
@@ -29,7 +29,11 @@ export function pairsOf(
   const all = rows.map((row): RunPair => {
     const preference = preferenceOf(row);
     const prompt = asMessages ? promptMessages(preference.prompt) : preference.prompt;
-    return { id: row.id, ...judgedPair({ ...preference, prompt }, model) };
+    try {
+      return { id: row.id, ...judgedPair({ ...preference, prompt }, model) };
+    } catch (error) {
+      throw new ArgumentError(`${section}: ${placeOf(row)}: ${messageOf(error)}`, { cause: error });
+    }
   });
   const limit = given[section]?.maxLength ?? { tokens: contextLength };
   const { items: pairs, note } = pairsWithin(all, limit, { owner: section, contextLength });

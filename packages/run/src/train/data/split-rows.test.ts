@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunRow } from './rows.ts';
-import { splitRows } from './split-rows.ts';
+import { countRepeats, splitRows } from './split-rows.ts';
 
 const deal = (rows: readonly RunRow[], imitated?: number) =>
   splitRows(rows, { heldOut: 5, imitated, seed: '0' });
@@ -24,6 +24,12 @@ describe('splitRows', () => {
     expect(deal(rows)).toMatchObject({ repeated: 0, practised: { length: 15 } });
     const twice = [...rows, ...rows.map(({ id, ...same }) => ({ id: `again ${id}`, ...same }))];
     expect(deal(twice).repeated).toBeGreaterThan(0);
+  });
+
+  it('counts rows of an evaluation that are learned from', () => {
+    const own = [row(1, 'a', 'own.jsonl'), row(2, 'b', 'own.jsonl'), row(3, 'c', 'own.jsonl', 'other')];
+    const learned = ['b', 'c', 'd'].map((prompt, k) => row(k, prompt, 'rows.jsonl'));
+    expect([countRepeats(own, learned), countRepeats([], learned)]).toEqual([1, 0]);
   });
 
   it('keeps rows that ask the same of another input', () => {

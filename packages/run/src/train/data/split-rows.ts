@@ -9,6 +9,8 @@ export interface RunRows {
   readonly heldOut: readonly RunRow[];
   /** Number of rows that were left out because they repeat one that is held out. */
   readonly repeated?: number | undefined;
+  /** Number of rows of `evaluation.data` that are learned from too. */
+  readonly evaluatedAndLearned?: number | undefined;
 }
 
 /** How rows are dealt. */
@@ -58,6 +60,13 @@ export function withoutRepeats(
   const others = known.size === 0 ? rows : rows.filter((row) => !known.has(questionOf(row)));
   const train = others.length === 0 ? rows : others;
   return { train, repeated: rows.length - train.length };
+}
+
+/** Number of rows whose question and answer one of `others` has. */
+export function countRepeats(rows: readonly RunRow[], others: readonly RunRow[]): number {
+  if (rows.length === 0) return 0;
+  const known = new Set(others.map(questionOf));
+  return rows.filter((row) => known.has(questionOf(row))).length;
 }
 
 /** Text that rows with the same question and answer share. Other rows with the question may be about another input. */
