@@ -54,5 +54,5 @@ kbd{border:1px solid var(--rule);border-radius:5px;padding:1px 6px;background:va
 @media (max-width:820px){main{padding:12px 10px 30px}.app{grid-template-columns:minmax(0,1fr)}.side{position:static;height:calc(100dvh - 90px)}
 .app.with-open .side{display:none}.app:not(.with-open) .detail{order:-1}.app:not(.with-open) .keys,.app:not(.with-open) .welcome>p:not(.problem),.app:not(.with-open) .detail:not(:has(.alerts,.problem)){display:none}
 .back{display:block}.filters select{max-width:44vw}.members{grid-auto-columns:86%}}
-@media print{.side,.bar button,.colours,.welcome{display:none!important}.app{display:block}.members{grid-auto-flow:row}.conversation{display:block}.said{margin-bottom:8px}}
+@media print{.app:not(.with-open)::before{content:"Open a trajectory before you print: the printout shows that one."}.side,.bar button,.colours,.welcome{display:none!important}.app{display:block}.members{grid-auto-flow:row}.conversation{display:block}.said{margin-bottom:8px}}
 `;

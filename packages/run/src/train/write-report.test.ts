@@ -22,12 +22,31 @@ it.each([
   expect(accuracyText({ ...nothing, ...measured })).toBe(said);
 });
 
+it('says what accuracy is of runs that compare pairs', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'report-'));
+  const notes = ['accuracy is the share of pairs whose preferred answer gets the higher reward'];
+  const record = { ...nothing, accuracy: 1, tasks: [] as Evaluation['tasks'], notes } as Evaluation;
+  const measured = new Map<string, Measured>([['final', { record, answers: [] }]]);
+  const files = { report: join(directory, 'report.html') } as RunFiles;
+  await writeReport(files, { title: 'Run', mode: 'reward-model', seconds: 1, measured, rows: [] });
+  expect(readFileSync(files.report, 'utf8')).toContain(
+    'Mode reward-model. Accuracy is the share of pairs whose preferred answer gets the higher reward, with its 95 % interval.',
+  );
+  rmSync(directory, { recursive: true });
+});
+
 it('shows answers before the first stage and after the last', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'report-'));
   const measured = new Map(
     ['before', 'sft', 'rl'].map((name): [string, Measured] => {
       const answer = { task: '1', prompt: '1+1=', response: `said ${name}`, reward: 1, components: {} };
-      return [name, { record: { ...nothing, accuracy: 1, tasks: [] } as Evaluation, answers: [answer] }];
+      return [
+        name,
+        {
+          record: { ...nothing, accuracy: 1, tasks: [], notes: [] as string[] } as Evaluation,
+          answers: [answer],
+        },
+      ];
     }),
   );
   const files = { report: join(directory, 'report.html') } as RunFiles;

@@ -66,11 +66,14 @@ export async function writeReport(files: RunFiles, report: RunReport): Promise<v
   const { title, measured, rows, seconds, mode } = report;
   const [first, ...later] = measured.values();
   const last = later.at(-1) ?? first;
+  const meaning =
+    last?.record.notes.find((note) => note.startsWith('accuracy is ')) ??
+    'accuracy is the share of right responses to held-out tasks';
   const known = new Set(rows.flatMap(({ metrics }) => Object.keys(metrics)));
   const components = [...known].filter((name) => name.startsWith('reward/component/'));
   const page = renderReport({
     title,
-    description: `Mode ${mode}. Accuracy is the share of right responses to held-out tasks, with its 95 % interval.`,
+    description: `Mode ${mode}. ${meaning[0]!.toUpperCase()}${meaning.slice(1)}, with its 95 % interval.`,
     summary: {
       ...Object.fromEntries(
         [...measured].map(([name, { record }]) => [accuracyLabel(name), accuracyText(record)]),
