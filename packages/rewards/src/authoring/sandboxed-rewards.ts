@@ -5,6 +5,7 @@ import {
   parseOptions,
   type RewardComputer,
   RewardError,
+  requireFields,
   type Trajectory,
   timerMs,
 } from '@rlp/core';
@@ -60,11 +61,12 @@ export interface SandboxedRewards<Metadata = unknown> extends RewardComputer<Met
  * Rewards by code that is not trusted. Its arguments and judgements travel as JSON. If a call fails, its trajectories are `null` and
  * counted with the cause. Step outputs become `Step.reward`. Only completed and truncated trajectories are shown to it.
  */
-export function sandboxedRewards<Metadata = unknown>({
-  groundTruth = (metadata) => metadata,
-  ...options
-}: SandboxedRewardsOptions<Metadata>): SandboxedRewards<Metadata> {
-  const { sandbox, code, mode, parameters, timeoutMs } = parseOptions('sandboxedRewards', schema, options);
+export function sandboxedRewards<Metadata = unknown>(
+  options: SandboxedRewardsOptions<Metadata>,
+): SandboxedRewards<Metadata> {
+  requireFields('sandboxedRewards', { sandbox: 'object', code: 'text' }, options);
+  const { groundTruth = (metadata) => metadata, ...rest } = options;
+  const { sandbox, code, mode, parameters, timeoutMs } = parseOptions('sandboxedRewards', schema, rest);
   const desk = new Desk({
     ...{ name: 'sandboxed', range: [-Infinity, Infinity], timeoutMs: longestTimerMs },
     clock: () => performance.now(),

@@ -51,8 +51,8 @@ export class ParetoRewardComputer<Metadata = unknown> implements RewardComputer<
   readonly objectiveNames: readonly string[];
 
   constructor(options: ParetoRewardComputerOptions<Metadata>) {
-    const { objectives, objectiveNames, weights } = options;
     const resolved = parseOptions('ParetoRewardComputer', objectivesSchema, options);
+    const { objectives, objectiveNames, weights } = options;
     const functions = namedFunctions(objectives, objectiveNames);
     this.objectiveNames = Object.keys(functions);
     const shares = weightShares(this.objectiveNames.length, weights);

@@ -94,8 +94,8 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   readonly prepare: RewardComputer<Metadata>['prepare'];
 
   constructor(options: SVRLRewardComputerOptions<Metadata>) {
-    const { taskEvaluator, verificationCost } = options;
     const resolved = parseOptions('SVRLRewardComputer', computerSchema, options);
+    const { taskEvaluator, verificationCost } = options;
     const { verificationWeight, efficiencyWeight, emptyBudget, maxTurns, toolBudget, ...method } = resolved;
     const costOf =
       verificationCost ??

@@ -3,7 +3,7 @@ import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactAnswer, rewardFunctions, tagFormat } from '../index.ts';
-import { gsm8kAnswer, mathAnswer, toolCalls } from '../stock.ts';
+import { answerF1, checkAnswer, codeTests, gsm8kAnswer, mathAnswer, toolCalls } from '../stock.ts';
 import { groupAnswering } from '../trajectories.fixture.ts';
 
 interface Answered {
@@ -210,6 +210,9 @@ describe('rewardFunctions', () => {
     ['mathAnswer', () => mathAnswer({} as never), 'reference'],
     ['gsm8kAnswer', () => gsm8kAnswer({} as never), 'reference'],
     ['toolCalls', () => toolCalls({} as never), 'expected'],
+    ['answerF1', () => answerF1(undefined as never), 'reference'],
+    ['checkAnswer', () => checkAnswer(null as never), 'reference'],
+    ['codeTests', () => codeTests(undefined as never), 'tests'],
   ])('%s says before a run what it needs', (owner, make, name) => {
     expect(make).toThrow(OptionsError);
     expect(make).toThrow(`${owner}: invalid options\n  - ${name}: must be a function of the metadata`);

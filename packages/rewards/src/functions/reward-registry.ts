@@ -77,7 +77,8 @@ export class RewardRegistry<
   readonly #verifiers: ReadonlyMap<string, Verifier>;
 
   /** @throws OptionsError for a reward that is not a factory, or an object without `verifyBatch`. */
-  constructor({ rewards, verifiers }: RewardRegistryEntries<Metadata, Name, VerifierName>) {
+  constructor(entries: RewardRegistryEntries<Metadata, Name, VerifierName>) {
+    const { rewards, verifiers } = { ...entries };
     if (!isRecord(rewards))
       throw new OptionsError('RewardRegistry', ['rewards: must be functions from parameters by name']);
     this.#rewards = new Map(Object.entries<RewardFactory<Metadata>>(rewards));

@@ -2,6 +2,7 @@ import {
   ArgumentError,
   type ChatRenderer,
   parseOptions,
+  requireFields,
   settleWithin,
   type TokenId,
   type Tokenizer,
@@ -72,15 +73,12 @@ export interface LikelihoodJudgeOptions<Metadata>
  * @throws OptionsError for bad options; ArgumentError for a tokenizer that does not tell the scores apart.
  * @see Liu et al. 2023, G-Eval, §2, https://arxiv.org/abs/2303.16634
  */
-export function likelihoodJudge<Metadata = unknown>({
-  scorer,
-  tokenizer,
-  renderer,
-  reference,
-  show = shownWork,
-  ...options
-}: LikelihoodJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
-  const settings = parseOptions('likelihoodJudge', schema, options);
+export function likelihoodJudge<Metadata = unknown>(
+  options: LikelihoodJudgeOptions<Metadata>,
+): PointwiseJudge<Metadata> {
+  requireFields('likelihoodJudge', { scorer: 'object', tokenizer: 'object', renderer: 'object' }, options);
+  const { scorer, tokenizer, renderer, reference, show = shownWork, ...rest } = options;
+  const settings = parseOptions('likelihoodJudge', schema, rest);
   const { scale, lead, seed, template, concurrency, maximumCharacters, minimumMass, timeoutMs } = settings;
   const { begun, scores } = scoreTokensOf(tokenizer, lead, scale);
   const tally = new JudgeTally('likelihoodJudge', settings);

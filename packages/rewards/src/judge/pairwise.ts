@@ -83,11 +83,11 @@ const points = { first: [1, 0], tie: [0.5, 0.5], second: [0, 1], neither: [0, 0]
  * @throws OptionsError for bad options and a template without a needed placeholder.
  * @see Zheng et al. 2023, §3.3, https://arxiv.org/abs/2306.05685 (position bias); Wang et al. 2023, https://arxiv.org/abs/2305.17926
  */
-export function pairwiseJudge<Metadata = unknown>({
-  show = shownWork,
-  ...options
-}: PairwiseJudgeOptions<Metadata>): PairwiseJudge<Metadata> {
-  const parsed = parseOptions('pairwiseJudge', schema, options);
+export function pairwiseJudge<Metadata = unknown>(
+  options: PairwiseJudgeOptions<Metadata>,
+): PairwiseJudge<Metadata> {
+  const { show = shownWork, ...rest } = { ...options };
+  const parsed = parseOptions('pairwiseJudge', schema, rest);
   const { rubric, disagreement, opponents, ...settings } = parsed;
   const session = new JudgeSession('pairwiseJudge', settings);
   const counts = { compared: 0, consistent: 0, favouredFirst: 0, favouredSecond: 0 };

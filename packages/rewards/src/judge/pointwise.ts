@@ -73,12 +73,11 @@ export interface PointwiseJudge<Metadata> {
  * @throws OptionsError for bad options, a template without a needed placeholder and an empty scale.
  * @see Zheng et al. 2023, https://arxiv.org/abs/2306.05685
  */
-export function pointwiseJudge<Metadata = unknown>({
-  reference,
-  show = shownWork,
-  ...options
-}: PointwiseJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
-  const settings = parseOptions('pointwiseJudge', schema, options);
+export function pointwiseJudge<Metadata = unknown>(
+  options: PointwiseJudgeOptions<Metadata>,
+): PointwiseJudge<Metadata> {
+  const { reference, show = shownWork, ...rest } = { ...options };
+  const settings = parseOptions('pointwiseJudge', schema, rest);
   const session = new JudgeSession('pointwiseJudge', settings);
   const { scale } = settings;
   const fill = pointwiseFill({ rubric: options.rubric, scale, reference });

@@ -50,11 +50,11 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * @throws OptionsError for bad options and a template without a needed placeholder.
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler
  */
-export function rankingJudge<Metadata = unknown>({
-  show = shownWork,
-  ...options
-}: RankingJudgeOptions<Metadata>): JudgeComputer<Metadata> {
-  const { rubric, rounds, ...settings } = parseOptions('rankingJudge', schema, options);
+export function rankingJudge<Metadata = unknown>(
+  options: RankingJudgeOptions<Metadata>,
+): JudgeComputer<Metadata> {
+  const { show = shownWork, ...rest } = { ...options };
+  const { rubric, rounds, ...settings } = parseOptions('rankingJudge', schema, rest);
   const session = new JudgeSession('rankingJudge', settings);
   /** Scores in the order of `judged`, shown in an order of the round's own. */
   const judgeRound = async (

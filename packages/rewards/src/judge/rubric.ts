@@ -69,11 +69,11 @@ export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends R
  * @throws OptionsError for bad options: criteria that are none, unnamed, doubled or without weight, a template without a needed placeholder,
  * or an empty scale.
  */
-export function rubricJudge<Metadata = unknown>({
-  show = shownWork,
-  ...options
-}: RubricJudgeOptions<Metadata>): JudgeComputer<Metadata> {
-  const { criteria, scale, ...settings } = parseOptions('rubricJudge', schema, options);
+export function rubricJudge<Metadata = unknown>(
+  options: RubricJudgeOptions<Metadata>,
+): JudgeComputer<Metadata> {
+  const { show = shownWork, ...rest } = { ...options };
+  const { criteria, scale, ...settings } = parseOptions('rubricJudge', schema, rest);
   const session = new JudgeSession('rubricJudge', settings);
   const names = criteria.map(({ name }) => name);
   const weights = criteria.map(({ weight = 1 }) => weight);

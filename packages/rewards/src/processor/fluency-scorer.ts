@@ -1,4 +1,5 @@
 import type { Tokenizer, TokenScorer } from '@rlp/core';
+import { requireFields } from '@rlp/core';
 import type { Batcher } from '../shared/batcher.ts';
 import { perplexityReward } from '../stock/text/text-components.ts';
 
@@ -24,13 +25,12 @@ export interface FluencyScorer {
  *
  * A response without tokens is `null`.
  */
-export function tokenFluency({
-  scorer,
-  tokenizer,
-}: {
+export function tokenFluency(options: {
   readonly scorer: TokenScorer;
   readonly tokenizer: Pick<Tokenizer, 'encode'>;
 }): FluencyScorer {
+  requireFields('tokenFluency', { scorer: 'object', tokenizer: 'object' }, options);
+  const { scorer, tokenizer } = options;
   return {
     async perplexities(requests, { signal } = {}) {
       const tokens = requests.map(({ prompt, response }) => ({

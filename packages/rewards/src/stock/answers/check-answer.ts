@@ -3,7 +3,7 @@ import { readFloat, trimmed } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { answerInLayout, reasoningTagsSchema } from '../format/match-format.ts';
-import { type ReferenceSource, requireReference } from './reference.ts';
+import { type ReferenceSource, requireReference, withReader } from './reference.ts';
 
 const tableSchema = z.strictObject({
   /** The answer is the right one, character by character. Default 3. */
@@ -49,11 +49,9 @@ export interface CheckAnswerOptions<Metadata> extends z.input<typeof schema>, Re
  *
  * A task without a reference answer is an error (and so unscorable).
  */
-export function checkAnswer<Metadata>({
-  reference,
-  ...options
-}: CheckAnswerOptions<Metadata>): RewardFunction<Metadata> {
-  const { table, ...names } = parseOptions('checkAnswer', schema, options);
+export function checkAnswer<Metadata>(options: CheckAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  const { reference, ...rest } = withReader('checkAnswer', options);
+  const { table, ...names } = parseOptions('checkAnswer', schema, rest);
   return ({ task, response }) => {
     const expected = requireReference('checkAnswer', task.id, reference(task.metadata));
     const given = answerInLayout(response, names);
@@ -82,11 +80,9 @@ export interface CheckNumbersOptions<Metadata>
  * 1.5 if the first run of digits and points after `<answer>` is the right number, else 0. Signs and thousands separators are
  * not read; `numericMatch` reads them. A reference must be a number to be matched.
  */
-export function checkNumbers<Metadata>({
-  reference,
-  ...options
-}: CheckNumbersOptions<Metadata>): RewardFunction<Metadata> {
-  const { answer, reward } = parseOptions('checkNumbers', numbersSchema, options);
+export function checkNumbers<Metadata>(options: CheckNumbersOptions<Metadata>): RewardFunction<Metadata> {
+  const { reference, ...rest } = withReader('checkNumbers', options);
+  const { answer, reward } = parseOptions('checkNumbers', numbersSchema, rest);
   const opening = `<${answer}>`;
   return ({ task, response }) => {
     const expected = readFloat(requireReference('checkNumbers', task.id, reference(task.metadata)));

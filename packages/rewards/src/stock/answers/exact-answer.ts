@@ -1,6 +1,6 @@
 import type { RewardFunction } from '@rlp/core';
 import { lazily } from '../../shared/lazily.ts';
-import { type AnswerSources, requireReader, requireReference } from './reference.ts';
+import { type AnswerSources, requireReference, withReader } from './reference.ts';
 
 /** Options of {@link exactAnswer}. */
 export interface ExactAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
@@ -11,11 +11,8 @@ const withTagged = lazily(async () => (await import('@rlp/answers')).extractTag(
  * 1 if the policy's answer is the right one, character by character once both are trimmed and composed (NFC), else 0. A tag that the sentence
  * around it denies is no answer. A task without a reference answer, or with an empty one, is an error (and so unscorable).
  */
-export function exactAnswer<Metadata>({
-  reference,
-  extract,
-}: ExactAnswerOptions<Metadata>): RewardFunction<Metadata> {
-  requireReader('exactAnswer', 'reference', reference);
+export function exactAnswer<Metadata>(options: ExactAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  const { reference, extract } = withReader('exactAnswer', options);
   return ({ task, response }) => {
     const expected = requireReference('exactAnswer', task.id, reference(task.metadata));
     const graded = (read: NonNullable<typeof extract>) =>

@@ -1,7 +1,7 @@
 import { extractTag, numberOf, textSimilarity } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { type AnswerSources, referenceError, requireReference } from './reference.ts';
+import { type AnswerSources, referenceError, requireReference, withReader } from './reference.ts';
 
 const fuzzySchema = z.strictObject({
   /** Similarity from which the reward is 1, else 0. Default: the reward is the similarity. */
@@ -17,12 +17,13 @@ export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.
  * The similarity of the policy's answer and the right one by {@link textSimilarity}, white space normalised, letter case
  * ignored unless `letterCase` is `'kept'`; with a `threshold` 1 or 0. No answer: 0.
  */
-export function fuzzyMatch<Metadata>({
-  reference,
-  extract = extractTag('answer', 'agreeing'),
-  ...options
-}: FuzzyMatchOptions<Metadata>): RewardFunction<Metadata> {
-  const { threshold, letterCase } = parseOptions('fuzzyMatch', fuzzySchema, options);
+export function fuzzyMatch<Metadata>(options: FuzzyMatchOptions<Metadata>): RewardFunction<Metadata> {
+  const {
+    reference,
+    extract = extractTag('answer', 'agreeing'),
+    ...rest
+  } = withReader('fuzzyMatch', options);
+  const { threshold, letterCase } = parseOptions('fuzzyMatch', fuzzySchema, rest);
   const normalized = (text: string) => {
     const spaced = text.trim().replaceAll(/\s+/g, ' ');
     return letterCase === 'kept' ? spaced : spaced.toLowerCase();
@@ -51,12 +52,13 @@ export interface NumericMatchOptions<Metadata>
  * 1 if the policy's answer is a number within `absolute + relative · |right answer|` of the right one, else 0. Numbers may be
  * signed, with thousands separators, a currency or percent sign, in scientific notation or a fraction.
  */
-export function numericMatch<Metadata>({
-  reference,
-  extract = extractTag('answer', 'agreeing'),
-  ...options
-}: NumericMatchOptions<Metadata>): RewardFunction<Metadata> {
-  const { absolute, relative } = parseOptions('numericMatch', numericSchema, options);
+export function numericMatch<Metadata>(options: NumericMatchOptions<Metadata>): RewardFunction<Metadata> {
+  const {
+    reference,
+    extract = extractTag('answer', 'agreeing'),
+    ...rest
+  } = withReader('numericMatch', options);
+  const { absolute, relative } = parseOptions('numericMatch', numericSchema, rest);
   return ({ task, response }) => {
     const text = requireReference('numericMatch', task.id, reference(task.metadata));
     const expected = numberOf(text)?.valueOf();

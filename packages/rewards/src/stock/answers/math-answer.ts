@@ -6,7 +6,7 @@ import {
   numberIn,
 } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
-import { type AnswerSources, referenceError, requireReader, requireReference } from './reference.ts';
+import { type AnswerSources, referenceError, requireReference, withReader } from './reference.ts';
 
 /**
  * Options of {@link mathAnswer}. `extract` reads the last box by default, else the number after `####`, else what follows "the answer is", else the
@@ -14,18 +14,16 @@ import { type AnswerSources, referenceError, requireReader, requireReference } f
  */
 export interface MathAnswerOptions<Metadata> extends MathAgreementOptions, AnswerSources<Metadata> {}
 
+const anywhere = finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] });
+
 /**
  * 1 if the final answer of a response means the same as the right one by {@link mathAnswersAgree}, else 0. No answer: 0.
  *
  * A task without a reference answer is an error (and so unscorable), never a wrong answer.
  */
-export function mathAnswer<Metadata>({
-  reference,
-  extract = finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] }),
-  ...options
-}: MathAnswerOptions<Metadata>): RewardFunction<Metadata> {
-  const agreement = parseOptions('mathAnswer', mathAgreementSchema, options);
-  requireReader('mathAnswer', 'reference', reference);
+export function mathAnswer<Metadata>(options: MathAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  const { reference, extract = anywhere, ...rest } = withReader('mathAnswer', options);
+  const agreement = parseOptions('mathAnswer', mathAgreementSchema, rest);
   return ({ task, response }) => {
     const expected = requireReference('mathAnswer', task.id, reference(task.metadata));
     const given = extract(response);
@@ -40,6 +38,7 @@ export function mathAnswer<Metadata>({
 export interface Gsm8kAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
 
 const hashOnly = finalAnswer({ from: ['hash'] });
+const anyNumber = finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] });
 
 /**
  * 1 if the final number of a response equals the right one exactly (`18`, `18.0`, `$18`, `1,800`), else 0. No number: 0.
@@ -50,11 +49,8 @@ const hashOnly = finalAnswer({ from: ['hash'] });
  *
  * @see Cobbe et al. 2021, https://arxiv.org/abs/2110.14168
  */
-export function gsm8kAnswer<Metadata>({
-  reference,
-  extract = finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] }),
-}: Gsm8kAnswerOptions<Metadata>): RewardFunction<Metadata> {
-  requireReader('gsm8kAnswer', 'reference', reference);
+export function gsm8kAnswer<Metadata>(options: Gsm8kAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  const { reference, extract = anyNumber } = withReader('gsm8kAnswer', options);
   return ({ task, response }) => {
     const answer = requireReference('gsm8kAnswer', task.id, reference(task.metadata));
     const expected = numberIn(hashOnly(answer) ?? answer);

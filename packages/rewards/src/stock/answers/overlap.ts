@@ -3,7 +3,7 @@ import { withoutThoughts } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { seenTexts } from '../../shared/seen-text.ts';
-import { referenceError, requireReference } from './reference.ts';
+import { referenceError, requireReference, withReader } from './reference.ts';
 
 const schema = z.strictObject({
   /** Number of the overlap that is the reward. Default `'f1'`. */
@@ -28,9 +28,10 @@ const signsOf = (text: string) =>
 function overlapReward<Metadata>(
   owner: string,
   overlap: (given: string, expected: string) => OverlapScore,
-  { reference, extract = (text) => text, ...options }: OverlapOptions<Metadata>,
+  options: OverlapOptions<Metadata>,
 ): RewardFunction<Metadata> {
-  const { measure } = parseOptions(owner, schema, options);
+  const { reference, extract = (text: string) => text, ...rest } = withReader(owner, options);
+  const { measure } = parseOptions(owner, schema, rest);
   return ({ task, response }) => {
     const expected = [reference(task.metadata)].flat().map((text) => requireReference(owner, task.id, text));
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);

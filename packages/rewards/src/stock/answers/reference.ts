@@ -17,9 +17,9 @@ export function requireReference(owner: string, task: string, reference: unknown
   throw referenceError(owner, task, 'text that is not empty', reference);
 }
 
-/** Throws an `OptionsError` if what reads the metadata of a task is not a function. */
-export function requireReader(owner: string, name: string, reader: unknown): void {
-  if (typeof reader === 'function') return;
+/** Options of a reward. @throws OptionsError if they lack the function that reads the metadata of a task. */
+export function withReader<Options>(owner: string, options: Options, name: string = 'reference'): Options {
+  if (typeof (options as Partial<Record<string, unknown>> | null)?.[name] === 'function') return options;
   throw new OptionsError(owner, [
     `${name}: must be a function of the metadata, such as ({ answer }) => answer`,
   ]);

@@ -2,6 +2,7 @@ import { ArgumentError, missingPeer, parseOptions, type RewardFunction } from '@
 import * as z from 'zod';
 import { plainText, unhiddenText } from '../../shared/plain-text.ts';
 import { isVisible, seenText } from '../../shared/seen-text.ts';
+import { withReader } from '../answers/reference.ts';
 import { type InstructionCheck, instructionChecks, type LanguageDetector } from './checks.ts';
 import { isLoop } from './text-tools.ts';
 
@@ -152,12 +153,11 @@ export interface InstructionFollowingOptions<Metadata> extends z.input<typeof sc
  *
  * @see Zhou et al. 2023, https://arxiv.org/abs/2311.07911
  */
-export function instructionFollowing<Metadata>({
-  instructions,
-  language,
-  ...options
-}: InstructionFollowingOptions<Metadata>): RewardFunction<Metadata> {
-  const { grading, ...reading } = parseOptions('instructionFollowing', schema, options);
+export function instructionFollowing<Metadata>(
+  options: InstructionFollowingOptions<Metadata>,
+): RewardFunction<Metadata> {
+  const { instructions, language, ...rest } = withReader('instructionFollowing', options, 'instructions');
+  const { grading, ...reading } = parseOptions('instructionFollowing', schema, rest);
   const checked = new WeakSet<readonly Instruction[]>();
   return ({ task, response }) => {
     const wanted = instructions(task.metadata);

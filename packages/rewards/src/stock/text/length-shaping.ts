@@ -6,6 +6,7 @@ import {
   overlongSchema,
   parseOptions,
   type RewardFunction,
+  requireFields,
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
@@ -93,16 +94,14 @@ export interface CosineScaledOptions<Metadata> extends z.input<typeof scaledSche
 }
 
 /** {@link cosineLength} of a response, right or wrong by another reward. Where that one gives `null`, so does this. */
-export function cosineScaled<Metadata>({
-  reward,
-  length = (trajectory) => sampledTokens('cosineScaled', trajectory, 'give `length`').length,
-  ...options
-}: CosineScaledOptions<Metadata>): RewardFunction<Metadata> {
-  const { threshold, ...cosine } = parseOptions('cosineScaled', scaledSchema, options);
+export function cosineScaled<Metadata>(options: CosineScaledOptions<Metadata>): RewardFunction<Metadata> {
+  const { reward, length, ...rest } = requireFields('cosineScaled', { reward: 'function' }, options);
+  const { threshold, ...cosine } = parseOptions('cosineScaled', scaledSchema, rest);
+  const lengthOf = length ?? ((each) => sampledTokens('cosineScaled', each, 'give `length`').length);
   return async (trajectory, context) => {
     const verdict = await reward(trajectory, context);
     if (verdict === null) return null;
-    return cosineAt(length(trajectory), verdict >= threshold ? 'right' : 'wrong', cosine);
+    return cosineAt(lengthOf(trajectory), verdict >= threshold ? 'right' : 'wrong', cosine);
   };
 }
 

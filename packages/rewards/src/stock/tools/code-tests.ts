@@ -3,6 +3,7 @@ import { ArgumentError, parseOptions, RewardError, type RewardFunction, timerMs 
 import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import { withReader } from '../answers/reference.ts';
 
 /**
  * A test of a program: text in, text out; or code that calls the program's functions and fails by throwing.
@@ -46,17 +47,10 @@ export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
  * If the sandbox fails or a task has no tests, the function rejects, and the trajectory is unscorable. A runner that does not
  * judge tests apart from the program rejects as well.
  */
-export function codeTests<Metadata>({
-  runner,
-  tests,
-  extract,
-  ...options
-}: CodeTestsOptions<Metadata>): RewardFunction<Metadata> {
-  const { language, grading, timeoutMs, responseTimeoutMs, concurrency } = parseOptions(
-    'codeTests',
-    schema,
-    options,
-  );
+export function codeTests<Metadata>(options: CodeTestsOptions<Metadata>): RewardFunction<Metadata> {
+  const { runner, tests, extract, ...rest } = withReader('codeTests', options, 'tests');
+  const parsed = parseOptions('codeTests', schema, rest);
+  const { language, grading, timeoutMs, responseTimeoutMs, concurrency } = parsed;
   const limit = pLimit(concurrency);
   const read = extract ?? ((response: string) => lastCodeBlock(response, language));
 

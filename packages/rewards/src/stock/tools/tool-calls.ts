@@ -10,7 +10,7 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
-import { requireReader } from '../answers/reference.ts';
+import { withReader } from '../answers/reference.ts';
 
 /** A tool call with its arguments read. */
 export interface ReadToolCall {
@@ -146,13 +146,9 @@ const expectedCalls = z.array(wrapped.or(callSchema)).max(maximumCalls);
  *
  * A task whose expected calls cannot be read is an error (and so unscorable).
  */
-export function toolCalls<Metadata>({
-  expected,
-  extract = ({ messages }) => readToolCalls(messages),
-  ...options
-}: ToolCallsOptions<Metadata>): RewardFunction<Metadata> {
-  const { comparison, order, extra, grading } = parseOptions('toolCalls', schema, options);
-  requireReader('toolCalls', 'expected', expected);
+export function toolCalls<Metadata>(options: ToolCallsOptions<Metadata>): RewardFunction<Metadata> {
+  const { expected, extract, ...rest } = withReader('toolCalls', options, 'expected');
+  const { comparison, order, extra, grading } = parseOptions('toolCalls', schema, rest);
   return (trajectory) => {
     const { data: wanted, error } = expectedCalls.safeParse(expected(trajectory.task.metadata));
     if (error !== undefined) {
@@ -160,7 +156,7 @@ export function toolCalls<Metadata>({
         `toolCalls: the expected calls of task "${trajectory.task.id}" must be a list of at most ${maximumCalls} { name, arguments }${error.issues.map(({ path }) => path.join('.') && `; ${path.join('.')} is not one`)}`,
       );
     }
-    const made = extract(trajectory);
+    const made = extract ? extract(trajectory) : readToolCalls(trajectory.messages);
     if (made.length > maximumCalls) return 0;
     const fits = (one: number, other: number) =>
       made[one]!.name === wanted[other]!.name &&
