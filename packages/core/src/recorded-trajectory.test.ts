@@ -49,7 +49,9 @@ it('takes a scored trajectory as it is, and with everything that a run knew of i
 
 it('is given the texts of tokens where it has none', () => {
   const record = { ...recorded, trace: [{ tokenTexts: ['mine'], mask: [1] }, { mask: [1, 0] }] };
-  const { trace } = withTokenTexts(record, (tokens) => tokens.map(String));
+  // Programs that write nothing as null have no iteration.
+  const written = { ...record, iteration: null as never };
+  const { trace } = withTokenTexts(written, (tokens) => tokens.map(String));
   expect(trace).toEqual([
     { tokenTexts: ['mine'], mask: [1] },
     { tokenTexts: ['6', '7'], mask: [1, 0] },

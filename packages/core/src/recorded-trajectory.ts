@@ -42,7 +42,8 @@ export function withTokenTexts<Metadata, Outcome>(
   tokenTexts: (tokens: readonly TokenId[]) => readonly string[],
 ): RecordedTrajectory<Metadata, Outcome> {
   requireArguments('withTokenTexts', { tokenTexts: 'function' }, tokenTexts);
-  requireFields('withTokenTexts', { iteration: 'number?', trajectory: 'object' }, record);
+  requireFields('withTokenTexts', { trajectory: 'object' }, record);
+  requireFields('withTokenTexts', { steps: 'objects' }, record.trajectory);
   const trace = record.trajectory.steps.map(({ tokens }, index) => {
     return { tokenTexts: tokenTexts(tokens), ...record.trace?.[index] };
   });

@@ -48,6 +48,13 @@ describe('trajectoryFromMessages', () => {
     expect(task.prompt).toEqual([{ role: 'user', content: 'What is [image_url]' }]);
   });
 
+  it('refuses another way with such parts', () => {
+    const dropping = { id: 'f', messages, otherParts: 'drop' as 'name', metadata: null };
+    expect(() => trajectoryFromMessages(dropping)).toThrow(
+      `trajectoryFromMessages: otherParts must be 'refuse' or 'name', got "drop"`,
+    );
+  });
+
   it('has no prompt if the assistant begins', () => {
     const begun = [{ role: 'assistant', content: 'Hello' } as const, ...messages.slice(1, 2)];
     const { task, messages: all } = trajectoryFromMessages({ id: 'c', messages: begun, metadata: null });

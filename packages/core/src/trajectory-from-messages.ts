@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { FormatError } from './errors.ts';
+import { described } from './described.ts';
+import { ArgumentError, FormatError } from './errors.ts';
 import { messageSchema } from './message.ts';
 import { requireFields } from './options/require-arguments.ts';
 import { inWords } from './options/wording.ts';
@@ -25,16 +26,21 @@ export interface RecordedConversation<Metadata = unknown> {
  * A recorded conversation as a trajectory, for rewards and monitors: its prompt is everything before the assistant's first turn, its
  * response the assistant's last. Without tokens and logprobs: nothing to train on.
  *
+ * @throws ArgumentError for another `otherParts`.
  * @throws FormatError for messages of another shape, naming the first, and for a conversation in which the assistant says nothing.
  */
 export function trajectoryFromMessages<Metadata>(
-  inputs: RecordedConversation<Metadata>,
+  conversation: RecordedConversation<Metadata>,
 ): Trajectory<Metadata> {
-  requireFields('trajectoryFromMessages', { id: 'text' }, inputs);
-  const { id, messages: recorded, otherParts = 'refuse', metadata } = inputs;
-  const namesParts = otherParts === 'name';
+  requireFields('trajectoryFromMessages', { id: 'text' }, conversation);
+  const { id, messages: recorded, otherParts = 'refuse', metadata } = conversation;
+  if (!Object.hasOwn(partsOf, otherParts)) {
+    throw new ArgumentError(
+      `trajectoryFromMessages: otherParts must be 'refuse' or 'name', got ${described(otherParts)}`,
+    );
+  }
   const plainMessages: unknown = Array.isArray(recorded)
-    ? recorded.map((message) => plain(message, namesParts))
+    ? recorded.map((message) => plain(message, partsOf[otherParts]))
     : recorded;
   const parsed = z.array(messageSchema).safeParse(plainMessages);
   if (!parsed.success) {
@@ -67,7 +73,7 @@ export function trajectoryFromMessages<Metadata>(
 const roles: Readonly<Record<string, string>> = { developer: 'system', function: 'tool' };
 
 /** A message without what only the API's wire has: nulls, content in parts, refusals, roles with other names. */
-function plain(message: unknown, namesParts: boolean): unknown {
+function plain(message: unknown, parts: z.ZodType<string[]>): unknown {
   if (typeof message !== 'object' || message === null) return message;
   const {
     refusal = '',
@@ -75,7 +81,7 @@ function plain(message: unknown, namesParts: boolean): unknown {
     role,
     ...rest
   } = Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null));
-  return { ...rest, role: roles[String(role)] ?? role, content: joined(content, namesParts) };
+  return { ...rest, role: roles[String(role)] ?? role, content: joined(content, parts) };
 }
 
 const textPart = z.union([
@@ -86,11 +92,13 @@ const textPart = z.union([
 const anyPart = z.object({ type: z.string() }).transform(({ type }) => `[${type}]`);
 
 const texts = z.array(textPart.transform((part) => (part.type === 'refusal' ? part.refusal : part.text)));
-const textsAndNames = z.array(z.union([texts.element, anyPart]));
 
-function joined(content: unknown, namesParts: boolean): unknown {
-  const parts = (namesParts ? textsAndNames : texts).safeParse(content);
-  return parts.success ? parts.data.join('') : content;
+/** Parts of a content that become text, by `otherParts`. */
+const partsOf = { refuse: texts, name: z.array(z.union([texts.element, anyPart])) };
+
+function joined(content: unknown, parts: z.ZodType<string[]>): unknown {
+  const read = parts.safeParse(content);
+  return read.success ? read.data.join('') : content;
 }
 
 function otherPart(parts: readonly unknown[]): string {

@@ -24,6 +24,12 @@ describe('requireArguments', () => {
     expect(() => requireArguments('f', { x: kind }, value)).toThrow(message);
   });
 
+  it('says that a number is a bigint', () => {
+    expect(() => requireArguments('f', { x: 'numbers' }, [5n])).toThrow(
+      'f: x[0] must be a number, got the bigint 5n',
+    );
+  });
+
   it('takes typed arrays for lists, and leaves out what may be left out', () => {
     const kinds = { a: 'numbers', b: 'lists', c: 'text?' } as const;
     expect(requireArguments('f', kinds, Float32Array.of(1), [new Uint8Array(2), [3]], undefined)).toBe(

@@ -31,37 +31,48 @@ type Single = keyof typeof kinds;
 /** What an argument has to be; the plural is a list of such. With `?` it may be left out. */
 export type ArgumentKind = Single | `${Single}s` | `${Single}?` | `${Single}s?`;
 
-type Fault = readonly [place: string, expected: string, value: unknown];
+type Check = (value: unknown) => boolean;
 
-function faultOf(name: string, value: unknown, kind: string): Fault | undefined {
-  if (kind in kinds) {
-    const [words, isRight] = kinds[kind as Single];
-    return isRight(value) ? undefined : [name, words, value];
-  }
-  const element = kind.slice(0, -1) as Single;
-  const [words, isRight] = kinds[element];
-  if (!isList(value)) return [name, `a list of ${element}s`, value];
-  for (let index = 0; index < value.length; index++) {
-    if (!isRight(value[index])) return [`${name}[${index}]`, words, value[index]];
-  }
+/** Checks of kinds that were asked for. Losses check their arguments for every number, so a kind is read once. */
+const checks = new Map<string, Check>();
+
+function checkOf(kind: string): Check {
+  const known = checks.get(kind);
+  if (known !== undefined) return known;
+  const made = newCheck(kind);
+  checks.set(kind, made);
+  return made;
+}
+
+function newCheck(kind: string): Check {
+  if (kind in kinds) return kinds[kind as Single][1];
+  const inner = checkOf(kind.slice(0, -1));
+  if (kind.endsWith('?')) return (value) => value === undefined || inner(value);
+  return (value) => isList(value) && badElement(value, inner) === undefined;
+}
+
+function badElement(list: ArrayLike<unknown>, isRight: Check): number | undefined {
+  for (let index = 0; index < list.length; index++) if (!isRight(list[index])) return index;
   return undefined;
 }
 
-function require(
-  owner: string,
-  name: string,
+/** The error of an argument of another kind. `unknown`: names that were given and mean nothing. */
+function kindError(
+  place: string,
   value: unknown,
-  kind: ArgumentKind,
+  kind: string,
   unknown: readonly string[] = [],
-): void {
-  const isOptional = kind.endsWith('?');
-  if (isOptional && value === undefined) return;
-  const fault = faultOf(name, value, isOptional ? kind.slice(0, -1) : kind);
-  if (fault === undefined) return;
-  const [place, expected, wrong] = fault;
+): ArgumentError {
+  const needed = kind.replace(/\?$/, '');
+  const element = needed.slice(0, -1) as Single;
+  const index = needed in kinds || !isList(value) ? undefined : badElement(value, kinds[element][1]);
+  if (index !== undefined)
+    return kindError(`${place}[${index}]`, (value as ArrayLike<unknown>)[index], element);
+  const words = needed in kinds ? kinds[needed as Single][0] : `a list of ${needed}`;
+  const name = place.slice(place.indexOf(': ') + 2);
   const [other] = value === undefined ? nearNames(name, unknown, (key) => key) : [];
-  const hint = isPromiseLike(wrong) ? '; await the promise' : other && `; did you mean ${name} by ${other}?`;
-  throw new ArgumentError(`${owner}: ${place} must be ${expected}, got ${described(wrong)}${hint ?? ''}`);
+  const hint = isPromiseLike(value) ? '; await the promise' : other && `; did you mean ${name} by ${other}?`;
+  return new ArgumentError(`${place} must be ${words}, got ${described(value)}${hint ?? ''}`);
 }
 
 /**
@@ -77,7 +88,10 @@ export function requireArguments(
   ...values: readonly unknown[]
 ): void {
   let index = 0;
-  for (const name in expected) require(owner, name, values[index++], expected[name]!);
+  for (const name in expected) {
+    const value = values[index++];
+    if (!checkOf(expected[name]!)(value)) throw kindError(`${owner}: ${name}`, value, expected[name]!);
+  }
 }
 
 /**
@@ -100,9 +114,9 @@ export function requireFields<Given>(
   }
   for (const name in expected) {
     const value = (given as Record<string, unknown>)[name];
-    const unknown =
-      value === undefined ? Object.keys(given as object).filter((key) => !(key in expected)) : [];
-    require(owner, name, value, expected[name]!, unknown);
+    if (checkOf(expected[name]!)(value)) continue;
+    const unknown = Object.keys(given as object).filter((key) => !(key in expected));
+    throw kindError(`${owner}: ${name}`, value, expected[name]!, unknown);
   }
   return given;
 }

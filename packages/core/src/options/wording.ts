@@ -30,6 +30,7 @@ export function shownValue(value: unknown): string {
   if (typeof value === 'string') return shownText(value);
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'bigint') return `the bigint ${value}n`;
   if (typeof value !== 'object' || value === null) return String(value);
   // Such an object is taken for an instance of a class.
   if (Object.hasOwn(value, 'constructor')) return 'an object with a field named constructor';
