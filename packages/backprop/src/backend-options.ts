@@ -3,9 +3,9 @@ import type { LanguageModel } from '@rlp/models';
 import { quantizedForms } from '@rlp/models/decoder';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
-import { backendNames } from './optimizer/foreign-names.ts';
+import { onnxBackendNames } from './optimizer/foreign-names.ts';
 import { maxGradientNormSchema, optimizerSchema } from './optimizer/options.ts';
-import { namedScheduleSchema } from './optimizer/schedule.ts';
+import { scheduleSchema } from './optimizer/schedule.ts';
 
 const given = <Type>(what: string, member?: string) =>
   z.custom<Type>(
@@ -100,7 +100,7 @@ const schema = z.strictObject({
   /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
   /** How the learning rate changes over updates. `points` take any shape. Default constant. */
-  schedule: namedScheduleSchema.prefault({ kind: 'constant' }),
+  schedule: scheduleSchema.prefault({ kind: 'constant' }),
   /** Optimizer of the weights. Default: AdamW without weight decay. */
   optimizer: optimizerSchema.prefault({}),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */
@@ -134,7 +134,7 @@ const schema = z.strictObject({
 });
 
 /** Schema of {@link OnnxBackendOptions}, without what options exclude each other. */
-export const onnxBackendSchema = withForeignNames(schema, backendNames);
+export const onnxBackendSchema = withForeignNames(schema, onnxBackendNames);
 
 /** What options of a backend exclude each other, as a sentence about `precision`. */
 export function precisionProblem({
@@ -156,7 +156,7 @@ const exclusive = schema.superRefine((options, { addIssue }) => {
   if (message !== undefined) addIssue({ code: 'custom', path: ['precision'], message });
 });
 
-const checkedSchema = withForeignNames(exclusive, backendNames);
+const checkedSchema = withForeignNames(exclusive, onnxBackendNames);
 
 /** Schema of {@link OptimStepOptions}. */
 const optimStepSchema = z.strictObject({

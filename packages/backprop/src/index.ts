@@ -34,5 +34,11 @@ export type {
   OptimizerOf,
   OptimizerOptions,
 } from './optimizer/options.ts';
-export { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from './optimizer/schedule.ts';
+export {
+  type Schedule,
+  type ScheduleOptions,
+  scheduleFactor,
+  scheduleKinds,
+  scheduleSchema,
+} from './optimizer/schedule.ts';
 export { readValueHead } from './weights/read-value-head.ts';

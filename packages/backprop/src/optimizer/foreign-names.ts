@@ -22,8 +22,15 @@ export const backendNames: ForeignNames = {
   'lora.variant': 'use_dora',
   'lora.dropout': 'lora_dropout',
   'lora.modulesToSave': 'modules_to_save',
-  precision: 'fp16 mixed_precision amp autocast',
+  'use createOnnxBackend of @rlp/backprop, which computes in float16 with it; else leave it out':
+    'precision fp16 mixed_precision amp autocast',
   "rlp has no bfloat16; precision: 'mixed' of createOnnxBackend computes in float16": 'bf16',
   'logprobs are float32; leave it out': 'cast_lm_head_to_fp32',
   'a backend trains on one device; leave it out': 'deepspeed fsdp',
+};
+
+/** Such names for the backend that has a `precision`. */
+export const onnxBackendNames: ForeignNames = {
+  ...backendNames,
+  precision: 'fp16 mixed_precision amp autocast',
 };

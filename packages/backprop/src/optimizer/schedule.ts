@@ -18,8 +18,8 @@ const decay = {
   cycles: z.number().positive().default(0.5),
 };
 
-/** Schema of {@link ScheduleOptions}. */
-export const scheduleSchema = z.discriminatedUnion('kind', [
+/** Schemas of the kinds of {@link ScheduleOptions}. */
+export const scheduleKinds = [
   z.strictObject({
     /** Constant factor 1 after the warmup. Required. */
     kind: z.literal('constant'),
@@ -90,16 +90,18 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
         error: 'expected points in order of their updates, each update once',
       }),
   }),
-]);
+] as const;
+
+const schema = z.discriminatedUnion('kind', scheduleKinds);
 
 /** Schedule of the learning rate over updates. */
-export type ScheduleOptions = z.input<typeof scheduleSchema>;
+export type ScheduleOptions = z.input<typeof schema>;
 
 /** {@link ScheduleOptions} with every default filled in. */
-export type Schedule = z.output<typeof scheduleSchema>;
+export type Schedule = z.output<typeof schema>;
 
-/** {@link scheduleSchema}, whose options have a name. */
-export const namedScheduleSchema: NamedSchema<ScheduleOptions, Schedule> = scheduleSchema.clone();
+/** Schema of {@link ScheduleOptions}. */
+export const scheduleSchema: NamedSchema<ScheduleOptions, Schedule> = schema;
 
 /**
  * Factor of the base learning rate after `made` updates.

@@ -140,6 +140,11 @@ describe('TabularBackend', () => {
     expect(() => new TabularBackend({ vocabularySize: 3, weight_decay: 0.1 } as never)).toThrow(
       'Unrecognized option "weight_decay"; in rlp this is optimizer.weightDecay, which is no option here',
     );
+    for (const name of ['precision', 'fp16']) {
+      expect(() => new TabularBackend({ vocabularySize: 3, [name]: 'mixed' } as never)).toThrow(
+        `Unrecognized option "${name}"; use createOnnxBackend of @rlp/backprop`,
+      );
+    }
     const wrong = { vocabularySize: 1, learningRate: -1, lr: 3 };
     expect(() => new TabularBackend(wrong)).toThrow(
       /vocabularySize: expected a number of at least 2[\s\S]*learningRate: expected[\s\S]*"lr"; in rlp this is learningRate/,

@@ -26,7 +26,7 @@ import { Future, TaskQueue } from '../future.ts';
 import { backendNames } from '../optimizer/foreign-names.ts';
 import { clipFactor, globalNorm, movingAverage, referenceDecay } from '../optimizer/optimizer.ts';
 import { maxGradientNormSchema } from '../optimizer/options.ts';
-import { namedScheduleSchema, type Schedule, scheduleFactor } from '../optimizer/schedule.ts';
+import { type Schedule, scheduleFactor, scheduleSchema } from '../optimizer/schedule.ts';
 import { accumulateLogits, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { OptimizerState } from './optimizer-state.ts';
@@ -39,7 +39,7 @@ const optionsSchema = withForeignNames(tabularShapeSchema, backendNames).extend(
   /** Learning rate before the schedule. Default 0.1. */
   learningRate: z.number().positive().default(0.1),
   /** How the learning rate changes over updates. `points` take any shape. Default constant. */
-  schedule: namedScheduleSchema.prefault({ kind: 'constant' }),
+  schedule: scheduleSchema.prefault({ kind: 'constant' }),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default `'off'`. */
   maxGradientNorm: maxGradientNormSchema.prefault('off'),
   /** `'linear'` adds a critic with one value per context, which starts at 0. Default `'none'`. */

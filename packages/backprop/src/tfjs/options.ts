@@ -3,7 +3,7 @@ import type { Architecture, LanguageModel } from '@rlp/models';
 import * as z from 'zod';
 import { backendNames } from '../optimizer/foreign-names.ts';
 import { adamwSchema, maxGradientNormSchema } from '../optimizer/options.ts';
-import { namedScheduleSchema } from '../optimizer/schedule.ts';
+import { scheduleSchema } from '../optimizer/schedule.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
 const namespaceMessage =
@@ -35,7 +35,7 @@ const schema = z.strictObject({
   /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
   /** How the learning rate changes over updates. `points` take any shape. Default constant. */
-  schedule: namedScheduleSchema.prefault({ kind: 'constant' }),
+  schedule: scheduleSchema.prefault({ kind: 'constant' }),
   /** Optimizer of the weights. Default: AdamW without weight decay. */
   optimizer: adamwSchema.prefault({}),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */

@@ -1,4 +1,4 @@
-import { onnxBackendSchema, type ScheduleOptions, scheduleSchema } from '@rlp/backprop';
+import { onnxBackendSchema, type ScheduleOptions, scheduleKinds } from '@rlp/backprop';
 import * as z from 'zod';
 
 /** A schedule that may leave out how long the run is. */
@@ -15,14 +15,14 @@ export type RunSchedule = WithoutUpdates<ScheduleOptions>;
 /** The schedules of the backend. Their `updates` are those of the run if they are left out. */
 const openSchedule = z.discriminatedUnion(
   'kind',
-  scheduleSchema.options.map((option: z.ZodObject) =>
+  scheduleKinds.map((option: z.ZodObject) =>
     'updates' in option.shape
       ? option.extend({
           /** Updates until the schedule ends. Default: the optimizer steps of the stage. */
           updates: z.int().min(1).optional(),
         })
       : option,
-  ) as unknown as typeof scheduleSchema.options,
+  ) as unknown as typeof scheduleKinds,
 ) as unknown as z.ZodType<RunSchedule, RunSchedule>;
 
 /** Schema of how a stage trains: the options of `createOnnxBackend` that are not the run's own. */

@@ -1,4 +1,4 @@
-import { createOnnxBackend, type OnnxTrainingBackend, scheduleSchema } from '@rlp/backprop';
+import { createOnnxBackend, type OnnxTrainingBackend, scheduleKinds, scheduleSchema } from '@rlp/backprop';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
@@ -65,6 +65,6 @@ export async function openPolicy({
 
 /** The length of the run for schedules that have one. */
 function needsUpdates(kind: string, updates: number): { readonly updates?: number } {
-  const option = scheduleSchema.options.find(({ shape }) => shape.kind.value === kind);
+  const option = scheduleKinds.find(({ shape }) => shape.kind.value === kind);
   return option !== undefined && 'updates' in option.shape ? { updates } : {};
 }
