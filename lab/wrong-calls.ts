@@ -7,7 +7,7 @@
  *     npx tsx --conditions=@rlp/source lab/wrong-calls.ts [--package NAME] [--callee NAME] [--list]
  *     npx tsx --conditions=@rlp/source lab/wrong-calls.ts --record    writes the calls of the test
  */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -31,7 +31,9 @@ const chosen = values.record
 const callees = await calleesOf(chosen);
 
 // What a call starts by mistake fails at once, in an empty folder.
-process.chdir(mkdtempSync(join(tmpdir(), 'wrong-calls-')));
+const folder = mkdtempSync(join(tmpdir(), 'wrong-calls-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.chdir(folder);
 globalThis.fetch = () => Promise.reject(new TypeError('fetch failed'));
 let current = '';
 for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
@@ -45,11 +47,11 @@ if (values.record) {
   process.exit();
 }
 const table: Record<string, Record<string, number>> = {};
-for (const [folder, found] of callees) {
+for (const [name, found] of callees) {
   const counts: Record<Answer, number> = { RlpError: 0, 'other error': 0, NaN: 0, accepted: 0 };
   const careless = new Set<string>();
   for (const callee of found.filter(({ name }) => name.includes(values.callee))) {
-    current = `${folder} ${callee.name}`;
+    current = `${name} ${callee.name}`;
     const { whole, wrong } = await sweep(callee, made);
     if (values.list) process.stdout.write(`\n${callee.name}(${callee.example.text}): ${whole.answer}\n`);
     for (const call of wrong) {
@@ -59,7 +61,7 @@ for (const [folder, found] of callees) {
       if (values.list) process.stdout.write(`  ${call.damage}: ${call.answer} ${call.message}\n`);
     }
   }
-  table[folder] = { exported: found.length, careless: careless.size, ...counts };
+  table[name] = { exported: found.length, careless: careless.size, ...counts };
 }
 console.table(table);
 // Servers and threads that a call started may still run.

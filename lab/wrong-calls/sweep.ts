@@ -29,7 +29,8 @@ const patienceMs = 100;
 /** Deepest path that is damaged: argument, field or element, field or element. */
 const deepest = 3;
 
-const wrongValues: Readonly<Record<string, unknown>> = {
+/** New ones for each call, because a callee may write into them. */
+const wrongValues = (): Readonly<Record<string, unknown>> => ({
   undefined: undefined,
   null: null,
   text: 'wrong',
@@ -38,13 +39,13 @@ const wrongValues: Readonly<Record<string, unknown>> = {
   'empty list': [],
   'empty object': {},
   'foreign object': new Map([['a', 1]]),
-};
+});
 
 type Wrong = readonly [name: string, value: unknown];
 
 /** What may stand in the place of a value by mistake. */
 function wrongFor(value: unknown): readonly Wrong[] {
-  const others = Object.entries(wrongValues).filter(([name, wrong]) =>
+  const others = Object.entries(wrongValues()).filter(([name, wrong]) =>
     name === 'NaN' ? typeof value === 'number' : typeof wrong !== typeof value || typeof value === 'object',
   );
   if (isPlain(value)) return [...others, ['unknown key', { ...value, notAnOption: 1 }]];
