@@ -57,6 +57,14 @@ describe('trajectory records', () => {
       expect(() => trajectoryFromLine(line, 'log 3')).toThrow('log 3: not a trajectory: expected an object');
   });
 
+  it('are not read one by one from a line that has a group of them', () => {
+    const group = ['a', 'b'].map(trajectory);
+    const scored = { id: '0/a', task: group[0]!.task, trajectories: group };
+    expect(() => trajectoryFromLine(JSON.stringify(scored), 'log 3')).toThrow(
+      'log 3: expected one trajectory, got a group of 2',
+    );
+  });
+
   it('name source, line and fields of what is malformed', () => {
     const bad = JSON.stringify({
       version: 1,

@@ -12,6 +12,7 @@ describe('answers longer than the context', () => {
   const sampling = { maxTokens: 5000 };
 
   it('are refused beyond the length that was chosen', () => {
+    expect(() => manage({ contextLength: 16, sampling })).toThrow(/^RolloutManager: /);
     expect(() => manage({ contextLength: 16, sampling })).toThrow(
       '`sampling.maxTokens` is 5000, but contextLength holds 16 tokens of prompt and answer together: ' +
         'set it below 16, or make the context longer',

@@ -14,6 +14,8 @@ it('keeps a group in the queue, or in one file of a folder', async () => {
   const folder = join(root, 'results');
   const stored = await storeGroup('ab', group, folder);
   expect([stored, await readdir(folder)]).toEqual([{ file: 'ab.json' }, ['ab.json']]);
+  expect(await storeGroup('ab', group, folder)).toEqual(stored);
+  expect(await readdir(folder)).toEqual(['ab.json']);
   expect(await loadGroup(job, stored, folder)).toEqual({ ...group, task: { id: 'a', prompt: '' } });
   await rm(root, { recursive: true });
 });

@@ -7,6 +7,7 @@ import {
   rolloutEventSchema,
   type State,
   type Task,
+  type Trajectory,
 } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import {
@@ -92,6 +93,17 @@ describe('events', () => {
       const stored: unknown = JSON.parse(JSON.stringify(event));
       expect(JSON.parse(JSON.stringify(rolloutEventSchema.parse(stored)))).toEqual(stored);
     }
+  });
+
+  it('of an episode that is over when it begins say nothing of an answer', async () => {
+    const events: RolloutEvent[] = [];
+    const environment = mockEnvironment({ turns: 0 });
+    const manager = new RolloutManager(
+      { environment, ...mockPolicy(), onEvent: (event) => events.push(event) },
+      { groupSize: 1 },
+    );
+    for await (const _ of manager.collectGroups([task()]));
+    expect(events.map(({ type }) => type)).toEqual(['episode-started', 'episode-ended']);
   });
 
   it('have the time, if there is a clock', async () => {
@@ -263,7 +275,63 @@ it('progressLine leaves out what is not known', () => {
   expect(progressLine({ ...known, slowest })).toBe(`${line}; slowest 0/a/1: 2 turns, waits for sampler`);
 });
 
+it('counts episodes that had ended before their group was resumed', async () => {
+  const ended: number[] = [];
+  const policy = mockPolicy({
+    delay() {
+      ended.push(manager.progress().episodes.ended);
+      return 0;
+    },
+  });
+  const manager: RolloutManager = new RolloutManager(
+    { environment: mockEnvironment({ turns: 2 }), ...policy },
+    { groupSize: 2 },
+  );
+  const groups = [];
+  for await (const group of manager.collectGroups([task()])) groups.push(group);
+  const [over, open] = groups[0]!.trajectories;
+  const state = { prompt: 'Why?', response: 'ok', stepCount: 1 };
+  const pending = { ...open!, status: 'pending' as const, steps: open!.steps.slice(0, 1), state };
+  ended.length = 0;
+  for await (const _ of manager.resume([over!, pending]));
+  expect(ended).toEqual([1]);
+});
+
 describe('concurrentEpisodes', () => {
+  it('gives the place of an episode that ended to the next group', async () => {
+    const order: string[] = [];
+    const policy = mockPolicy({
+      speak: (_, stream) => (stream.integer(2) === 0 ? 'over' : 'ok'),
+      // The later turns of the first group take long.
+      delay: ({ prompt, count }) => {
+        const asked = policy.tokenizer.decode(prompt);
+        order.push(asked);
+        return asked.startsWith('a') && count === 1 ? 30 : 0;
+      },
+    });
+    const environment: Environment = {
+      ...mockEnvironment(),
+      isTerminal: ({ stepCount, response }) => stepCount === 2 || response === 'over',
+    };
+    const manager = new RolloutManager(
+      { environment, ...policy },
+      { groupSize: 8, concurrentEpisodes: 15, concurrency: 2 },
+    );
+    const ended: string[] = [];
+    const tasks = ['a', 'b'].map((id) => ({ ...task(id), prompt: id }));
+    const onEnded = ({ id }: Trajectory) => void ended.push(id);
+    const collecting = (async () => {
+      for await (const _ of manager.collectGroups(tasks, { onEnded }));
+    })();
+    await collecting;
+    const before = ended.slice(
+      0,
+      ended.findIndex((id) => id.startsWith('0/b/')),
+    );
+    expect(before.length).toBeLessThan(8);
+    expect(before.length).toBeGreaterThan(0);
+  });
+
   it('bounds the episodes of all groups', async () => {
     const most = { value: 0 };
     const policy = mockPolicy({

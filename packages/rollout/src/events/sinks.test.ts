@@ -48,6 +48,31 @@ it.each<[RolloutEvent, string]>([
     'ended: failed, error (lost) after 1 steps; outcome {"won":false}; metrics {"turns":1}',
   ],
   [
+    {
+      ...place,
+      type: 'episode-ended',
+      trajectory: {
+        ...trajectory,
+        ...{ status: 'aborted', termination: undefined, outcome: undefined, metrics: undefined },
+      },
+    },
+    'ended: aborted after 1 steps',
+  ],
+  [
+    {
+      ...place,
+      type: 'state-updated',
+      index: 0,
+      messages: [
+        {
+          ...{ role: 'assistant', content: '' },
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'add', arguments: '{}' } }],
+        },
+      ],
+    },
+    'step 0 was answered [{"role":"assistant","content":"","calls":[{"name":"add","arguments":"{}"}]}]',
+  ],
+  [
     { ...place, type: 'trajectory-learned', record },
     'learned in iteration 7: {"advantage":0.5,"returnToGo":2} {"episodeAdvantage":1,"stepAdvantage":-1,"anchor":{"state":"s","steps":3}}',
   ],

@@ -4,12 +4,12 @@ import { mockEnvironment, mockPolicy } from '../testing.ts';
 
 const inner = mockEnvironment({ turns: 2 });
 
-/** A task "die" ends the process that runs it. */
+/** A task "die" ends the process that runs it. A task "stuck" never begins. */
 const environment: Environment = {
   ...inner,
   reset(task, seed) {
     if (task.id === 'die') process.exit(7);
-    return inner.reset(task, seed);
+    return task.id === 'stuck' ? new Promise(() => undefined) : inner.reset(task, seed);
   },
 };
 

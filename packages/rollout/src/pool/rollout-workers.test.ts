@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import type { GroupJob, TrajectoryGroup } from '@rlp/core';
 import { describeRolloutPool } from '@rlp/core/testing';
@@ -67,6 +68,21 @@ describe('pooledRollouts', () => {
       expect(told.toSorted()).toEqual(groups[0].map(({ id }) => id));
     }
     expect(there.takeNotes()).toEqual([]);
+  });
+
+  it('stops a job that nobody waits for any more, and listens to no signal once it is over', async () => {
+    const pool = await createRolloutWorkers({ module, workers: 1, attempts: 1 });
+    onTestFinished(() => pool.close());
+    const controller = new AbortController();
+    const { signal } = controller;
+    await pool.run(job(1), { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    const stuck = { id: 'stuck', prompt: '', metadata: undefined };
+    const left = pool.run({ ...job(2), task: stuck }, { signal });
+    controller.abort(new Error('enough'));
+    await expect(left).rejects.toThrow('enough');
+    expect(await pool.run(job(3))).toEqual(await expected(job(3)));
+    expect(pool.ended).toBe(0);
   });
 
   it('hands published weights to the workers, which sample with them', async () => {

@@ -240,6 +240,28 @@ describe('rolloutStream', () => {
     await stream.return!();
   });
 
+  it('with keep lets a straggler of a later batch delay only itself, too', async () => {
+    const { manager } = manage(slow('t10', 100));
+    const plan = { batch: 2, inFlight: 4, maxStaleness: 4, keep: () => 1 };
+    const stream = rolloutStream(manager, { tasks: endless(), ...plan });
+    const ids = idsOf(await take(stream, 14));
+    expect(ids).not.toContain('10/t10');
+    expect(ids).toContain('11/t11');
+    await stream.return!();
+  });
+
+  it('leaves what else its manager collects out of its state', async () => {
+    const { manager } = manage(() => 20);
+    const other = take(manager.collectGroups([{ id: 'other', prompt: 'x', metadata: undefined }]), 1);
+    const stream = rolloutStream(manager, { tasks: endless(2), batch: 1, inFlight: 2 });
+    const first = take(stream, 1);
+    await expect.poll(() => manager.unfinished().length, { interval: 1 }).toBe(6);
+    const seen = new Set(stream.saveState().unfinished.map(({ task }) => task.id));
+    expect(seen).toEqual(new Set(['t0', 't1']));
+    await Promise.all([other, first]);
+    await stream.return!();
+  });
+
   it('ends with its signal, and with its tasks', async () => {
     const controller = new AbortController();
     const { manager } = manage(() => 5);
