@@ -147,4 +147,11 @@ describe('Dataset', () => {
     const broken = datasetOfText(`${text}\n"`, { format, name: 'x' });
     await expect(broken.toArray()).rejects.toThrow(/^x/);
   });
+
+  it.each([
+    ['jsonl', '{"n":1}\n7\n', 'x, line 2: '],
+    ['json', '[{"n":1}, 7]', 'x, element 2: '],
+  ] as const)('names the place in a text of %s', async (format, text, place) => {
+    await expect(datasetOfText(text, { format, name: 'x' }).toArray()).rejects.toThrow(place);
+  });
 });

@@ -221,6 +221,11 @@ describe('bad input', () => {
       /latin\.jsonl, line 2: .*not UTF-8/,
     ],
     [
+      'latin.txt',
+      Uint8Array.of(0x61, 0x0a, 0xe9, 0x0a),
+      /latin\.txt, line 2: expected UTF-8 text; save the file as UTF-8/,
+    ],
+    [
       'latin.csv',
       Uint8Array.of(0x61, 0x0a, 0xe9, 0x0a),
       /latin\.csv: expected UTF-8 text, got other bytes; save the file as UTF-8/,

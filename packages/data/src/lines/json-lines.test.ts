@@ -107,6 +107,7 @@ describe('parseJsonLines and readJsonLines', () => {
     await expect(rest).rejects.toBeInstanceOf(FormatError);
     expect(() => valuesOf('', { torn: 'skip' })).toThrow(OptionsError);
     await expect(streamed([], { maxLineBytes: 0 })).rejects.toThrow(OptionsError);
+    expect(() => readJsonLines([], 7 as never)).toThrow('readJsonLines: options must be an object, got 7');
   });
 
   it('end with the signal, even if the source hangs', async () => {

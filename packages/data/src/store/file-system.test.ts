@@ -1,7 +1,7 @@
 import { RandomStream } from '@rlp/core';
 import { expect, it } from 'vitest';
 import { SimulatedDisk } from '../testing/index.ts';
-import { removeTree, writeFully, writeNewFile } from './file-system.ts';
+import { removeTree, syncDirectory, writeFully, writeNewFile } from './file-system.ts';
 
 async function tree() {
   const disk = new SimulatedDisk(RandomStream.named('trees'));
@@ -48,4 +48,14 @@ it('writeFully writes what is left, whatever a call takes', async () => {
     [6, 1],
   ]);
   expect(written).toEqual([1, 2, 3, 4, 5, 6, 7]);
+});
+
+it('syncDirectory passes where directories cannot be opened, and rejects if the disk fails', async () => {
+  const { files } = await tree();
+  const failing = (code: string) => ({
+    ...files,
+    open: () => Promise.reject(Object.assign(new Error(code), { code })),
+  });
+  for (const code of ['EISDIR', 'EPERM']) await syncDirectory(failing(code), '/a');
+  await expect(syncDirectory(failing('EIO'), '/a')).rejects.toThrow('EIO');
 });

@@ -34,6 +34,8 @@ describe('holdDirectory', () => {
       '/run: process 1 on simulated has been writing here for 5 min. Stop that process, or use another directory',
     );
     expect(await directoryHolder('/run', disk.startSecondProcess())).toMatchObject({ pid: 1 });
+    disk.advance(6_900_000);
+    await expect(holdDirectory('/run', disk.startSecondProcess())).rejects.toThrow('here for 2 h. Stop');
     await lease.check();
   });
 

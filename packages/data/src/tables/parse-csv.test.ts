@@ -37,6 +37,16 @@ it.each([
   expect(() => records(text)).toThrow(message);
 });
 
+it('leaves a byte order mark out at the beginning only, wherever a piece begins', () => {
+  const namesOf = (...pieces: string[]) => {
+    const reader = new CsvReader('log.csv');
+    const rows = pieces.flatMap((piece) => [...reader.read(piece, 'more')]);
+    return Object.keys([...rows, ...reader.read('', 'last')][0]!.record);
+  };
+  expect(namesOf('', '\ufeffa,b\n1,2\n')).toEqual(['a', 'b']);
+  expect(namesOf('a,x', '\ufeffb\n1,2\n')).toEqual(['a', 'x\ufeffb']);
+});
+
 it('reads a field of some megabytes', () => {
   const long = 'x "" y\n'.repeat(100_000);
   expect(records(`a,b\n"${long}",1`)[0]!.record.a!.length).toBe(600_000);

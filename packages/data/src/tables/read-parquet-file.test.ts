@@ -1,12 +1,13 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { type ParquetRow, readParquetFile } from './read-parquet-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rlp-parquet-'));
+afterAll(() => rmSync(directory, { recursive: true }));
 const saved = (name: string, bytes: Uint8Array | ArrayBuffer) => {
   const path = join(directory, name);
   writeFileSync(path, new Uint8Array(bytes));
@@ -45,6 +46,17 @@ it('reads rows of several groups as JSON values, or only some columns', async ()
   });
   const some = await all(readParquetFile(path, { columns: ['score'] }));
   expect(some[0]).toEqual({ number: 1, value: { score: null } });
+});
+
+it('writes bytes as base64', async () => {
+  const schema = [
+    { name: 'root', num_children: 1 },
+    { name: 'digest', type: 'FIXED_LEN_BYTE_ARRAY', type_length: 3, repetition_type: 'REQUIRED' },
+  ] as const;
+  const data = [Uint8Array.of(0, 255, 128), Uint8Array.of(7, 7, 7)];
+  const bytes = parquetWriteBuffer({ columnData: [{ name: 'digest', data }], schema: [...schema] });
+  const rows = await all(readParquetFile(saved('bytes.parquet', bytes)));
+  expect(rows.map(({ value }) => value.digest)).toEqual(['AP+A', 'BwcH']);
 });
 
 it('reads compressed pages', async () => {

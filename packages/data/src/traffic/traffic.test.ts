@@ -134,6 +134,9 @@ it('reads logs of the Responses API', () => {
   const modelOf = (model?: string) =>
     read({ ...record, response: { ...record.response, model } })[0]!.task.metadata.model;
   expect([modelOf(), modelOf('gpt-2026')]).toEqual(['gpt', 'gpt-2026']);
+  const twice = [asked, input[1], { ...input[1], call_id: 'c2' }, ...input.slice(2)];
+  const [, said] = messagesOf({ ...record, request: { input: twice } })[0]!;
+  expect(said!.tool_calls).toMatchObject([{ id: 'c1' }, { id: 'c2' }]);
   expect(messagesOf({ request: { input: 'hi' }, response: { output } })[0]![0]).toEqual({
     role: 'user',
     content: 'hi',
@@ -175,6 +178,9 @@ describe('OpenTelemetry', () => {
     expect(more).toEqual([]);
     expect(trajectory).toMatchObject({ id: 's1', messages: conversation });
     expect(trajectory!.task.metadata).toEqual({ format: 'opentelemetry', model: 'gpt', conversation: 't1' });
+    const answered = otlp({ 'gen_ai.response.model': { stringValue: 'gpt-2026' } }).attributes;
+    const [named] = read({ ...chat, attributes: [...chat.attributes, ...answered] });
+    expect(named!.task.metadata.model).toBe('gpt-2026');
   });
 
   it('reads structured attributes, system instructions and events', () => {
@@ -285,6 +291,9 @@ it('reads runs of the AI SDK', () => {
     /line 1: a run of the AI SDK needs what was asked/,
   );
   expect(messagesOf({ messages: [asked], response: { messages } })).toEqual([expected]);
+  expect(messagesOf({ system: 'Be short.', messages: [asked], response: { messages } })).toEqual([
+    [{ role: 'system', content: 'Be short.' }, ...expected],
+  ]);
 });
 
 describe('records that cannot be read', () => {
