@@ -177,6 +177,10 @@ describe('parseModelConfig', () => {
       { model_type: 'qwen3_moe', num_experts: 4, num_key_value_heads: 2 },
       'num_experts_per_tok: 8 is more than the 4 experts',
     ],
+    [
+      { model_type: 'qwen3_moe', num_local_experts: 5, num_key_value_heads: 2 },
+      'num_experts_per_tok: 8 is more than the 5 experts',
+    ],
     [{ model_type: 'gemma3_text', final_logit_softcapping: 30 }, 'only null is supported'],
     [{ model_type: 'gemma3_text', layer_types: ['full_attention'] }, 'expected 2 entries'],
   ])('refuses %j', (change, message) => {

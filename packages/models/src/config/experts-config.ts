@@ -4,9 +4,10 @@ import type { ExpertsConfig } from './model-config.ts';
 import { size } from './schemas.ts';
 import { configError, parseContent } from './validation.ts';
 
-/** Defaults of transformers 4.57, `Qwen3MoeConfig`. */
+/** Defaults of transformers 4.57, `Qwen3MoeConfig`. From 5 on it writes `num_local_experts`. */
 const schema = z.looseObject({
-  num_experts: size.max(4096).default(128),
+  num_experts: size.max(4096).nullish(),
+  num_local_experts: size.max(4096).nullish(),
   num_experts_per_tok: size.default(8),
   moe_intermediate_size: size.default(768),
   norm_topk_prob: z.boolean().default(false),
@@ -21,7 +22,8 @@ export function parseExperts(
   file: string,
 ): ExpertsConfig {
   const fields = parseContent(schema, json, file);
-  const { num_experts: count, num_experts_per_tok: perToken, decoder_sparse_step: step } = fields;
+  const { num_experts_per_tok: perToken, decoder_sparse_step: step } = fields;
+  const count = fields.num_experts ?? fields.num_local_experts ?? 128;
   if (perToken > count) {
     throw configError(file, 'num_experts_per_tok', `${perToken} is more than the ${count} experts`);
   }

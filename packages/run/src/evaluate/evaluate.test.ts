@@ -81,6 +81,7 @@ describe('evaluate', () => {
     });
     expect(record.interval).toBe('wilson-clustered');
     expect(record.passAt?.['1']?.value).toBeCloseTo(record.accuracy!, 12);
+    expect(record.passAt?.['1']?.low).toBeCloseTo(record.low!, 12);
     const anyRight = record.tasks.filter(({ correct }) => correct!.includes(true)).length;
     expect(record.passAt?.['8']?.value).toBeCloseTo(anyRight / 20, 12);
     expect(record.passAt!['4']!.value).toBeGreaterThan(record.accuracy!);

@@ -65,8 +65,12 @@ describe('intervals', () => {
   it('counts every response of tasks that do not differ, and never more', () => {
     const alike = Array.from({ length: 50 }, () => [1, 0, 1, 0]);
     const { low, high } = shareOf(alike, 0.95)!;
-    const [widestLow, widestHigh] = wilsonInterval(0.5, 50, twoSidedQuantile(0.95, 49));
-    expect([low, high]).toEqual([widestLow, widestHigh]);
+    expect([low, high]).toEqual(wilsonInterval(0.5, 200, twoSidedQuantile(0.95, 49)));
+    const all = shareOf(
+      alike.map(() => [1, 1, 1, 1]),
+      0.95,
+    )!;
+    expect([all.low, all.high]).toEqual(wilsonInterval(1, 50, twoSidedQuantile(0.95, 49)));
     const mixed = shareOf([...alike, [1, 1, 0, 0], [1, 0, 0, 0]], 0.95)!;
     const [narrowLow, narrowHigh] = wilsonInterval(mixed.value, mixed.responses, twoSidedQuantile(0.95, 51));
     expect(mixed.low).toBeCloseTo(narrowLow, 12);

@@ -31,24 +31,29 @@ export function wilsonInterval(share: number, trials: number, z: number): readon
  *
  * With one response per task this is Wilson's interval. Responses to one task are not independent, because tasks differ in
  * difficulty. With several per task, the spread of the means of tasks gives the standard error `s`, and Wilson's interval is
- * computed with `n = p(1 − p)/s²` trials and Student's quantile. `n` is never more than the responses. If all agree it is the number of
- * tasks.
+ * computed with `n = p(1 − p)/s²` trials and Student's quantile. `n` is never more than the responses. If all scores are 0, or all 1, it is
+ * the number of tasks.
+ *
+ * @param responses - How many the scores were computed from. Default: one per score.
  *
  * @see Dean & Pagano 2015, https://doi.org/10.1093/jssam/smv024 (intervals for shares of clustered samples)
  */
-export function shareOf(scores: readonly TaskScores[], confidence: number): Measure | undefined {
+export function shareOf(
+  scores: readonly TaskScores[],
+  confidence: number,
+  responses = scores.reduce((sum, { length }) => sum + length, 0),
+): Measure | undefined {
   const tasks = scores.length;
   if (tasks === 0) return undefined;
   const means = scores.map(meanOf);
   const value = Math.min(1, meanOf(means));
-  const responses = scores.reduce((sum, { length }) => sum + length, 0);
   if (responses === tasks && means.every((mean) => mean === 0 || mean === 1)) {
     const [low, high] = wilsonInterval(value, tasks, twoSidedQuantile(confidence, Infinity));
     return { value, low, high, interval: 'wilson', tasks, responses };
   }
   if (tasks === 1) return { value, interval: 'wilson-clustered', tasks, responses };
   const variance = squaresAround(means, value) / (tasks * (tasks - 1));
-  const trials = variance === 0 ? tasks : Math.min(responses, (value * (1 - value)) / variance);
+  const trials = value === 0 || value === 1 ? tasks : Math.min(responses, (value * (1 - value)) / variance);
   const [low, high] = wilsonInterval(value, trials, twoSidedQuantile(confidence, tasks - 1));
   return { value, low, high, interval: 'wilson-clustered', tasks, responses };
 }

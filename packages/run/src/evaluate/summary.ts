@@ -157,12 +157,10 @@ function atEachK(
   const correct = correctnessOf(tasks);
   const passAt = byK(k, (each) => {
     const enough = correct.filter(({ length }) => length >= each);
-    return counted(
-      shareOf(
-        enough.map((row) => [passAtK([row], each)]),
-        confidence,
-      ),
-      enough,
+    return shareOf(
+      enough.map((row) => [passAtK([row], each)]),
+      confidence,
+      enough.flat().length,
     );
   });
   if (answer === undefined) return present('passAt', passAt);
@@ -173,10 +171,6 @@ function atEachK(
   });
   return { ...present('passAt', passAt), ...present('majorityAt', majorityAt) };
 }
-
-/** The measure with the responses that it comes from, not one number per task. */
-const counted = (measure: Measure | undefined, rows: readonly (readonly number[])[]) =>
-  measure && { ...measure, responses: rows.reduce((sum, { length }) => sum + length, 0) };
 
 function byK(k: readonly number[], measure: (each: number) => Measure | undefined) {
   const measures = measuresBy(k, measure);
