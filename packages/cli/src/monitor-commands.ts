@@ -85,7 +85,7 @@ export const analyzeCommand = defineCommand({
     out: { type: 'string', alias: 'html', description: 'File of a report to write', valueHint: 'FILE' },
     'batch-size': {
       type: 'string',
-      description: 'Responses per batch',
+      description: 'Responses per batch. Reward hacking is looked for from the 13th batch on',
       default: '64',
       valueHint: 'N',
     },
@@ -137,7 +137,7 @@ export const analyzeCommand = defineCommand({
       );
     }
     requireOpinion(seen, secondOpinion);
-    for (const problem of [...leftOut(malformed), ...problemsOf(seen)])
+    for (const problem of [...leftOut(malformed), ...problemsOf(seen), ...comparedOf(records, seen)])
       printError(`rlp monitor analyze: ${file}: ${problem}`);
     const placeOf = (batch: number) => {
       const last = Math.min(seen.responses, (batch + 1) * batchSize);
@@ -302,6 +302,22 @@ function problemsOf({ rewards, responses }: Seen): string[] {
       `${name} is not a number in ${faulty} of ${responses} responses, first in ${firstFault}; they count as missing`,
     ];
   });
+}
+
+/** Batches and rewarded responses before the first batch that is compared, by the defaults of the detector. */
+const [earlierBatches, earlierRewarded] = [12, 48];
+
+/** That the detector of reward hacking compared nothing, if there are rewards. */
+function comparedOf(records: readonly MetricsRecord[], { rewards, responses }: Seen): string[] {
+  const compared = records.filter(
+    ({ metrics }) => 'reward_quality/suspected_reward_hacking' in metrics,
+  ).length;
+  if (compared > 0 || rewards.size === 0) return [];
+  const size = Math.min(16, Math.floor(responses / (2 * earlierBatches)));
+  const smaller = records.length > earlierBatches || size < 4 ? '' : `; pass --batch-size ${size}`;
+  return [
+    `reward hacking was not looked for: a batch is compared with ${earlierBatches} earlier ones that have ${earlierRewarded} rewarded responses together, and there are ${responses} responses in ${records.length} batches${smaller}`,
+  ];
 }
 
 function requireOpinion({ rewards }: Seen, name: string | undefined): void {

@@ -240,6 +240,15 @@ describe('rlp monitor analyze', () => {
     expect(await kinds('--tags', 'reasoning,answer')).toHaveProperty('degenerate_outputs');
   });
 
+  it('says that reward hacking was not looked for in a few large batches', async () => {
+    const line = (at: number) => JSON.stringify({ response: `answer ${at}`, reward: at % 2 });
+    const path = save(Array.from({ length: 240 }, (_, at) => line(at)).join('\n'));
+    const complaintsOf = async (...flags: string[]) =>
+      (await rlp('monitor', 'analyze', path, '--json', ...flags)).complaints;
+    expect(await complaintsOf()).toMatch(/not looked for: .* in 4 batches; pass --batch-size 10$/);
+    expect(await complaintsOf('--batch-size', '10')).toBe('');
+  });
+
   it('tells of reward hacking', async () => {
     const random = RandomStream.named('analyze');
     const line = (at: number) => {
@@ -299,7 +308,7 @@ describe('rlp monitor analyze', () => {
     const path = save('{"response":"a","score":"n/a","judge":1}\n{"response":"b","score":2,"judge":0}\n');
     const complaints = async (...flags: string[]) =>
       (await rlp('monitor', 'analyze', path, '--json', ...flags)).complaints;
-    expect(await complaints('--reward', 'score')).toBe(
+    expect(await complaints('--reward', 'score')).toContain(
       `rlp monitor analyze: ${path}: score is not a number in 1 of 2 responses, first in line 1; they count as missing`,
     );
     expect(await complaints()).toContain('it has no rewards, so only the responses are assessed; name the');

@@ -92,8 +92,8 @@ export class BatchQuality {
 }
 
 /** Flattens metrics to the names of log files, such as `repetition_rate` and `reward_<name>_<statistic>`. */
-export function flatMetrics(metrics: RewardQualityMetrics): Metrics {
-  const { rewards, ...own } = metrics;
+export function flatMetrics(metrics: Partial<RewardQualityMetrics>): Metrics {
+  const { rewards = {}, ...own } = metrics;
   const flat: Record<string, number> = {};
   for (const [name, value] of Object.entries(own)) {
     flat[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;

@@ -273,10 +273,11 @@ describe('bad input costs no run, and only what nobody could keep', () => {
       saveState: () => null,
       loadState: () => undefined,
     };
-    const { monitor, records, faults } = watched([broken, rewardHackingDetector()]);
+    const counting: Monitor = { ...broken, observe: () => ({ metrics: { counted: 1 }, findings: [] }) };
+    const { monitor, records, faults } = watched([broken, counting]);
     monitor.monitorBatch({ responses, rewards: { truth: [1, 0, 1, 0] } });
     expect(faults()).toEqual({ 'detector 0': 1 });
-    expect(records[0]!.metrics).toHaveProperty('suspected_reward_hacking');
+    expect(records[0]!.metrics).toMatchObject({ counted: 1, format_compliance_rate: expect.any(Number) });
   });
 });
 

@@ -108,7 +108,7 @@ describe('createDefaultMonitor', () => {
     for (const batch of batches()) {
       const { suspectedRewardHacking } = byBatch.monitorBatch(batch);
       const { metrics } = byLoop.observe({ iteration: batch.step!, trajectories: trajectoriesIn(batch) });
-      expect(metrics['reward_quality/suspected_reward_hacking']).toBe(suspectedRewardHacking);
+      expect(metrics['reward_quality/suspected_reward_hacking'] ?? 0).toBe(suspectedRewardHacking);
     }
     const alarms = ({ records }: typeof fed) =>
       records.flatMap(({ findings }) =>

@@ -206,9 +206,9 @@ export class RewardQualityMonitor implements Monitor {
     const findings = [...assessed.findings, ...detected.findings];
     const { reported, held, interventions } = this.#reactions.react(findings, step, detected.interventions);
     const suspectedRewardHacking = detected.metrics.suspected_reward_hacking ?? 0;
-    const metrics: RewardQualityMetrics = { ...assessed.metrics, suspectedRewardHacking };
+    const { suspectedRewardHacking: _, ...measured } = assessed.metrics;
     const logged = namespaced({
-      ...flatMetrics(metrics),
+      ...flatMetrics(measured),
       ...detected.metrics,
       ...alertMetrics(reported, held),
       ...extraMetrics,
@@ -220,7 +220,7 @@ export class RewardQualityMonitor implements Monitor {
     this.#log((logger) => logger.log(step, logged));
     for (const finding of reported) this.#log((logger) => logger.finding?.(step, finding));
     for (const one of interventions) this.#log((logger) => logger.note?.(step, interventionNote(one)));
-    return { metrics, logged, findings, interventions };
+    return { metrics: { ...assessed.metrics, suspectedRewardHacking }, logged, findings, interventions };
   }
 
   #log(call: (logger: MetricsLogger) => unknown): void {
