@@ -143,4 +143,22 @@ describe('untilAborted', () => {
     controller.abort(new Error('enough'));
     await expect(second).rejects.toThrow('enough');
   });
+
+  it('tells a source that waits to stop, whichever signal aborts, and listens no more', async () => {
+    let told = 0;
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<IteratorResult<number>>(() => undefined),
+        return: async () => {
+          told += 1;
+          return { done: true, value: undefined } as const;
+        },
+      }),
+    };
+    const [one, other] = [new AbortController(), new AbortController()];
+    const waiting = untilAborted(source, one.signal, other.signal).next();
+    other.abort(new Error('closed'));
+    await expect(waiting).rejects.toThrow('closed');
+    expect([told, getEventListeners(one.signal, 'abort').length]).toEqual([1, 0]);
+  });
 });

@@ -86,26 +86,30 @@ export async function withSignals<Value>(
 }
 
 /**
- * The items of a source, until the signal aborts: then the wait for the next one ends with its reason. The source is told to stop, and not waited for.
+ * The items of a source, until one of the signals aborts: then the wait for the next one ends with its reason. The source is told to stop, and not
+ * waited for.
  *
  * @throws The signal's reason.
  */
 export async function* untilAborted<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
-  signal: AbortSignal | undefined,
+  ...signals: readonly (AbortSignal | undefined)[]
 ): AsyncGenerator<Item, void, undefined> {
-  if (signal === undefined) return yield* items;
+  const stop = new AbortController();
+  const given = signals.filter((signal) => signal !== undefined);
+  const releases = given.map((signal) => onAbort(signal, () => stop.abort(signal.reason)));
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   try {
     for (;;) {
-      signal.throwIfAborted();
-      const { done, value } = await orAborted(Promise.resolve(iterator.next()), signal);
+      stop.signal.throwIfAborted();
+      const { done, value } = await orAborted(Promise.resolve(iterator.next()), stop.signal);
       if (done) return;
       yield value;
     }
   } finally {
+    for (const release of releases) release();
     const ended = Promise.resolve(iterator.return?.());
-    if (signal.aborted) ended.catch(() => undefined);
+    if (stop.signal.aborted) ended.catch(() => undefined);
     else await ended;
   }
 }

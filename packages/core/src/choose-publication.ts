@@ -31,10 +31,9 @@ export function choosePublication(
   if (files[0] !== undefined && directory !== undefined) return { as: files[0], directory };
   if (usable.includes('shared')) return { as: 'shared' };
   if (common.length === 0) {
-    const refused = Object.entries(refusals).filter(
-      ([form]) => !accepts.some((accepted) => accepted === form),
-    );
-    const remedies = refused.map(([form, remedy]) => `for ${form} ${remedy}`).join('; ');
+    const remedies = publishes
+      .flatMap((form) => (refusals[form] ? [`for ${form} ${refusals[form]}`] : []))
+      .join('; ');
     throw new ArgumentError(
       `publish: the backend publishes ${publishes.join(', ') || 'nothing'} and the sampler accepts ` +
         `${accepts.join(', ') || 'nothing'}${remedies && ` (${remedies})`}; choose a sampler that accepts a form of this backend`,

@@ -1,5 +1,12 @@
 import * as z from 'zod';
-import { conversationText, type Message, messageSchema, type ToolCall, toolCallSchema } from './message.ts';
+import {
+  conversationText,
+  type Message,
+  messageSchema,
+  promptMessages,
+  type ToolCall,
+  toolCallSchema,
+} from './message.ts';
 import { type Task, taskSchema } from './task.ts';
 
 /** Index into a tokenizer's vocabulary. */
@@ -221,9 +228,21 @@ export const trajectoryGroupSchema: z.ZodType<TrajectoryGroup> = z.strictObject(
 });
 
 /** What the policy did, as text: its response, or with several turns or tool calls the conversation from its first turn on. */
-export function workText({ messages, response }: Pick<Trajectory, 'messages' | 'response'>): string {
-  const first = messages.findIndex(({ role }) => role === 'assistant');
-  const work = first < 0 ? [] : messages.slice(first);
+export function workText({
+  task,
+  messages,
+  response,
+}: Pick<Trajectory, 'task' | 'messages' | 'response'>): string {
+  const prompt = promptMessages(task.prompt);
+  // Something may stand before the prompt, such as a system message.
+  const begin = messages.findIndex((_, at) =>
+    prompt.every(
+      ({ role, content }, k) => messages[at + k]?.role === role && messages[at + k]?.content === content,
+    ),
+  );
+  const after = messages.slice(begin < 0 ? 0 : begin + prompt.length);
+  const first = after.findIndex(({ role }) => role === 'assistant');
+  const work = first < 0 ? [] : after.slice(first);
   const isOneTurn = work.length < 2 && !work[0]?.tool_calls?.length;
   return isOneTurn ? response : conversationText(work);
 }

@@ -17,9 +17,9 @@ export const backendNames: ForeignNames = {
   lora: 'peft_config',
   'lora.rank': 'lora_rank r',
   'lora.alpha': 'lora_alpha',
-  'lora.scaling': 'use_rslora',
+  'lora.scaling': 'use_rslora rslora',
   'lora.targets': 'target_modules',
-  'lora.variant': 'use_dora',
+  'lora.variant': 'use_dora dora',
   'lora.dropout': 'lora_dropout',
   'lora.modulesToSave': 'modules_to_save',
   'use createOnnxBackend of @rlp/backprop, which computes in float16 with it; else leave it out':

@@ -326,4 +326,17 @@ describe('a hint', () => {
     expect(hint(near, { beta: 1 })).toContain('did you mean betas?');
     expect(hint(far, { beta: 1 })).toContain('in rlp this is klCoefficient of Other');
   });
+
+  it('writes a name as the object that it stands for, and never sends a key to where it is', () => {
+    const kinds = z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('adamw') }),
+      z.strictObject({ kind: z.literal('lion'), beta: z.number().optional() }),
+    ]);
+    const backend = z.strictObject({
+      optimizer: kinds.optional(),
+      lora: z.strictObject({ rank: z.int() }).optional(),
+    });
+    expect(hint(backend, { optimizer: 'Lion' })).toContain("write { kind: 'lion' }; it may be adamw, lion");
+    expect(hint(backend, { lora: { rank: 1, dora: 1 } })).toContain('expected one of: rank');
+  });
 });

@@ -47,6 +47,7 @@ export function keySuggestion(key: string, path: readonly string[], reading: Rea
   const elsewhere = allowed.filter(
     (option) => option.path.length > 0 && !option.path.includes('*') && !own.includes(option),
   );
+  const around = new Set(path.map((_, k) => path.slice(0, k + 1).join('.')));
   const isAbove = elsewhere.some((option) => written(option) === key);
   if (isAbove && path.length > 0) return `it belongs outside ${path.join('.')}`;
   const names = siblings.map(lastOf);
@@ -60,7 +61,7 @@ export function keySuggestion(key: string, path: readonly string[], reading: Rea
     translatedElsewhere(key, allowed) ??
     ownerOf(key, allowed) ??
     translatedInVain(key, allowed) ??
-    asked(nearNames(key, elsewhere, lastOf)) ??
+    asked(nearNames(key, elsewhere, lastOf).filter((option) => !around.has(written(option)))) ??
     translatedHere(snakeCase(key), reading, path) ??
     translatedElsewhere(snakeCase(key), allowed) ??
     (names.length > 0 && names.length <= listed ? `expected one of: ${names.join(', ')}` : undefined)
@@ -76,8 +77,19 @@ export function valueSuggestion(
   if (typeof value !== 'string') return;
   const values = allowed.filter((option) => matches(path, option.path)).flatMap((option) => option.values);
   if (values.includes(value)) return;
+  const near = meant(value, values);
+  if (near.length > 0) return `did you mean ${near.map((name) => `'${name}'`).join(' or ')}?`;
+  const isChoice = ({ path: inner }: AllowedOption) =>
+    choices.includes(inner.at(-1) ?? '') && matches(path, inner.slice(0, -1));
+  const [choice, ...others] = allowed.filter(isChoice);
+  if (choice === undefined || values.length > 0 || others.length > 0) return;
+  const one = meant(value, choice.values)[0] ?? choice.values[0];
+  return one && `write { ${lastOf(choice)}: '${one}' }; it may be ${choice.values.join(', ')}`;
+}
+
+/** The names that a value is, apart from case and separators, or else those near to it. */
+function meant(value: string, names: readonly string[]): string[] {
   const itself = (name: string) => name;
-  const same = sameNames(value, values, itself);
-  const near = same.length > 0 ? same : nearNames(value, values, itself);
-  return near.length === 0 ? undefined : `did you mean ${near.map((name) => `'${name}'`).join(' or ')}?`;
+  const same = sameNames(value, names, itself);
+  return same.length > 0 ? same : nearNames(value, names, itself);
 }

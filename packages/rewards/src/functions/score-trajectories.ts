@@ -126,10 +126,11 @@ function judge<Metadata, Outcome>(
           return judged.reward;
         })
       : reward(trajectory, context);
-  const withSteps = (given: Verdict) => (stepRewards?.size ? { ...given, stepRewards } : given);
   return tally.count(clock, () => {
     const verdict = callWithin(name, call, { timeoutMs, signal });
-    return verdict instanceof Promise ? verdict.then(withSteps) : verdict;
+    return verdict instanceof Promise
+      ? verdict.then((given) => (stepRewards?.size ? { ...given, stepRewards } : given))
+      : verdict;
   });
 }
 

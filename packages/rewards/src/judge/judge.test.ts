@@ -116,6 +116,12 @@ describe('pointwiseJudge', () => {
     ];
     const [trajectory] = groupOf(['Done.'], messages.slice(0, 1)).trajectories;
     await pointwiseJudge({ generator, rubric: '' }).reward({ ...trajectory!, messages }, { signal });
+    const examples = [...messages.slice(0, 2), messages[0]!];
+    const alone = { ...trajectory!.task, prompt: examples };
+    const answered = [{ role: 'system', content: 'Be kind.' } as const, ...examples, messages[1]!];
+    const short = { ...trajectory!, task: alone, messages: answered, response: 'Hello.' };
+    await pointwiseJudge({ generator, rubric: '' }).reward(short, { signal });
+    expect(shown[1]).toContain(']\nHello.\n[END response');
     expect(shown[0]).toContain(
       'assistant: Hello.\n\nuser: Refund A1.\n\nassistant: calls refund({"order":"B2"})\n\ntool: {"error":"no such order"}\n\nassistant: Done.\n  \n  tool: paid\n[END',
     );

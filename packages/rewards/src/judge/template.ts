@@ -1,4 +1,4 @@
-import { conversationText, type Message, RandomStream, workText } from '@rlp/core';
+import { conversationText, type Message, RandomStream } from '@rlp/core';
 import * as z from 'zod';
 import { plainText } from '../shared/plain-text.ts';
 
@@ -106,5 +106,4 @@ function shortened(text: string, maximum: number): string {
   return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`;
 }
 
-/** What a judge is shown of a trajectory by default. */
-export const shownWork = workText;
+export { workText as shownWork } from '@rlp/core';

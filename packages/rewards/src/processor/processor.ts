@@ -197,7 +197,7 @@ export class RolloutRewardProcessor implements RewardComputer {
     options: ProcessOptions = {},
   ): AsyncGenerator<{ readonly episodes: readonly RewardEpisode[]; readonly rewards: EpisodeRewards }> {
     let batch: RewardEpisode[] = [];
-    for await (const episode of untilAborted(untilAborted(episodes, options.signal), this.#closing.signal)) {
+    for await (const episode of untilAborted(episodes, options.signal, this.#closing.signal)) {
       batch.push(episode);
       if (batch.length < this.config.batchSize) continue;
       yield { episodes: batch, rewards: await this.processEpisodeRewards(batch, options) };

@@ -32,7 +32,5 @@ export function foldedWords(text: string): string {
 
 /** How often a regular expression with the flag `g` matches. */
 export function countMatches(text: string, pattern: RegExp): number {
-  let count = 0;
-  for (const _ of text.matchAll(pattern)) count += 1;
-  return count;
+  return text.match(pattern)?.length ?? 0;
 }

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  described,
   type Message,
   parsedJson,
   parseOptions,
@@ -131,9 +132,11 @@ export interface ToolCallsOptions<Metadata> extends z.input<typeof schema> {
 
 /** More calls than that are not matched. */
 const maximumCalls = 500;
+/** An object as JSON, as the API writes arguments, is read. Other text is an argument itself. */
+const argument = z.string().transform((text) => (/^\s*(?:\{|$)/.test(text) ? readJson(text) : text));
 const callSchema = z.object({
   name: z.string(),
-  arguments: z.union([z.string().transform(readJson), z.unknown()]).refine((read) => read !== undefined),
+  arguments: z.union([argument, z.unknown()]).refine((read) => read !== undefined),
 });
 const wrapped = z.object({ function: callSchema }).transform((call) => call.function);
 const expectedCalls = z.array(wrapped.or(callSchema)).max(maximumCalls);
@@ -153,7 +156,7 @@ export function toolCalls<Metadata>(options: ToolCallsOptions<Metadata>): Reward
     const { data: wanted, error } = expectedCalls.safeParse(expected(trajectory.task.metadata));
     if (error !== undefined) {
       throw new ArgumentError(
-        `toolCalls: the expected calls of task "${trajectory.task.id}" must be a list of at most ${maximumCalls} { name, arguments }${error.issues.map(({ path }) => path.join('.') && `; ${path.join('.')} is not one`)}`,
+        `toolCalls: the expected calls of task "${trajectory.task.id}" must be a list of at most ${maximumCalls} { name, arguments }, got ${described(expected(trajectory.task.metadata))}`,
       );
     }
     const made = extract ? extract(trajectory) : readToolCalls(trajectory.messages);

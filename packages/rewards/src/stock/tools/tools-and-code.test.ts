@@ -118,11 +118,13 @@ describe('toolCalls', () => {
       const reward = toolCalls({ expected: () => [wanted, b] });
       expect(judge(reward, undefined, { messages: calling(a, b) })).toBe(1);
     }
+    const text = { name: 'y', arguments: 'Bern' };
+    expect(judge(toolCalls({ expected: () => [text] }), undefined, { messages: calling(text) })).toBe(1);
     const broken = { name: 'y', arguments: '{' };
     for (const wanted of [broken, { name: 'y' }, { function: { name: 'y', args: {} } }, 'y']) {
       const reward = toolCalls({ expected: () => [b, wanted] as never });
       expect(() => judge(reward, undefined, { messages: calling(b) })).toThrow(
-        /task "a" must be a list.*; 1/,
+        /task "a" must be a list.*got a list/,
       );
     }
   });
