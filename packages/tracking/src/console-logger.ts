@@ -33,7 +33,7 @@ export interface ConsoleLoggerOptions {
   readonly iterations: number;
   /** Iterations made before this process, in a resumed run. Default 0. */
   readonly startedAt?: number | undefined;
-  /** Default columns are reward, KL, loss of supervised training and tokens per second, if they are logged. */
+  /** Default columns are reward, KL, loss of supervised and preference training, accuracy of rewards and tokens per second, if they are logged. */
   readonly columns?: readonly ProgressColumn[] | undefined;
   /** Per cent of progress between two sample lines and, without a terminal, between two lines of metrics. Default 10. */
   readonly plainLineEvery?: number | undefined;

@@ -276,6 +276,13 @@ describe('consoleLogger', () => {
     expect(String(stream.read())).toBe('training 1/1 · loss 1 235 · ETA 0s\n');
   });
 
+  it('shows loss and accuracy of preference training', () => {
+    const stream = new PassThrough();
+    const logger = consoleLogger({ iterations: 1, stream, clock: () => 0 });
+    logger.log(0, { 'loss/preference': 0.5, 'reward/accuracy': 0.75, 'reward/margin': 1 });
+    expect(String(stream.read())).toBe('training 1/1 · loss 0.500 · accuracy 0.750 · ETA 0s\n');
+  });
+
   it('names every bad option at once', () => {
     expect(() => consoleLogger({ iterations: 0, stream: 1 } as never)).toThrow(
       /iterations[\s\S]*stream: must be a writable stream/,

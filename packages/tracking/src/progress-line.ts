@@ -9,11 +9,14 @@ export interface ProgressColumn {
   readonly show?: 'value' | 'per-second' | undefined;
 }
 
-/** Reward, KL to the reference, tokens computed per second. */
+/** Reward, KL to the reference, loss and accuracy of what imitates or compares, tokens computed per second. */
 export const defaultColumns: readonly ProgressColumn[] = [
   { label: 'reward', metric: 'reward/mean' },
   { label: 'KL', metric: 'kl/reference' },
   { label: 'loss', metric: 'loss/sft' },
+  { label: 'loss', metric: 'loss/preference' },
+  { label: 'loss', metric: 'loss/reward-model' },
+  { label: 'accuracy', metric: 'reward/accuracy' },
   { label: 'tokens/s', metric: 'tokens/computed', show: 'per-second' },
 ];
 

@@ -36,7 +36,7 @@ export function hubError(error: unknown, repository: HubRepository, options: Res
   if (status === 401 || status === 403) {
     const remedy =
       options.accessToken === undefined
-        ? 'correct the name, or set HF_TOKEN to a token that may read it'
+        ? `correct the name, or set HF_TOKEN to a token that may read it; if it is gated, accept its terms at ${page} first`
         : `accept its terms at ${page}, or use a token that may read it`;
     return new ArgumentError(`${what} does not exist, or is private or gated (HTTP ${status}): ${remedy}`, {
       cause: error,
