@@ -144,6 +144,21 @@ describe('untilAborted', () => {
     await expect(second).rejects.toThrow('enough');
   });
 
+  it('gives the error of a source that fails, and does not stop it again', async () => {
+    let told = 0;
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new Error('boom')),
+        return: async () => {
+          told += 1;
+          return { done: true, value: undefined } as const;
+        },
+      }),
+    };
+    await expect(untilAborted(source, new AbortController().signal).next()).rejects.toThrow('boom');
+    expect(told).toBe(0);
+  });
+
   it('tells a source that waits to stop, whichever signal aborts, and listens no more', async () => {
     let told = 0;
     const source = {

@@ -99,17 +99,28 @@ export async function* untilAborted<Item>(
   const given = signals.filter((signal) => signal !== undefined);
   const releases = given.map((signal) => onAbort(signal, () => stop.abort(signal.reason)));
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  let isOver = false;
+  const next = async () => {
+    try {
+      const result = await iterator.next();
+      isOver = result.done === true;
+      return result;
+    } catch (error) {
+      isOver = true;
+      throw error;
+    }
+  };
   try {
     for (;;) {
       stop.signal.throwIfAborted();
-      const { done, value } = await orAborted(Promise.resolve(iterator.next()), stop.signal);
+      const { done, value } = await orAborted(next(), stop.signal);
       if (done) return;
       yield value;
     }
   } finally {
     for (const release of releases) release();
-    const ended = Promise.resolve(iterator.return?.());
-    if (stop.signal.aborted) ended.catch(() => undefined);
+    const ended = isOver ? undefined : Promise.resolve(iterator.return?.());
+    if (stop.signal.aborted) ended?.catch(() => undefined);
     else await ended;
   }
 }

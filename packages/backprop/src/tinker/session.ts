@@ -1,4 +1,12 @@
-import { abortSignal, callback, pause, RandomStream, TimeoutError, TrainingError } from '@rlp/core';
+import {
+  abortSignal,
+  callback,
+  pause,
+  RandomStream,
+  TimeoutError,
+  TrainingError,
+  withSignals,
+} from '@rlp/core';
 import { JsonClient, RequestError, requestSchema } from '@rlp/http/client';
 import * as z from 'zod';
 import { anySchema, futureSchema, sessionSchema, unfinishedSchema } from './wire.ts';
@@ -119,7 +127,7 @@ export class TinkerSession {
     schema: Schema,
     signal?: AbortSignal,
   ): Promise<z.output<Schema>> {
-    const { deadlineMs, clock = () => performance.now(), attempts, backoff } = this.#options;
+    const { deadlineMs, clock = () => performance.now(), attempts, backoff, signal: whole } = this.#options;
     const end = clock() + deadlineMs;
     let [id, failures, lost] = [requestId, 0, 0];
     while (clock() < end) {
@@ -128,7 +136,8 @@ export class TinkerSession {
       if (answer.state === 'lost' && lost++ < attempts) id = await submit();
       else if (answer.state !== 'working') {
         if (answer.state === 'lost' || ++failures >= attempts) throw answer.error;
-        await pause(Math.min(backoff.longestMs, backoff.firstMs * 2 ** failures), signal);
+        const waitMs = Math.min(backoff.longestMs, backoff.firstMs * 2 ** failures);
+        await withSignals([whole, signal], (either) => pause(waitMs, either));
       }
     }
     throw new TimeoutError(`${this.place}: no result within ${deadlineMs} ms; raise \`deadlineMs\``);

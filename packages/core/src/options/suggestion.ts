@@ -51,6 +51,8 @@ export function keySuggestion(key: string, path: readonly string[], reading: Rea
   const isAbove = elsewhere.some((option) => written(option) === key);
   if (isAbove && path.length > 0) return `it belongs outside ${path.join('.')}`;
   const names = siblings.map(lastOf);
+  const listing =
+    names.length > 0 && names.length <= listed ? `expected one of: ${names.join(', ')}` : undefined;
   return (
     asked(sameNames(key, siblings, lastOf)) ??
     asked(choices.includes(key) ? siblings.filter((option) => choices.includes(lastOf(option))) : []) ??
@@ -61,10 +63,12 @@ export function keySuggestion(key: string, path: readonly string[], reading: Rea
     translatedElsewhere(key, allowed) ??
     ownerOf(key, allowed) ??
     translatedInVain(key, allowed) ??
-    asked(nearNames(key, elsewhere, lastOf).filter((option) => !around.has(written(option)))) ??
     translatedHere(snakeCase(key), reading, path) ??
     translatedElsewhere(snakeCase(key), allowed) ??
-    (names.length > 0 && names.length <= listed ? `expected one of: ${names.join(', ')}` : undefined)
+    // Within an object, its names say more than a similar one of another place.
+    (path.length > 0 ? listing : undefined) ??
+    asked(nearNames(key, elsewhere, lastOf).filter((option) => !around.has(written(option)))) ??
+    listing
   );
 }
 

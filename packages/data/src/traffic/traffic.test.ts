@@ -111,6 +111,17 @@ describe('logs of the chat API', () => {
     expect(idsOf({ id: 'a', messages: short }, { id: 'a', messages: long })).toEqual(['a']);
     expect(messagesOf({ rating: 1, messages: short }, { rating: 5, messages: long })).toHaveLength(2);
     expect(messagesOf({ messages: short }, { messages: long })).toHaveLength(1);
+    const turns = [short, long].map((messages, k) => ({
+      id: `r${k}`,
+      conversation_id: 'z',
+      turn: k,
+      messages,
+    }));
+    expect(idsOf(...turns)).toEqual(['r1']);
+    expect(idsOf(...turns.map((turn) => ({ ...turn, rating: turn.turn })))).toEqual(['r0', 'r1']);
+    const timed = [short, long].map((messages, k) => ({ createdAt: k, latency_ms: 7 * k, messages }));
+    expect(messagesOf(...timed)).toHaveLength(1);
+    expect(messagesOf({ x: 1, y: 2, messages: short }, { y: 2, x: 1, messages: short })).toHaveLength(1);
   });
 });
 

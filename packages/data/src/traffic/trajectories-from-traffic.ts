@@ -20,12 +20,12 @@ const schema = z.strictObject({
   source: z.string().min(1).default('traffic'),
   /**
    * An agent sends the whole conversation with each request. `'whole'` keeps the longest record of each conversation and no copies, `'each'` keeps all.
-   * Records `{ messages }` of other ids or columns are other conversations. Default `'whole'`.
+   * Records `{ messages }` of other conversation ids, ids or columns beside times and counts are other conversations. Default `'whole'`.
    */
   conversations: z.enum(['whole', 'each']).default('whole'),
   /** Parts of messages that are no text, such as images: `'name'` writes their type in their place: `[image_url]`. Default `'refuse'`. */
   otherParts: z.enum(['refuse', 'name']).default('refuse'),
-  /** Receives each trajectory that `'whole'` leaves out: a later record goes on from it, or says the same. Default: they are dropped. */
+  /** Receives each trajectory that `'whole'` leaves out: another record goes on from it, or says the same. Default: they are dropped. */
   onLeftOut: callback<(trajectory: Trajectory<TrafficMetadata>) => void>().optional(),
   /** Receives the error of each record that cannot be read, which is left out. Default: the first error is thrown. */
   onMalformed: callback<(error: FormatError) => void>().optional(),
@@ -138,10 +138,27 @@ function trajectoriesOfRecord(value: unknown, place: string, otherParts: 'refuse
   }
   return exchanges.map((exchange, index) => {
     const name = exchanges.length > 1 ? `${place}, ${index + 1}` : place;
-    const { isConversation, id, columns } = exchange;
-    const owner = isConversation === true ? JSON.stringify([id, columns]) : '';
-    return { owner, trajectory: placed(place, () => trajectoryOfExchange(exchange, name, otherParts)) };
+    return {
+      owner: ownerOf(exchange),
+      trajectory: placed(place, () => trajectoryOfExchange(exchange, name, otherParts)),
+    };
   });
+}
+
+/** Columns that name a conversation, and those that differ between requests of one. */
+const ofConversation = /^(?:conversation|session|thread|chat)_?id$/i;
+const ofRequest =
+  /(?:^|_)(?:time|timestamp|date|at|ts|latency|duration|ms|seconds|usage|tokens|cost|turn|step|index|request_?id)$/i;
+
+/** Whose a recorded conversation is: of its conversation id, else its id, and of what it says beside times and counts. */
+function ownerOf({ isConversation, id, columns = {} }: RecordedExchange): string {
+  if (isConversation !== true) return '';
+  const named = Object.entries(columns).map(
+    ([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter}`), value] as const,
+  );
+  const conversation = named.find(([name]) => ofConversation.test(name))?.[1];
+  const labels = named.filter(([name]) => !ofRequest.test(name) && !ofConversation.test(name));
+  return JSON.stringify([conversation ?? id, labels.sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
 /** Names the place in an error. */

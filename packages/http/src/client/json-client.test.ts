@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RandomStream } from '@rlp/core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { JsonClient, type RequestOptions, requestSchema } from '../client.ts';
+import { JsonClient, RequestError, type RequestOptions, requestSchema } from '../client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rlp-client-'));
 const servers: Server[] = [];
@@ -196,6 +196,14 @@ describe('an answer that is broken', () => {
     const { signal } = new AbortController();
     await expect(client.json('/v1/x', { signal })).rejects.toThrow('enough');
     await expect(client.text('/v1/x')).rejects.toThrow('enough');
+    const work = () =>
+      Promise.reject(new RequestError('status', 'busy', { status: 503, retryAfterMs: 4000 }));
+    const late = new AbortController();
+    const busy = new JsonClient('test', { ...options, signal: late.signal }, random).repeated(work, signal);
+    setTimeout(() => late.abort(new Error('over')), 20);
+    const started = performance.now();
+    await expect(busy).rejects.toThrow('over');
+    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   it('is given up as soon as its caller does', async () => {

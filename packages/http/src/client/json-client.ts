@@ -82,16 +82,27 @@ export class JsonClient {
     const { attempts, backoff } = this.#options;
     const waitAfter = (error: unknown) =>
       error instanceof RequestError && error.isPassing ? (error.retryAfterMs ?? 0) : again(error);
-    return retried(work, { attempts, backoff, random: this.#random, waitAfter, signal });
+    return this.#open(signal, (open) =>
+      retried(work, { attempts, backoff, random: this.#random, waitAfter, signal: open }),
+    );
+  }
+
+  /** Does work until the signal or that of the client aborts. */
+  #open<Value>(
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal | undefined) => Promise<Value>,
+  ): Promise<Value> {
+    const { signal: whole } = this.#options;
+    return whole === undefined ? work(signal) : withSignals([whole, signal], work);
   }
 
   #repeated<Value>(request: ClientRequest, send: (open: ClientRequest) => Promise<Value>): Promise<Value> {
-    const { backoff, attempts, signal: whole } = this.#options;
-    const during = (signal: AbortSignal | undefined) =>
+    const { backoff, attempts } = this.#options;
+    return this.#open(request.signal, (signal) =>
       repeated(() => send({ ...request, signal }), {
         ...{ attempts: request.attempts ?? attempts, backoff, random: this.#random, signal },
-      });
-    return whole === undefined ? during(request.signal) : withSignals([whole, request.signal], during);
+      }),
+    );
   }
 
   #text(endpoint: Endpoint, { method, body, signal }: ClientRequest): Promise<string> {

@@ -169,6 +169,10 @@ describe('rewardFunctions', () => {
     const waits: RewardFunction = () => new Promise((resolve) => ends.push(() => resolve(1)));
     const computer = rewardFunctions({ waits }, { clock: () => now });
     const scoring = computer.computeRewards(groupOf(undefined, ['x', 'y', 'z']));
+    now = 60;
+    ends[0]!();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(computer.getStatistics().waits).toMatchObject({ calls: 1, milliseconds: 60 });
     now = 100;
     for (const end of ends) end();
     await scoring;

@@ -55,8 +55,6 @@ export function scoredPart<Metadata, Outcome>(
   return { ...part, tally: new Tally(), begun: new WeakMap() };
 }
 
-const notJudged: Verdict = { value: null };
-
 /**
  * The one way to a reward: calls every part for every trajectory and adds up.
  *
@@ -117,7 +115,7 @@ function judge<Metadata, Outcome>(
   { clock, signal }: Pick<Scoring, 'clock' | 'signal'>,
 ): Verdict | Promise<Verdict> {
   signal?.throwIfAborted();
-  if (!isJudged(trajectory)) return notJudged;
+  if (!isJudged(trajectory)) return { value: null };
   let stepRewards: Verdict['stepRewards'];
   const call = (context: { readonly signal: AbortSignal }) =>
     judgesSteps(reward)

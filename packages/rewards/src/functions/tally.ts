@@ -28,7 +28,9 @@ export class Tally {
     const verdict = call();
     if (this.waiting++ === 0) this.#since = begun;
     const end = () => {
-      if (--this.waiting === 0) this.#milliseconds += clock() - this.#since;
+      const now = clock();
+      this.#milliseconds += now - this.#since;
+      [this.#since, this.waiting] = [now, this.waiting - 1];
     };
     if (verdict instanceof Promise) return verdict.then((given) => this.#add(given)).finally(end);
     end();
