@@ -25,6 +25,7 @@ import { RolloutManager } from '@rlp/rollout';
 import { mockPolicy } from '@rlp/rollout/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { groupMetrics } from '../loop/metrics.ts';
 
 const task: Task<undefined> = { id: 't', prompt: 'Go.', metadata: undefined };
 const call = (name: string, args: unknown = {}) =>
@@ -106,6 +107,38 @@ describe('what a tool does wrong is told to the policy, and siblings live on', (
     const environment = withTools(dialogue(), [toolOf(() => 'ok')], { maxCallsPerTurn: 1 });
     const [first] = await rollOut(environment, call('work') + call('work'));
     expect(answersOf(first!)).toEqual(['ok', 'Error: at most 1 calls in one response.']);
+  });
+});
+
+describe('a tool that fails', () => {
+  const works = tool({
+    name: 'works',
+    description: 'Works.',
+    parameters: z.object({ n: z.int() }),
+    execute: ({ n }) => n,
+  });
+  const breaks = toolOf(() => {
+    throw new TypeError('db is undefined');
+  });
+  const notes = async (calls: string, prompt: Task['prompt'] = task.prompt) => {
+    const trajectories = await rollOut(withTools(dialogue(), [breaks, works]), calls);
+    const scored = trajectories.map((trajectory) => ({
+      trajectory: { ...trajectory, task: { ...task, prompt } },
+      reward: 1,
+      components: {},
+    }));
+    return groupMetrics([{ group: { id: 'g', task, trajectories }, scored }]).notes;
+  };
+
+  it('in all of its calls is a note with the first reason', async () => {
+    const calls = call('work').repeat(4) + call('works', { n: 1 }) + call('works').repeat(3);
+    expect(await notes(calls)).toEqual(['tool "work": all 4 calls failed, the first: db is undefined']);
+  });
+
+  it('in fewer calls than say anything is none, nor is one of the prompt', async () => {
+    expect(await notes(call('work').repeat(3))).toEqual([]);
+    const recorded = Array.from({ length: 6 }, (): Message => ({ role: 'user', content: 'Hi.' }));
+    expect(await notes(call('work').repeat(4), recorded)).toEqual([]);
   });
 });
 

@@ -1,4 +1,10 @@
-import type { ForwardBackwardResult, Metrics, ScoredTrajectory, Trajectory } from '@rlp/core';
+import {
+  type ForwardBackwardResult,
+  type Metrics,
+  promptMessages,
+  type ScoredTrajectory,
+  type Trajectory,
+} from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
 import type { Collection } from './collect.ts';
 import type { Coefficients } from './experience.ts';
@@ -41,7 +47,7 @@ export function groupMetrics(groups: readonly ScoredGroup[]): { metrics: Metrics
         'response/tokens-max': lengths.reduce((largest, length) => Math.max(largest, length), 0),
       }),
     },
-    notes: [...failureNotes(trajectories), ...unscoredNote(scored)],
+    notes: [...failureNotes(trajectories), ...toolNotes(trajectories), ...unscoredNote(scored)],
   };
 }
 
@@ -90,6 +96,24 @@ function failureNotes(trajectories: readonly Trajectory[]): string[] {
     `${failures.length} of ${trajectories.length} trajectories failed, the last at the ${boundary}: ${message}`,
   ];
 }
+
+/** Calls in an iteration below which a tool that never worked is not blamed. */
+const fewestCalls = 4;
+
+/** Tools that failed in every call. The policy learns to live with them, so no other figure shows it. */
+function toolNotes(trajectories: readonly Trajectory[]): string[] {
+  const said = trajectories.flatMap(({ messages, task }) =>
+    messages.slice(promptMessages(task.prompt).length).filter(({ role }) => role === 'tool'),
+  );
+  return [...new Set(said.map(({ name }) => name))].flatMap((tool) => {
+    const calls = said.filter(({ name }) => name === tool).map(({ content }) => content);
+    if (calls.length < fewestCalls || !calls.every((content) => content.startsWith(failed))) return [];
+    return [`tool "${tool}": all ${calls.length} calls failed, the first: ${calls[0]!.slice(failed.length)}`];
+  });
+}
+
+/** How tools of `withTools` answer a call that failed. */
+const failed = 'Error: ';
 
 /** Trajectories that ran to their end and still got no reward: the reward functions broke, or declined. */
 function unscoredNote(scored: readonly ScoredTrajectory[]): string[] {
