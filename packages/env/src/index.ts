@@ -38,7 +38,14 @@ export {
   toolsFromAiSdk,
   toolsFromMcp,
 } from './tools/foreign-tools.ts';
-export { type Tool, type ToolContext, type ToolDefinition, tool } from './tools/tool.ts';
+export {
+  type Tool,
+  type ToolArguments,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolParameters,
+  tool,
+} from './tools/tool.ts';
 export type { ToolUse } from './tools/tool-use.ts';
 export { type WithToolsOptions, type WithToolUse, withTools, withVerification } from './tools/with-tools.ts';
 export { type EnvironmentLimits, withLimits } from './with-limits.ts';

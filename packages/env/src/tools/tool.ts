@@ -1,6 +1,9 @@
 import {
   ArgumentError,
   callback,
+  described,
+  isRecord,
+  messageOf,
   OptionsError,
   parseOptions,
   type State,
@@ -43,22 +46,36 @@ export interface Tool<S extends State = State> {
 const schema = z.strictObject({
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, - or .'),
   description: z.string().min(1),
-  parameters: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'must be a zod schema'),
+  parameters: z.custom<ToolParameters>((value) => value instanceof z.ZodType || isJsonSchema(value), {
+    error: ({ input }) =>
+      `must be a z.object, or a JSON Schema with type: 'object' and properties, got ${described(input)}`,
+  }),
   execute: callback<ToolDefinition['execute']>(),
   cost: z.number().nonnegative().default(1),
   timeoutMs: timerMs.default(10_000),
 });
 
+/** Schema of the arguments of a tool, of zod or as JSON. */
+export type ToolParameters = z.ZodType | Readonly<Record<string, unknown>>;
+
+/** Arguments that a schema lets through. Those of a JSON Schema are checked, but TypeScript cannot know their types. */
+export type ToolArguments<Parameters extends ToolParameters> = Parameters extends z.ZodType
+  ? z.output<Parameters>
+  : Readonly<Record<string, unknown>>;
+
 /** What {@link tool} makes a tool of. */
-export interface ToolDefinition<Parameters extends z.ZodType = z.ZodType, S extends State = State> {
+export interface ToolDefinition<Parameters extends ToolParameters = z.ZodType, S extends State = State> {
   /** What the policy calls it: 1 to 64 letters, digits, `_`, `-` or `.`. */
   readonly name: string;
   /** What it does and when to call it, for the policy. */
   readonly description: string;
-  /** Schema of the arguments, a `z.object`. The policy sees it as JSON Schema. */
+  /**
+   * Schema of the arguments: a `z.object`, or the JSON Schema under `tools[].function.parameters` of a request to OpenAI. The
+   * policy sees JSON Schema.
+   */
   readonly parameters: Parameters;
   /** Does the work. Returns text, or a value that JSON can hold. What it throws is told to the policy. */
-  execute(args: z.output<Parameters>, context: ToolContext<S>): unknown;
+  execute(args: ToolArguments<Parameters>, context: ToolContext<S>): unknown;
   /** What a call costs, in a unit of your choice. Default 1. */
   readonly cost?: number | undefined;
   /** Milliseconds that a call may take. Default 10000. */
@@ -79,16 +96,18 @@ export interface ToolDefinition<Parameters extends z.ZodType = z.ZodType, S exte
  *
  * @throws OptionsError naming every problem at once.
  */
-export function tool<Parameters extends z.ZodType, S extends State = State>(
+export function tool<Parameters extends ToolParameters, S extends State = State>(
   definition: ToolDefinition<Parameters, S>,
 ): Tool<S> {
   const { name, description, cost, timeoutMs } = parseOptions('tool', schema, definition, 'ToolDefinition');
   const { parameters, execute } = definition;
+  const { told, checked } = readParameters(name, parameters);
   return {
-    schema: functionSchema(name, description, argumentsSchema(name, parameters)),
+    schema: functionSchema(name, description, told),
     cost,
     timeoutMs,
-    run: async (args, context) => execute(await checkedArguments(parameters, args), context),
+    run: async (args, context) =>
+      execute((await checkedArguments(checked, args)) as ToolArguments<Parameters>, context),
   };
 }
 
@@ -113,9 +132,23 @@ export function functionSchema(
   return { type: 'function', function: { name, ...told, parameters } };
 }
 
-/** JSON Schema of the arguments of a tool. Throws an `OptionsError` if they are not an object. */
-function argumentsSchema(name: string, parameters: z.ZodType): Readonly<Record<string, unknown>> {
-  const json = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
-  if (json.type === 'object') return json;
-  throw new OptionsError(`tool "${name}"`, ['parameters: must be a z.object, because arguments have names']);
+function isJsonSchema(value: unknown): boolean {
+  if (!isRecord(value) || value instanceof z.core.$ZodType) return false;
+  return value.type === 'object' && isRecord(value.properties ?? {});
+}
+
+/** What the policy is told of the arguments, and what checks them. Throws an `OptionsError` for what cannot do both. */
+function readParameters(name: string, parameters: ToolParameters) {
+  const owner = `tool "${name}"`;
+  if (parameters instanceof z.ZodType) {
+    const told = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
+    if (told.type === 'object') return { told, checked: parameters };
+    throw new OptionsError(owner, ['parameters: must be a z.object, because arguments have names']);
+  }
+  try {
+    return { told: parameters, checked: z.fromJSONSchema(parameters) };
+  } catch (error) {
+    const problem = `zod cannot check this JSON Schema (${messageOf(error)}); write it as a z.object`;
+    throw new OptionsError(owner, [`parameters: ${problem}`]);
+  }
 }

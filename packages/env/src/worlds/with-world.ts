@@ -12,7 +12,14 @@ import {
 import type * as z from 'zod';
 import { type Keyed, opened } from '../layers/layer.ts';
 import { keyWith, lift } from '../lift.ts';
-import { type Tool, type ToolContext, type ToolDefinition, tool } from '../tools/tool.ts';
+import {
+  type Tool,
+  type ToolArguments,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolParameters,
+  tool,
+} from '../tools/tool.ts';
 import { ToolLayer, toolLayerSchema } from '../tools/tool-layer.ts';
 import type { ToolUse } from '../tools/tool-use.ts';
 import type { WorldLease } from './world-lease.ts';
@@ -32,10 +39,10 @@ export interface WorldTool<Live, S extends State = State>
 }
 
 /** What {@link worldTool} makes a tool of. */
-export interface WorldToolDefinition<Parameters extends z.ZodType, Live, S extends State = State>
+export interface WorldToolDefinition<Parameters extends ToolParameters, Live, S extends State = State>
   extends Omit<ToolDefinition<Parameters, S>, 'execute'> {
   /** Does the work in `context.world`. Returns text, or a value that JSON can hold. */
-  execute(args: z.output<Parameters>, context: WorldToolContext<Live, S>): unknown;
+  execute(args: ToolArguments<Parameters>, context: WorldToolContext<Live, S>): unknown;
 }
 
 /**
@@ -43,7 +50,7 @@ export interface WorldToolDefinition<Parameters extends z.ZodType, Live, S exten
  *
  * @throws OptionsError naming every problem at once.
  */
-export function worldTool<Parameters extends z.ZodType, Live, S extends State = State>(
+export function worldTool<Parameters extends ToolParameters, Live, S extends State = State>(
   definition: WorldToolDefinition<Parameters, Live, S>,
 ): WorldTool<Live, S> {
   return tool(definition as unknown as ToolDefinition<Parameters, S>) as WorldTool<Live, S>;
