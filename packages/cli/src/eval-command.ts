@@ -1,6 +1,7 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Evaluation, Measure } from '@rlp/core';
+import { messageOf } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import { countLearned } from '@rlp/run';
 import { type EvaluateBenchmarkOptions, evaluateBenchmark } from '@rlp/run/benchmarks';
@@ -76,11 +77,9 @@ export const evalCommand = defineCommand({
       tokenizer: inference.tokenizer,
       chat: inference.renderer,
     };
+    const notes = await noteOnLearned(args.model, data, context.signal);
     const scored = await evaluated(data, { ...settings, policy: asked, signal: context.signal });
-    const record = {
-      ...scored,
-      notes: [...scored.notes, ...(await noteOnLearned(args.model, data, context.signal))],
-    };
+    const record = { ...scored, notes: [...scored.notes, ...notes] };
     const { tasks: _tasks, ...numbers } = record;
     context.print(args.json ? JSON.stringify(numbers) : table(record));
     if (args.out !== undefined) await writeTextFile(args.out, `${JSON.stringify(record, null, 2)}\n`);
@@ -94,7 +93,13 @@ async function noteOnLearned(
   { tasks = [] }: EvaluationData,
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  const learned = (await countLearned(model, tasks, { signal })) ?? 0;
+  let learned = 0;
+  try {
+    learned = (await countLearned(model, tasks, { signal })) ?? 0;
+  } catch (error) {
+    signal?.throwIfAborted();
+    return [`the rows that ${model} learned from cannot be read: ${messageOf(error)}`];
+  }
   return learned === 0
     ? []
     : [`${learned} of ${tasks.length} tasks are rows that ${model} learned from: they measure memory`];

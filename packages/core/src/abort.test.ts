@@ -96,9 +96,10 @@ describe('withSignals', () => {
     await expect(withSignals([second.signal, first.signal], untilAborted)).rejects.toThrow('second');
   });
 
-  it('hands on a signal that is the only one', async () => {
+  it('hands on its own signal, so that listeners of the work go with it', async () => {
     const { signal } = new AbortController();
-    expect(await withSignals([undefined, signal], async (given) => given)).toBe(signal);
+    await withSignals([undefined, signal], async (given) => onAbort(given, () => undefined));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
   it('leaves no listener behind, however the work ends', async () => {

@@ -75,7 +75,6 @@ export async function withSignals<Value>(
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const given = signals.filter((signal) => signal !== undefined);
-  if (given.length === 1) return work(given[0]!);
   const first = new AbortController();
   const releases = given.map((signal) => onAbort(signal, () => first.abort(signal.reason)));
   try {

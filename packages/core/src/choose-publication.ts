@@ -21,7 +21,8 @@ export function choosePublication(
 ): PublishOptions {
   requireOneVocabulary(backend, inference);
   const { publishes = ['checkpoint'] } = backend;
-  const { accepts, refusals = {} } = inference;
+  const { accepts } = inference;
+  const refusals = inference.refusals ?? {};
   requireForms("the backend's `publishes`", publishes);
   requireForms("the sampler's `accepts`", accepts);
   const common = publishes.filter((form) => accepts.includes(form));

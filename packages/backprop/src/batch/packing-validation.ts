@@ -112,7 +112,7 @@ function report(owner: string, problems: readonly string[]): void {
 }
 
 function checkRows(sequences: number, perRow: number | undefined, reading: string, problems: string[]): void {
-  if (perRow === undefined || (Number.isInteger(sequences / perRow) && perRow >= 1)) return;
+  if (perRow === undefined || (Number.isInteger(perRow) && perRow >= 1 && sequences % perRow === 0)) return;
   problems.push(
     `there are ${sequences} sequences, expected a multiple of ${perRow}, which ${reading} in a row`,
   );

@@ -119,12 +119,22 @@ export async function* fileBatches(
     }
     return [];
   };
-  const place = { source: path, tornLine, onMalformed, skip };
-  for await (const rows of rowsOf[format](chunksOf(path, compression), place)) {
+  const reading = { source: path, tornLine, onMalformed };
+  if (onMalformed !== undefined) {
+    // Only rows that can be read are skipped, so all are read.
+    let left = skip;
+    for await (const rows of rowsOf[format](chunksOf(path, compression), { ...reading, skip: 0 })) {
+      const entries = rows.flatMap(readable);
+      const from = Math.min(entries.length, left);
+      left -= from;
+      yield from === 0 ? entries : entries.slice(from);
+    }
+    return;
+  }
+  for await (const rows of rowsOf[format](chunksOf(path, compression), { ...reading, skip })) {
     const from = Math.min(rows.length, Math.max(0, skip - number));
     number += from;
-    const wanted = from === 0 ? rows : rows.slice(from);
-    yield onMalformed === undefined ? wanted.map(entryOf) : wanted.flatMap(readable);
+    yield (from === 0 ? rows : rows.slice(from)).map(entryOf);
   }
 }
 

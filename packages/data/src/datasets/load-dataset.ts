@@ -21,8 +21,8 @@ const schema = z.strictObject({
   /** `'skip'` leaves out a last line of JSON Lines that a crash cut short. Default `'throw'`. */
   tornLine: z.enum(['throw', 'skip']).default('throw'),
   /**
-   * Receives the error of each row that cannot be read, which is left out. It still counts for slices, cursors and `count`. Broken lists and
-   * tables are errors as ever. Default: the first error is thrown.
+   * Receives the error of each row that cannot be read, which is left out and does not count for slices, cursors and `count`. Each reading reports
+   * from the start of the file. Broken lists and tables are errors as ever. Default: the first error is thrown.
    */
   onMalformed: callback<(error: FormatError) => void>().optional(),
   /** How a dataset of the Hugging Face hub is fetched. Default `{}`. */
@@ -91,7 +91,7 @@ function fileDataset(file: RowsFile): Dataset {
   return new Dataset({
     name: file.path,
     open: (skip) => fileBatches(file, skip),
-    count: () => countFileRows(file),
+    ...(file.onMalformed === undefined && { count: () => countFileRows(file) }),
   });
 }
 

@@ -132,7 +132,8 @@ function statisticsOf(sorted: Float64Array): RewardStatistics {
 export function meanOf(values: ArrayLike<number>): number {
   let sum = 0;
   for (let at = 0; at < values.length; at++) sum += values[at]!;
-  return sum / Math.max(1, values.length);
+  if (Number.isFinite(sum)) return sum / Math.max(1, values.length);
+  return Array.from(values).reduce((mean, value) => mean + value / values.length, 0);
 }
 
 /** Median. 0 for no values. */
