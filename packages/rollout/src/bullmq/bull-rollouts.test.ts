@@ -1,12 +1,15 @@
 import { EngineError, type GroupJob, TimeoutError, type TrajectoryGroup } from '@rlp/core';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BullRollouts } from './bull-rollouts.ts';
 import { serveBullRollouts } from './bull-worker.ts';
 import { fakeQueue } from './queue.fixture.ts';
 import { bullRolloutsSchema } from './queue-options.ts';
 
 const state: { queue: ReturnType<typeof fakeQueue> } = { queue: fakeQueue() };
+// Another file of this worker may have loaded these modules with the real queue.
+vi.hoisted(() => vi.resetModules());
 vi.mock('./peers.ts', () => ({ queuePeers: async () => state.queue.peers }));
+afterAll(() => vi.resetModules());
 
 const url = 'redis://127.0.0.1:1';
 const task = { id: 'a', prompt: 'Say it.', metadata: undefined };
