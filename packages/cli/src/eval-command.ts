@@ -1,7 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Evaluation, Measure } from '@rlp/core';
-import { messageOf } from '@rlp/core';
+import { type Evaluation, type Measure, messageOf } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import { countLearned } from '@rlp/run';
 import { type EvaluateBenchmarkOptions, evaluateBenchmark } from '@rlp/run/benchmarks';

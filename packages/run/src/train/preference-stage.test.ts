@@ -55,7 +55,7 @@ describe('mode dpo', () => {
   it('learns from answers with labels if the loss is over single answers', async () => {
     const path = join(directory, 'labels.jsonl');
     const rows = Array.from({ length: 12 }, (_, index) => {
-      return { prompt: `${index}+1=`, completion: index % 2 ? '7' : '3', label: index % 2 === 1 };
+      return { prompt: `${index}+1=`, completion: index % 2 ? '7' : '3', label: index % 2 === 1 ? 1 : false };
     });
     await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
     const preference = { ...tiny().preference, loss: 'kto' } as const;
@@ -82,7 +82,7 @@ describe('mode dpo', () => {
     await writeFile(path, `${JSON.stringify({ ...rows[0], label: 'fine' })}\n`);
     const odd = trainRun({ ...config, evaluation: 'none', output: join(directory, 'odd') }, { stream });
     await expect(odd).rejects.toThrow(
-      `${path}, row 1: expected an answer and a label of true or false, got the label "fine"`,
+      `${path}, row 1: expected an answer and a label of true or false (1 or 0), got the label "fine"`,
     );
   });
 
