@@ -73,6 +73,8 @@ export function agreeAsDates(...answers: readonly [string, string]): boolean | u
   if (given!.date !== undefined && expected!.date !== undefined) return given!.date === expected!.date;
   const [own, right] = [given!.time, expected!.time];
   if (own === undefined || right === undefined) return;
+  const isSame = own.hour === right.hour && own.rest === right.rest;
+  if (isSame && own.half !== 'said' && right.half !== 'said') return true;
   const isOpen = [own, right].some(({ half }) => half === 'open') && own.half !== right.half;
   if (isOpen && [own, right].some(({ half }) => half === 'none')) return false;
   const hours = isOpen ? 12 : 24;

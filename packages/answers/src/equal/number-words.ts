@@ -67,27 +67,6 @@ export function valueInWords(text: string): string | undefined {
   return before === undefined ? undefined : `${before}${fraction}`;
 }
 
-const irregular: Readonly<Record<string, string>> = {
-  ...{
-    first: 'one',
-    second: 'two',
-    third: 'three',
-    fifth: 'five',
-    eighth: 'eight',
-    ninth: 'nine',
-    twelfth: 'twelve',
-  },
-};
-
-/** The number of an ordinal: 18 of `eighteenth`, 21 of `twenty-first`. */
-export function ordinalInWords(text: string): number | undefined {
-  const last = /[a-z]+$/.exec(text)?.[0] ?? '';
-  const cardinal =
-    (Object.hasOwn(irregular, last) ? irregular[last]! : undefined) ??
-    (/th$/.test(last) ? last.replace(/ie?th$|th$/, (end) => (end === 'th' ? '' : 'y')) : '');
-  return cardinal === '' ? undefined : numberInWords(text.slice(0, -last.length) + cardinal);
-}
-
 /** `three quarters`, `a half`, `half`. An ordinal alone, such as `third`, is none. */
 function fractionInWords(text: string): string | undefined {
   const at = Math.max(text.lastIndexOf(' '), text.lastIndexOf('-'));

@@ -49,7 +49,7 @@ function constantTerm(sum: Expression): string | undefined {
 /** Whether two antiderivatives with a constant, such as `\sin^2 x + C` and `-\cos^2 x + C`, are of one function. */
 export function differByConstant(given: Expression, expected: Expression, seed: string): boolean {
   const [own = '', right] = [given, expected].map(constantTerm);
-  if (own !== right) return false;
+  if (own !== 'C' || own !== right || [given, expected].every(isPolynomial)) return false;
   const [name, ...others] = variablesOf(...[given, expected].map(withoutLast));
   if (name === undefined || others.length > 0) return false;
   const [from, to] = [given, expected]
@@ -57,6 +57,11 @@ export function differByConstant(given: Expression, expected: Expression, seed: 
     .map((side) => apply('add', side, apply('negate', renamed(side, name, `${name}:`))));
   return sameValues(from!, to!, { seed });
 }
+
+/** Whether an expression has no functions. A constant in a polynomial is a slip: `x^2 + 3 + C`. */
+const isPolynomial = (side: Expression): boolean =>
+  side.type !== 'apply' ||
+  (/^(?:add|negate|multiply|divide|power)$/.test(side.name) && side.args.every(isPolynomial));
 
 const withoutLast = (sum: Expression) => (sum.type === 'apply' ? sum.args[0]! : sum);
 

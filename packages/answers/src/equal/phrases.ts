@@ -1,4 +1,4 @@
-import { ordinalInWords, valueInWords, withUnitInWords } from './number-words.ts';
+import { valueInWords, withUnitInWords } from './number-words.ts';
 import { isUnit } from './units.ts';
 
 /** A word, or one in the style of text. */
@@ -22,7 +22,7 @@ const phrases = String.raw`
   (?i)^\s*(USD|EUR|GBP|CHF|JPY|INR|Rs)\.?\s*([\d.,]+)\s*$ → $2 \text{ $1}
   (?i)\bUS(?=\s*\\?\$|\s+dollars\b) →
   // A number may be rounded, a fraction, a root and \pi are not.
-  ^\s*\\approx(?![a-z])(?!.*(?:\\[dtc]?frac|\\sqrt|\\pi|\d\s*\/\s*\d)) →
+  ^\s*\\approx(?![a-z])(?!\s*-?(?:\\[dtc]?frac\s*(?:\d\d|\{\d+\}\s*\{\d+\})|\\sqrt\s*(?:\d|\{\d+\})|\d*\s*\\pi|\d+\s*\/\s*\d+)\s*$) →
   ^(?:\\text\s*\{)?\s*DNE\s*\}?\s*$ → \text{does not exist}
   (?i)^(?:\\text\s*\{)?\s*(?:it\s+)?(?:cannot\s+be\s+determined|(?:not\s+enough|insufficient)\s+information)\s*\}?\s*$ → \text{not determined}
   // (mod 12), (\text{mod } 12)
@@ -39,7 +39,7 @@ const phrases = String.raw`
   (?i)^\s*(\\text\s*\{)?\s*(?:the|an?)\s+(?=[a-z]{4}) → $1
   (\d*\.\d*)\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)? → $1\overline{$2$3$4}
   ^\s*(\d+)\s+(?:out\s+of|in)\s+(\d+)\s*$ → \frac{$1}{$2}
-  (?i)^\s*(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly|around)\s*\}?\s*(?=[-\d\\$])(?!.*(?:\\[dtc]?frac|\\sqrt|\\pi|\d\s*\/\s*\d)) →
+  (?i)^\s*(?:\\text\s*\{\s*)?(?:about|approximately|approx\.?|roughly|around)\s*\}?\s*(?=[-\d\\$])(?!\s*-?(?:\\[dtc]?frac\s*(?:\d\d|\{\d+\}\s*\{\d+\})|\\sqrt\s*(?:\d|\{\d+\})|\d*\s*\\pi|\d+\s*\/\s*\d+)\s*$) →
   (?i)^\s*(?:\\text\s*\{\s*)?exactly\s*\}?\s*(?=[-\d\\$]) →
   (\\(?:vec|mathbf|boldsymbol|hat)\s*(?:\{[^{}]*\}|[a-z])\s*)\\times(?![a-zA-Z]) → $1\cross\,
   (?<=[a-z\s])!= → \ne\,
@@ -66,13 +66,11 @@ const phrases = String.raw`
   (?<![\s,])[\s,]*(?:\\text\s*\{[\s,]*)?\bfor\s+(?:any|all|every|each)[\s{}$]+[a-z][\s{}$]*$ →
   // J/(mol·K)
   (?<=[a-zA-Z])\/\(([a-zA-Z]{1,4}(?:\^\d)?)(?:\s?\*\s?|\s)([a-zA-Z]{1,4})\) → /$1/$2
-  // (1, 0)^T
-  [([]([^()[\]]*,[^()[\]]*)[)\]]\s*\^\s*\{?\s*(?:\\(?:top|intercal)(?![a-z])|(?:\\(?:mathrm|mathsf|text)\s*\{?\s*)?T(?![a-zA-Z])\s*\}?)\s*\}? → ($1)
   // 37° 30'
   (\d+)\s*(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(\d+)\s*(?:'|\^\s*\{?\s*\\prime\s*\}?)(?!') → ($1+\frac{$2}{60})^\circ
   (?i)(\d+)\s*degrees?,?\s*(?:and\s+)?(\d+)\s*minutes?(?![\s,]*(?:and\s*)?\d) → ($1+\frac{$2}{60})^\circ
   // 28, 42 et 56
-  (?<=\d)\s+(?:et|y|und|og|och|и)\s+(?=[-\d\\$]) → \text{ and }
+  (?<=\d)\s+(?:et|und|og|och|и)\s+(?=[-\d\\$]) → \text{ and }
   \\left\s*\\\{\s*\\begin\s*\{array\}\s*\{[^{}]*\}([\s\S]*?)\\end\s*\{array\}\s*\\right\s*\.? → \begin{cases}$1\end{cases}
   // \left(\begin{array}{cc} … \end{array}\right)
   (?:\\left\s*)?[([]\s*\\begin\{array\}\s*\{[^{}]*\}([^[\]]*?)\\end\{array\}\s*(?:\\right\s*)?[)\]] → \begin{pmatrix}$1\end{pmatrix}
@@ -105,14 +103,6 @@ const readings: readonly (readonly [RegExp, (...match: string[]) => string])[] =
       name !== undefined || Number(rest) < Number(modulus)
         ? `${name ?? ''}${rest} \\pmod{${modulus}}`
         : given!,
-  ],
-  // the eighteenth century
-  [
-    /^(\s*(?:\\text\s*\{\s*)?)(?:the\s+)?([a-z]+(?:-[a-z]+)?)(?=\s[a-z]{3})/i,
-    (given, begin, word) => {
-      const value = ordinalInWords(word!.toLowerCase());
-      return value === undefined ? given! : `${begin}${value}`;
-    },
   ],
   // Lines of equations are a list, and those that begin with an equals sign go on.
   [
@@ -149,12 +139,7 @@ const readings: readonly (readonly [RegExp, (...match: string[]) => string])[] =
     /(?<=\d\s*)\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}/g,
     (given, ...parts) => {
       const [above, below] = parts.slice(0, 2).map(unitsIn);
-      const isWritten = /\\(?:text|math)|[a-z]{2}/i.test(
-        parts
-          .slice(0, 2)
-          .join(' ')
-          .replace(/\\cdot/g, ''),
-      );
+      const isWritten = parts.slice(0, 2).every((part) => /\\(?:text|math)/.test(part));
       if (above === undefined || below === undefined || !isWritten) return given!;
       return `\\text{ ${[above.join(' '), ...below].join('/')}}`;
     },

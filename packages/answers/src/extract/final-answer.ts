@@ -136,7 +136,7 @@ function inUsualForm(text: string): string {
 
 /** A line that is a number or a choice and signs around it, perhaps behind "Answer:". */
 const bareNumber =
-  /^(?:[^\p{L}\p{N}]*(?:[Ff]inal )?[Aa]nswer(?=[^\p{L}\p{N}]*[:=]))?[^\p{L}\p{N}=+×÷\\/]*(-?\d[\d.,]*|[A-J](?![\p{L}\p{N}]))[^\p{L}\p{N}]*$/u;
+  /^(?:[^\p{L}\p{N}]*[Aa]nswer(?=[^\p{L}\p{N}]*[:=]))?[^\p{L}\p{N}=+×÷\\/]*(-?\d[\d.,]*|[A-J](?![\p{L}\p{N}]))[^\p{L}\p{N}]*$/u;
 
 /** Whether the last two lines are different numbers or choices alone: a list of guesses. */
 function isListed(text: string): boolean {
@@ -146,7 +146,10 @@ function isListed(text: string): boolean {
     .split(/\n\s*/)
     .slice(-2)
     .map((line) => bareNumber.exec(line)?.[1]);
-  return before !== undefined && last !== undefined && before !== last;
+  const [one, other] = [before, last].map((said) =>
+    said?.replace(/,(?=\d{3})|[.,]+$/g, '').replace(/\.0+$/, ''),
+  );
+  return one !== undefined && other !== undefined && one !== other;
 }
 
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */

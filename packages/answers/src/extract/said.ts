@@ -97,7 +97,7 @@ const solutions =
 
 /** A conclusion that something is not of a kind: "so it isn't prime". */
 const negated =
-  /(?:^|[,;]\s)(?:so|thus|hence|therefore)\b,?\s(?:it|this|that|\S{1,20})\sis(?:n['’]t|\snot)\s(?:an?\s)?(?!(?:clear|known|certain|sure|easy|obvious|possible|given|enough|correct|right|wrong|true|unique)\b)[a-z]{3,}(?:\snumber)?\.?$/i;
+  /(?:^|[,;]\s)(?:so|thus|hence|therefore)\b,?\s(?:it|this|that|\S{1,20})\sis(?:n['’]t|\snot)\s(?:an?\s)?(?:prime|composite|even|odd|divisible|rational|irrational|(?:perfect\s)?square|convergent|injective|surjective|bijective)(?:\snumber)?\.?$/i;
 
 /** The yes or no of a sentence, or its words for "no solutions", unless it says a number. */
 export function verdictOf(given: string): string | undefined {

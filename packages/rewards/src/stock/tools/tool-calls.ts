@@ -54,16 +54,14 @@ function callsOf({
 const unsaid =
   /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|(<(tool_call|function)\b[\s\S]*?(?:<\/\3>|$))|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|<!--[\s\S]*?(?:-->|$)/gi;
 /**
- * A call that the text around it only shows: in quotation marks or backticks, in a block quote, struck out, within a sentence that goes on, or in
- * a fence with words behind. What words say is not read, because who calls a tool says all kinds of things before ("I should not guess").
+ * A call that the markup around it quotes: in quotation marks or backticks, in a block quote, struck out. Words around a call are not read,
+ * because who calls a tool says all kinds of things before ("I should not guess") and the call runs.
  */
 const mentioned = new RegExp(
   [
     String.raw`(?<=["“'\x60]\s?)(?<!\x60{3}\w*\s)<tool_call>[^\x60]{0,2000}?</tool_call>(?=\s?["”'\x60])`,
     String.raw`(?<=^|\n) {0,3}> ?<tool_call>[^<]{0,2000}</tool_call>`,
     '~~<tool_call>[^~]{0,2000}</tool_call>~~',
-    String.raw`<tool_call>(?:(?!</?tool_call>)[\s\S]){0,2000}</tool_call>(?=\s?,|[^\S\n]*(?!and\b|then\b)\p{Ll})`,
-    String.raw`\x60{3}\w*\s<tool_call>(?:(?!</?tool_call>)[\s\S]){0,2000}</tool_call>\s*\x60{3}(?=\s*[^\s<\x60])`,
   ].join('|'),
   'gu',
 );
@@ -145,7 +143,7 @@ const expectedCalls = z.array(wrapped.or(callSchema)).max(maximumCalls);
  * Whether a trajectory made the right tool calls: name, arguments as JSON, and order.
  *
  * Calls are matched one to one: in order as a longest common subsequence, in free order as a maximum matching. Where none is expected and
- * none made, 1. More than 500 calls give 0. Words before a call are not read: one that they deny counts.
+ * none made, 1. More than 500 calls give 0. Words around a call are not read: one that they deny counts.
  *
  * A task whose expected calls cannot be read is an error (and so unscorable).
  */

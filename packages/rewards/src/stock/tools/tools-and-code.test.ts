@@ -72,11 +72,11 @@ describe('toolCalls', () => {
     ['CALL\nnow it is booked.', 1],
     ['CALL Done.', 1],
     ['```\nCALL\n```', 1],
-    ['I could write CALL but I will not.', 0],
-    ['For example CALL, if you ask me to.', 0],
-    ['```\nCALL\n```\nThat is what a call looks like.', 0],
-  ])('reads %j, in which a call may only be shown, as %d', (written, made) => {
-    const content = written.replace('CALL', '<tool_call>{"name": "pay", "arguments": {}}</tool_call>');
+    ['I could write CALL but I will not.', 1],
+    ['CALL, CALL', 2],
+    ['```\nCALL\n```\nI wait for the result.', 1],
+  ])('reads %j, with words around calls, as %d', (written, made) => {
+    const content = written.replaceAll('CALL', '<tool_call>{"name": "pay", "arguments": {}}</tool_call>');
     expect(readToolCalls([{ role: 'assistant', content }]).length).toBe(made);
   });
 
