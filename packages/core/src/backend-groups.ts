@@ -8,6 +8,7 @@ const members: { readonly [Group in BackendGroup]: readonly (keyof BackendGroups
   reference: ['updateReference'],
   values: ['values'],
   version: ['weightVersion'],
+  entropies: [],
 };
 
 /** Whether a backend has a group of methods and was created with what they need. */
@@ -33,6 +34,7 @@ const remedies: Readonly<Record<BackendGroup, string>> = {
   reference: "a reference policy; createOnnxBackend keeps one with reference: 'initial'",
   values: "a value head; createOnnxBackend makes one with valueHead: 'linear'",
   version: 'weightVersion',
+  entropies: 'losses that read entropies, as those of createOnnxBackend',
 };
 
 /**

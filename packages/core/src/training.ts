@@ -296,6 +296,8 @@ export interface BackendGroups {
   readonly values: CriticBackend;
   /** `weightVersion`. */
   readonly version: VersionedBackend;
+  /** Losses that read entropies. All backends compute them but those that say that they lack it. */
+  readonly entropies: TrainingBackend;
 }
 
 /** Name of a group of {@link BackendGroups}. */

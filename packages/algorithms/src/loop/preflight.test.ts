@@ -61,6 +61,11 @@ describe('preflight', () => {
     await expect(collect({ ...setup, backend: bare(setup.backend) }, options)).rejects.toThrow(
       /lacks what these options need.*\n {2}- loss.klCoefficient → reference: .*\n {2}- referenceKl: 'always' → reference: .*\n {2}- referenceUpdate → reference: /,
     );
+    const silent = { ...bare(setup.backend), lacks: ['entropies'] } as const;
+    const bonus = { ...loop, loss: { entropyCoefficient: 0.01 } };
+    await expect(collect({ ...setup, backend: silent }, bonus)).rejects.toThrow(
+      /- loss.entropyCoefficient → entropies: losses that read entropies/,
+    );
     const critic = new TabularBackend({ vocabularySize: 8 });
     await expect(collect({ ...setup, critic }, loop)).rejects.toThrow(
       /- critic → values: .*valueHead: 'linear'/,

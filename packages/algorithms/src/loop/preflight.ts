@@ -31,29 +31,31 @@ export function preflight<Metadata>(
 ): PublishOptions {
   requireDependencies(dependencies, estimator, options);
   const { backend, critic, inference, publications } = dependencies;
-  requireGroups('runRlTraining', backend, referenceNeeds(dependencies, estimator, options));
+  requireGroups('runRlTraining', backend, groupNeeds(dependencies, estimator, options));
   if (critic !== undefined) requireGroups('runRlTraining', critic, [{ option: 'critic', group: 'values' }]);
   return choosePublication(backend, inference, publications);
 }
 
-/** Options and parts of a run that read or move the reference policy. */
-function referenceNeeds<Metadata>(
+/** Options and parts of a run that read or move the reference policy, or read entropies. */
+function groupNeeds<Metadata>(
   { loss }: RlDependencies<Metadata>,
   estimator: AdvantageEstimator<Metadata>,
   options: ResolvedRlOptions,
 ): GroupNeed[] {
-  const { referenceKl, rewardKl, referenceUpdate, klControl } = options;
-  const coefficients = { kl: options.loss.klCoefficient, klForm: 'fixed', entropy: 0 } as const;
-  const reads = (loss ?? policyLossOf(options, coefficients)).columns.includes('referenceLogprobs');
-  const wanting: readonly (readonly [option: string, isWanted: boolean])[] = [
-    [loss === undefined ? 'loss.klCoefficient' : 'loss', reads],
-    ['rewardKl', rewardKl !== undefined],
-    ['klControl', klControl !== undefined],
-    ["referenceKl: 'always'", referenceKl === 'always'],
-    ['referenceUpdate', referenceUpdate.method !== 'none'],
-    ['advantages', needsOf(estimator).includes('referenceLogprobs')],
+  const { referenceKl, rewardKl, referenceUpdate, klControl, entropyControl } = options;
+  const used = loss ?? policyLossOf(options, { klForm: 'fixed' });
+  const reads = used.columns.includes('referenceLogprobs');
+  const wanting: readonly (readonly [option: string, group: GroupNeed['group'], isWanted: boolean])[] = [
+    [loss === undefined ? 'loss.klCoefficient' : 'loss', 'reference', reads],
+    ['rewardKl', 'reference', rewardKl !== undefined],
+    ['klControl', 'reference', klControl !== undefined],
+    ["referenceKl: 'always'", 'reference', referenceKl === 'always'],
+    ['referenceUpdate', 'reference', referenceUpdate.method !== 'none'],
+    ['advantages', 'reference', needsOf(estimator).includes('referenceLogprobs')],
+    [loss === undefined ? 'loss.entropyCoefficient' : 'loss', 'entropies', used.entropies === 'needed'],
+    ['entropyControl', 'entropies', entropyControl !== undefined],
   ];
-  return wanting.flatMap(([option, isWanted]) => (isWanted ? [{ option, group: 'reference' }] : []));
+  return wanting.flatMap(([option, group, isWanted]) => (isWanted ? [{ option, group }] : []));
 }
 
 function requireDependencies<Metadata>(

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  type BackendGroup,
   type CheckpointBackend,
   type ForwardBackwardResult,
   type Loss,
@@ -69,6 +70,7 @@ const checkpointSchema = z.strictObject({
  */
 export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   readonly publishes: readonly PublicationForm[] = ['shared'];
+  readonly lacks: readonly BackendGroup[] = ['entropies'];
   readonly session: TinkerSession;
   readonly #options: TinkerModel;
   readonly #calls = new TaskQueue();

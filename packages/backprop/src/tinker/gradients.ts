@@ -41,7 +41,7 @@ export function evaluateLocally(
 ): LocalEvaluation {
   if (loss.entropies === 'needed' || (loss.values !== undefined && loss.values !== 'none')) {
     throw new ArgumentError(
-      `forwardBackward: the loss "${loss.key}" reads entropies or values, which Tinker's protocol does not give; turn them off or train on another backend`,
+      `forwardBackward: the loss "${loss.key.replace(/ .*/s, '')}" reads entropies or values, which Tinker's protocol does not give; turn them off or train on another backend`,
     );
   }
   const evaluation = evaluate(loss, {

@@ -132,6 +132,16 @@ describe('externalReward', () => {
     expect(external.getStatistics().requests).toBe(1);
   });
 
+  it('says what to do about a wrong token and a server that is away', async () => {
+    const server = await loopback((_: Asked, response) => response.writeHead(401).end());
+    const refused = externalReward({ url: server.url, ...quick });
+    await ask(refused, ['a']);
+    expect(refused.getStatistics().lastFailure).toContain('expected status 200, got 401; check `token`');
+    const gone = externalReward({ url: 'http://127.0.0.1:9', ...quick });
+    await ask(gone, ['a']);
+    expect(gone.getStatistics().lastFailure).toContain('check that the server runs');
+  });
+
   it('keeps to its concurrency', async () => {
     const waiting: ServerResponse[] = [];
     let most = 0;

@@ -4,6 +4,7 @@ import {
   type CircuitState,
   type Endpoint,
   endpointOf,
+  failureSentence,
   postJson,
   RequestError,
   type RequestFailureCause,
@@ -17,6 +18,14 @@ import { Batcher } from '../shared/batcher.ts';
 import { episodeOf, type ReadEpisode } from '../shared/episode.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
+
+/** What users of a reward model can change, and the failures that this mends. */
+const words = {
+  key: 'token',
+  less: 'lower `batchSize`',
+  missing: 'check that `url` leads to a reward model',
+};
+const mendable: readonly RequestFailureCause[] = ['unreachable', 'timed-out', 'status', 'too-long'];
 
 /** What a reward model was asked since its client was made. */
 export interface ExternalStatistics {
@@ -137,8 +146,8 @@ class RewardModelClient {
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       this.#failures[error.failure] += 1;
-      this.#lastFailure = error.message;
-      throw error;
+      this.#lastFailure = mendable.includes(error.failure) ? failureSentence(error, words) : error.message;
+      throw new RequestError(error.failure, this.#lastFailure, error);
     }
   }
 
