@@ -29,64 +29,28 @@ function channels(written: string): readonly number[] | undefined {
 }
 
 const styled = /^.*?(?:\s|(?<=[\w"']["']|^\w+\/))style\s*=\s*(?:"([^"]*)|'([^']*)|(\S*))/is;
-const attribute = /(?:\s|(?<=[\w"']["']|^\w+\/))(bg)?color\s?=\s?["']?([^"'\s;<>]+)/gi;
 const declaration = /(?<![\w-])(color|background(?:-color)?)\s*:([^;]*)/g;
 
-/** Colours of the text in an element, and what they stand on: red, green and blue, and names. */
-export interface Colours {
-  readonly texts: readonly string[];
-  readonly grounds: readonly (readonly number[] | string)[];
-}
-
-/** Those of a page. */
-export const onPaper: Colours = { texts: [], grounds: [white] };
-
-/** The colours in an element by its tag and those around it. The same object if the tag names none. */
-export function coloursIn(tag: string, around: Colours): Colours {
-  if (!/color|background/i.test(tag)) return around;
+/** Whether the style in a tag gives the text nearly the colour of its ground, which is white unless the style names one. */
+export function isFaint(tag: string): boolean {
   const [, ...styles] = styled.exec(tag) ?? [];
-  const declared = [
-    ...Array.from(tag.matchAll(attribute), ([, ground, value]) => [ground === undefined, value!] as const),
-    ...Array.from(
-      styles.join('').toLowerCase().matchAll(declaration),
-      ([, property, value]) => [property === 'color', value!] as const,
-    ),
-  ];
-  if (declared.length === 0) return around;
+  const declared = [...styles.join('').toLowerCase().matchAll(declaration)];
   const valuesOf = (isText: boolean) =>
     declared
-      .filter(([isOfText]) => isOfText === isText)
-      .map(([, value]) =>
-        value
-          .toLowerCase()
-          .replace(/url\([^()]*\)|!\s*important/g, '')
-          .trim(),
-      );
-  const texts = valuesOf(true);
-  const written = valuesOf(false).flatMap(
+      .filter(([, property]) => (property === 'color') === isText)
+      .map(([, , value = '']) => value.replace(/url\([^()]*\)|!\s*important/g, '').trim());
+  const grounds = valuesOf(false).flatMap(
     (value) => value.match(/#[\da-f]+|(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]+(?![\w(-])/g) ?? [],
   );
-  const known = written.filter((one) => !/^[a-z]+$/.test(one) || named.test(one) || one === 'transparent');
-  const behind = known.flatMap((one): Colours['grounds'] => {
-    const own = channels(one);
-    return own === undefined ? around.grounds : [own];
-  });
-  const grounds = known.length === 0 ? around.grounds : behind;
-  return { texts: texts.length === 0 ? around.texts : texts, grounds: [...grounds, ...written].slice(0, 20) };
-}
-
-/** Whether a text has nearly the colour of its ground. */
-export function isFaint({ texts, grounds }: Colours): boolean {
-  return texts.some((colour) => {
+  const known = grounds.filter((one) => !/^[a-z]+$/.test(one) || named.test(one) || one === 'transparent');
+  const behind = known.length === 0 ? [white] : known.map((one) => channels(one) ?? white);
+  return valuesOf(true).some((colour) => {
     if (/^(?:(?!transparent)[a-z-]+|(?!rgb|hsl)[a-z-]+\(.*)$/.test(colour) && !named.test(colour))
       return grounds.includes(colour);
     const own = channels(colour);
     return (
       own === undefined ||
-      grounds.some(
-        (ground) =>
-          typeof ground !== 'string' && ground.every((value, at) => Math.abs(value - own[at]!) < 0.199),
-      )
+      behind.some((ground) => ground.every((value, at) => Math.abs(value - own[at]!) < 0.199))
     );
   });
 }

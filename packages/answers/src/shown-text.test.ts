@@ -125,30 +125,10 @@ it('takes linear time on hostile text', () => {
     '[a]:\n',
   ])
     shownText(unit.repeat(100_000));
-  for (const unit of ['<p><b></i>', '<b style="background:#000 #111"></i>']) shownText(unit.repeat(10_000));
   for (const unit of ['x="', 'x=" style="a', '"', "'", '" ']) shownText(`<a ${unit.repeat(200_000)}>`);
   for (const part of ['color:red ', 'color:red;', 'background:', 'background:#000 ', 'style=color:#eee '])
     shownText(`<a style="${part.repeat(100_000)}">`);
   expect(performance.now() - begun).toBeLessThan(5000);
-});
-
-it.each([
-  ['<div style="background:#222"><p>x</p><span style="color:#eee">a</span></div>', true],
-  ['<td bgcolor="black"><font color="white">a</font></td>', true],
-  ['<table><tr style="background:#333"><th>x<th style="color:white">a</table>', true],
-  ['<div style="background:black"><i style="background:rgba(0,0,0,0.1);color:white">a</i></div>', true],
-  ['<div style="color:white;background:black">x<b style="color:red">a</b></div>', true],
-  ['<div style="background:black">x</div><i style="color:white">a</i>', false],
-  ['<table><tr style="background:#333"><td>x</table><i style="color:white">a</i>', false],
-  ['<p style="background:black">x<p style="color:white">a', false],
-  ['<p style="background:black">x<div style="color:white">a</div>', false],
-  ['<li style="background:black">x<li style="color:white">a', false],
-  ['<br style="background:black"><i style="color:white">a</i>', false],
-  ['<div style="background:black"><i style="color:#111">a</i></div>', false],
-  ['<div style="color:white;background:black">x<b style="background:white">a</b></div>', false],
-  ['<font color="#fefefe">a</font>', false],
-])('reads colours on the ground around them: %j shows its end: %j', (text, isShown) => {
-  expect(/a(?:<|$)/.test(shownText(text))).toBe(isShown);
 });
 
 describe('withoutSources', () => {

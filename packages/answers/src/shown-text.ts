@@ -1,56 +1,22 @@
-import { type Colours, coloursIn, isFaint, onPaper } from './faint-colours.ts';
+import { isFaint } from './faint-colours.ts';
 
 /**
- * Tags of elements whose content a page does not show, as Chromium has it: these of HTML, and all that an attribute, a class or a style with
+ * Tags of elements whose content a page does not show, as Chromium has it: these of HTML, and all that an attribute, a class, a colour or a style with
  * other properties than these may hide. Elements that HTML does not know are shown.
  */
 const unshownTag =
-  /^(?:(?:annotation(?:-xml)?|audio|canvas|datalist|defs|del|desc|dialog(?!.*\sopen\b)|fencedframe|iframe|metadata|meter|no(?:embed|frames|script)|object|opt(?:ion|group)|progress|rp|script|select|slot|strike|style|template|title|video)(?![\w-])|.*(?:\s|(?<=[\w"']["']|^\w+\/))(?:hidden\b|style\s?=\s?["']?(?!(?:\s*(?:(?:background(?:-color)?|color)\s*:|font-(?:weight|style|family)\s*:|font(?:-size)?\s*:\s*(?:\d{2}|[2-9]|1(?:\.\d+)?r?em|\w*-?(?:small|large))|text-(?:align|transform|decoration\s*:\s*(?:under|over|none))|display\s*:\s*(?:inline|block|flex|grid|table)|(?:line-height|white-space|vertical-align|list-style[\w-]*|float|box-shadow|gap)\s*:|letter-spacing\s*:\s*\d|(?:max-)?width\s*:\s*[1-9]|opacity\s*:\s*(?:1|0?\.[3-9])|(?:margin|padding|border)(?![^;]*-\d))[^;"']*(?:;|(?=["']|$)))*\s*(?:["']|$))))/is;
+  /^(?:(?:annotation(?:-xml)?|audio|canvas|datalist|defs|del|desc|dialog(?!.*\sopen\b)|fencedframe|iframe|metadata|meter|no(?:embed|frames|script)|object|opt(?:ion|group)|progress|rp|script|select|slot|strike|style|template|title|video)(?![\w-])|.*(?:\s|(?<=[\w"']["']|^\w+\/))(?:hidden\b|color\s?=\s?["']?(?:white|transparent|#f{3}(?:f{3})?\b)|style\s?=\s?["']?(?!(?:\s*(?:(?:background(?:-color)?|color)\s*:|font-(?:weight|style|family)\s*:|font(?:-size)?\s*:\s*(?:\d{2}|[2-9]|1(?:\.\d+)?r?em|\w*-?(?:small|large))|text-(?:align|transform|decoration\s*:\s*(?:under|over|none))|display\s*:\s*(?:inline|block|flex|grid|table)|(?:line-height|white-space|vertical-align|list-style[\w-]*|float|box-shadow|gap)\s*:|letter-spacing\s*:\s*\d|(?:max-)?width\s*:\s*[1-9]|opacity\s*:\s*(?:1|0?\.[3-9])|(?:margin|padding|border)(?![^;]*-\d))[^;"']*(?:;|(?=["']|$)))*\s*(?:["']|$))))/is;
 
 /** Elements without a text. */
 const empty = /^(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
 /** Long addresses and shapes. */
 const long = /(?<!style\s{0,9}=\s{0,9})(["'])[^"'<]{300,}\1/gi;
 
-/** Elements that end where another one of their kind begins, and blocks, where a paragraph ends. */
-const ended = /^(?:li|d[dt]|t[rdh])$/;
-const blocks =
-  /^(?:p|div|[uo]l|d[lt]|table|h[1-6r]|pre|section|article|blockquote|form|main|nav|header|footer|aside)$/;
-
-/** An element that is open, and the colours in it. */
-interface Open extends Colours {
-  readonly name: string;
-}
-
-/** The elements that are open at a place. */
-class OpenElements {
-  readonly #open: Open[] = [];
-  readonly #counts = new Map<string, number>();
-
-  /** Colours at the place. */
-  get colours(): Colours {
-    return this.#open.at(-1) ?? onPaper;
-  }
-
-  /** Ends what a new element ends. */
-  endBefore(name: string): void {
-    const last = this.#open.at(-1)?.name;
-    if (last === 'p' ? blocks.test(name) : last === name && ended.test(name)) this.end(last!);
-  }
-
-  start(name: string, colours: Colours): void {
-    this.#open.push({ name, texts: colours.texts, grounds: colours.grounds });
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
-  }
-
-  /** Ends an element and those in it. */
-  end(name: string): void {
-    if ((this.#counts.get(name) ?? 0) === 0) return;
-    for (let one: string | undefined; one !== name; ) {
-      one = this.#open.pop()!.name;
-      this.#counts.set(one, this.#counts.get(one)! - 1);
-    }
-  }
+/** Whether an element hides its text, or has so many attributes that they are not read. */
+function isUnshown(name: string, attributes: string): boolean {
+  if (empty.test(name)) return false;
+  const read = name + (attributes.length > 300 ? attributes.replace(long, '""') : attributes);
+  return read.length > 2000 || unshownTag.test(read) || isFaint(read);
 }
 
 /** Code, which a page shows as it is, comments of all kinds, tags, and the end. Titles in `<<…>>` are no tags. */
@@ -63,7 +29,6 @@ const named = /^(?:[\s.,;:)`'’"?!]|-\p{Ll}|s(?![\p{L}\p{N}])|(?:tag|element|bl
 /** A text without comments, and without elements that its page does not show if they have this text in them. Linear. */
 export function withoutHidden(text: string, holding = ''): string {
   let [shown, at, start, depth, hidden] = ['', 0, 0, 0, ''];
-  const open = new OpenElements();
   const ends = new Map<string, number>();
   /** Whether words around a tag only name it, or it is part of a type. */
   const isNamed = (from: number, to: number) =>
@@ -77,20 +42,9 @@ export function withoutHidden(text: string, holding = ''): string {
   for (const { 0: one, 1: slash, 2: name = '', 3: attributes = '', index } of text.matchAll(part)) {
     const [own, isComment, end] = [name.toLowerCase(), one[0] === '<' && name === '', index + one.length];
     if (depth === 0) {
-      // So many attributes that they are not read hide an element too.
-      const read = own + (attributes.length > 300 ? attributes.replace(long, '""') : attributes);
-      const isLong = read.length > 2000;
-      if (slash === '') open.endBefore(own);
-      const colours = isLong ? onPaper : coloursIn(read, open.colours);
-      const isHidden =
-        slash === '' &&
-        !empty.test(own) &&
-        (isLong || unshownTag.test(read) || (colours !== open.colours && isFaint(colours)));
-      if (!isComment && (!isHidden || (attributes === '' && isNamed(index, end) && !isClosed(own, end)))) {
-        if (slash !== '') open.end(own);
-        else if (own !== '' && !empty.test(own)) open.start(own, colours);
+      const isHidden = slash === '' && isUnshown(own, attributes);
+      if (!isComment && (!isHidden || (attributes === '' && isNamed(index, end) && !isClosed(own, end))))
         continue;
-      }
       [start, depth, hidden] = [index, isComment ? 0 : 1, own];
     } else if (own === hidden) depth += slash === '' ? 1 : -1;
     if (depth > 0 && one !== '') continue;

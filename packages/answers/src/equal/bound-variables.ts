@@ -155,11 +155,14 @@ export function primedAlike(...sides: readonly [Expression, Expression]): readon
   const names = sides.map((side) => [...namesIn(side)]);
   const [own, right] = names.map((of) => of.some((name) => /^[a-zA-Z]'+$/.test(name)));
   if (own === right) return sides;
-  const derivative = /^d (?:\^ (?:\{ )?(\d) (?:\} )?)?([a-zA-Z]) d [a-z]/;
+  const derivative = /^d (?:\^ (?:\{ )?(\d) (?:\} )?)?([a-zA-Z]) d ([a-z])/;
   return sides.map((side, at) =>
     names[at]!.reduce((rest, name) => {
-      const [, order = 1, of] = derivative.exec(name) ?? [];
-      return of === undefined ? rest : renamed(rest, name, of + "'".repeat(Number(order)));
+      const [, order = 1, of, by] = derivative.exec(name) ?? [];
+      // By the usual variable, or by one that the answers are about.
+      return of === undefined || !(by === 'x' || names.every((others) => others.includes(by!)))
+        ? rest
+        : renamed(rest, name, of + "'".repeat(Number(order)));
     }, side),
   ) as [Expression, Expression];
 }

@@ -242,3 +242,8 @@ describe('mathAnswersAgree', () => {
     expect(performance.now() - begin).toBeLessThan(5000);
   });
 });
+
+it("takes y' for a derivative by x, or by a variable of the answers", () => {
+  expect(mathAnswersAgree("y' = x", '\\frac{dy}{dt} = x')).toBe(false);
+  expect(mathAnswersAgree("y' = t", '\\frac{dy}{dt} = t')).toBe(true);
+});

@@ -74,3 +74,23 @@ describe('extractTag', () => {
     expect(extractTag('answer', 'agreeing')('<answer></answer>'.repeat(50_000))).toBe('');
   });
 });
+
+it.each([
+  ['According to the Pythagorean theorem the answer is <answer>5</answer>', '5'],
+  ['According to the map, the capital is <answer>Paris</answer>.', 'Paris'],
+  ["The statement isn't true: <answer>false</answer>", 'false'],
+  ['<answer>unknown</answer> I cannot answer this.', 'unknown'],
+  ['<answer>unanswerable</answer> The text does not say it.', 'unanswerable'],
+  ['<answer>Paris</answer>\nMy first attempt was wrong, so I corrected it.', 'Paris'],
+  ['<solution>It is not 3 because</solution> <answer>4</answer>', '4'],
+  ['Let us assume that x is 2 <answer>4</answer>', '4'],
+  ['The question asks who said it: <answer>Kant</answer>', 'Kant'],
+  ["John's answer is <answer>12</answer>", '12'],
+  ["Anna's guess: <answer>Paris</answer>", 'Paris'],
+  ['It is not <answer>Paris</answer>.', undefined],
+  ['Is it <answer>Paris</answer>?', undefined],
+  ['<answer>Paris</answer> I cannot answer this.', undefined],
+  ['<answer>Paris</answer> No, wait, that is wrong.', undefined],
+] as const)('reads the sentence around a pair: %s', (text, answer) => {
+  expect(extractTag('answer', 'agreeing')(text)).toBe(answer);
+});

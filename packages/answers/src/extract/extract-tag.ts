@@ -31,14 +31,30 @@ export function extractTag(
   };
 }
 
-/** Whether the sentence around a pair does not deny its content, ask for it or leave it to somebody else, and nothing behind takes it back. */
+/** A tag that closes another element, and a colon: what stands before does not speak of the pair. */
+const parted = /<\/\w{1,40}>|:(?=\s{0,9}$)/g;
+const unknownAnswer =
+  /^(?:unknown|unanswerable|none|n\/a|cannot be (?:determined|answered)|not (?:given|enough information))\b/i;
+const ofEarlier = /\b(?:first|earlier|previous|initial)\b/i;
+
+/** Whether the sentence around a pair does not deny its content or ask for it, and nothing behind takes it back. */
 function isMeant(text: string, tag: string): boolean {
   const [opening, closing] = [`<${tag}>`, `</${tag}>`];
-  const behind = text.slice(text.lastIndexOf(closing) + closing.length);
-  if (takesBack(behind) || gaveUp.test(behind.slice(-200))) return false;
+  const last = text.lastIndexOf(closing);
+  const rest = text.slice(last + closing.length);
+  // A word on an earlier attempt is none on this one.
+  const behind = ofEarlier.test(rest) ? '' : rest;
+  const content = text.slice(text.lastIndexOf(opening, last) + opening.length, last).trim();
+  if (takesBack(behind)) return false;
+  if (gaveUp.test(behind.slice(-200)) && !unknownAnswer.test(content)) return false;
   for (let end = text.indexOf(closing); end >= 0; end = text.indexOf(closing, end + 1)) {
     const at = text.lastIndexOf(opening, end) + opening.length;
-    if (at >= opening.length && /^(?:asserts|hedges|bounds)$/.test(stanceAt(text, { at, end }))) return true;
+    if (at < opening.length) continue;
+    const before = text.slice(Math.max(0, at - opening.length - 300), at - opening.length);
+    const from = Array.from(before.matchAll(parted), ({ 0: mark, index }) => index + mark.length).at(-1) ?? 0;
+    const sentence = before.slice(from) + text.slice(at - opening.length, last + closing.length) + behind;
+    const moved = before.length - from + opening.length - at;
+    if (!/^(?:denies|asks)$/.test(stanceAt(sentence, { at: at + moved, end: end + moved }))) return true;
   }
   return false;
 }
