@@ -35,6 +35,8 @@ export function extractTag(
 const parted = /<\/\w{1,40}>|:(?=\s{0,9}$)/g;
 const unknownAnswer =
   /^(?:unknown|unanswerable|none|n\/a|cannot be (?:determined|answered)|not (?:given|enough information))\b/i;
+/** Characters around a pair that are read. */
+const nearby = 300;
 const ofEarlier = /\b(?:first|earlier|previous|initial)\b/i;
 
 /** Whether the sentence around a pair does not deny its content or ask for it, and nothing behind takes it back. */
@@ -50,9 +52,10 @@ function isMeant(text: string, tag: string): boolean {
   for (let end = text.indexOf(closing); end >= 0; end = text.indexOf(closing, end + 1)) {
     const at = text.lastIndexOf(opening, end) + opening.length;
     if (at < opening.length) continue;
-    const before = text.slice(Math.max(0, at - opening.length - 300), at - opening.length);
+    const before = text.slice(Math.max(0, at - opening.length - nearby), at - opening.length);
     const from = Array.from(before.matchAll(parted), ({ 0: mark, index }) => index + mark.length).at(-1) ?? 0;
-    const sentence = before.slice(from) + text.slice(at - opening.length, last + closing.length) + behind;
+    const after = end < last ? text.slice(end, end + nearby) : closing + behind.slice(0, nearby);
+    const sentence = before.slice(from) + text.slice(at - opening.length, end) + after;
     const moved = before.length - from + opening.length - at;
     if (!/^(?:denies|asks)$/.test(stanceAt(sentence, { at: at + moved, end: end + moved }))) return true;
   }
