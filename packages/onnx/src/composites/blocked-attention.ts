@@ -9,7 +9,7 @@ import { loop } from '../ops/loop.ts';
 import { fusedMatmul } from '../ops/matrix.ts';
 import { applyOne } from '../ops/operand.ts';
 import { dimensionSize, filled, reshape, sum } from '../ops/shape.ts';
-import { normalSoftmax } from './normal-softmax.ts';
+import { normalSoftmax, shownOnly } from './normal-softmax.ts';
 import { centered, type HeadMover, headMover, type TokenLayout } from './packed-attention.ts';
 
 /** Attention of packed tokens, block by block. */
@@ -152,7 +152,7 @@ function attendInBlocks([query, key, value]: readonly [Value, Value, Value], pla
         const block = at(index);
         const [keysSeen, valuesSeen] = [seen(k, block), seen(v, block)];
         const [own, upward] = [gather(q, index), gather(g, index)];
-        const probabilities = probabilitiesOf(own, keysSeen, block);
+        const probabilities = shownOnly(probabilitiesOf(own, keysSeen, block));
         const scores = mul(probabilities, centered(upward, valuesSeen, gather(sums, index), fusedMatmul));
         const part = (x: Value, by: Value, alpha: number) =>
           padColumns(fusedMatmul(x, by, { transposeA: 'yes', alpha }), block, k.shape);

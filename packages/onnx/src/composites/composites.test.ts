@@ -324,6 +324,28 @@ describe('normalSoftmax', () => {
   });
 });
 
+describe.each(['packedAttention', 'blockedAttention'])('%s in float32', (name) => {
+  it('gives keys that only queries without a gradient see a gradient of exactly 0', async () => {
+    const graph = new onnx.Graph();
+    const inputs = [normals('q', [7, 16]), normals('k', [7, 8]), normals('v', [7, 8])];
+    const [q, k, v] = inputs.map(({ shape }, index) => graph.input(`in${index}`, 'float32', shape));
+    const { composite } = cases.find((one) => one.name.startsWith(name))!;
+    const y = composite('fused', q!, k!, v!);
+    const upstream = Array.from({ length: 7 * 16 }, (_, index) => (index >> 4 === 5 ? 1 : 0));
+    const found = onnx.pullback(new Map([[y, graph.constant(upstream, [7, 16])]]), [k!, v!]);
+    for (const [index, gradient] of found.entries()) graph.output(`${index}`, gradient!);
+    const evaluator = await load(graph);
+    const outputs = await evaluator.run(
+      Object.fromEntries(inputs.map((input, index) => [`in${index}`, input])),
+    );
+    for (const { data } of Object.values(outputs)) {
+      const sizes = seenBy.map((_, token) => Math.max(...data.slice(8 * token, 8 * token + 8).map(Math.abs)));
+      expect(sizes.map((size) => size > 1e-6)).toEqual(sizes.map((_, token) => seenBy[5]!.includes(token)));
+      expect(sizes.filter((size) => size > 0)).toHaveLength(3);
+    }
+  });
+});
+
 describe('causalMask', () => {
   it.each([{ window: undefined }, { window: 2 }])('is the same for named sizes, %o', async ({ window }) => {
     const graph = new onnx.Graph();

@@ -7,7 +7,7 @@ import { gather, range } from '../ops/indexing.ts';
 import { concat } from '../ops/layout.ts';
 import type { fusedMatmul } from '../ops/matrix.ts';
 import { dimensionSize, expand, reshape, sum } from '../ops/shape.ts';
-import { normalSoftmax } from './normal-softmax.ts';
+import { normalSoftmax, shownOnly } from './normal-softmax.ts';
 import { matmulOf, type OperatorSet } from './variant.ts';
 
 /**
@@ -172,7 +172,8 @@ export function packedAttention(
       return [queries.toTokens(reshape(multiply(probabilities, v), [rows, heads, length, size]))];
     },
     ([upstream], [needsQuery, needsKey, needsValue]) => {
-      const { q, k, v, probabilities } = kept;
+      const { q, k, v } = kept;
+      const probabilities = shownOnly(kept.probabilities, options.ops);
       const g = reshape(queries.toRows(upstream!), grouped);
       const products = reshape(mul(upstream!, y), [tokens, heads, size]);
       const sums = queries.toRows(reshape(sum(products, { axes: -1 }), [tokens, heads]));
