@@ -43,7 +43,7 @@ describe('the worst case of an expression', () => {
     expect(matchCost(new RegExp(source, 'u'))).toBe('exponential');
   });
 
-  it.each(['a*a*b', '\\s*\\s+$', '.*.*=.*', '(?:a?){30}a{30}$', '(.*a){20}', '\\d+\\w*x'])(
+  it.each(['a*a*b', '\\s*\\s+$', '.*.*=.*', '(?:a?){30}a{30}$', '(.*a){20}', '\\d+\\w*x', '(a*)\\1\\1b'])(
     'is more than linear: %s',
     (source) => {
       expect(['polynomial', 'exponential']).toContain(matchCost(new RegExp(source, 'u')));

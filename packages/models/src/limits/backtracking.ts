@@ -109,6 +109,10 @@ class Builder {
       case 'Assertion':
         if ('alternatives' in element) costOf(element.alternatives, this.#flags, this.#found);
         return condition;
+      case 'Backreference':
+        // It takes a text of any length, which no automaton can count.
+        this.#found.push('polynomial');
+        return condition;
       default:
         return condition;
     }
