@@ -43,7 +43,7 @@ it('names files that were changed, and saves that are incomplete', async () => {
   expect(problems).toHaveLength(2);
   expect(problems.join('\n')).toContain(join(first!, 'weights'));
   expect(problems.join('\n')).toContain(
-    `${second}: ${checksumFile} is missing, so the checkpoint is incomplete; delete it`,
+    `${second}: ${checksumFile} is missing, so nothing can tell whether its files are damaged; continue from it only if you deleted that file after an edit`,
   );
 });
 

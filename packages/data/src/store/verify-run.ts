@@ -50,7 +50,7 @@ async function visit(
   }
   if (isCheckpointName(paths().basename(directory))) {
     found.problems.push(
-      `${directory}: ${checksumFile} is missing, so the checkpoint is incomplete; delete it`,
+      `${directory}: ${checksumFile} is missing, so nothing can tell whether its files are damaged; continue from it only if you deleted that file after an edit`,
     );
     return;
   }
