@@ -210,16 +210,18 @@ describe('rewardFunctions', () => {
   });
 
   it.each([
-    ['exactAnswer', () => exactAnswer({} as never), 'reference'],
-    ['mathAnswer', () => mathAnswer({} as never), 'reference'],
-    ['gsm8kAnswer', () => gsm8kAnswer({} as never), 'reference'],
-    ['toolCalls', () => toolCalls({} as never), 'expected'],
-    ['answerF1', () => answerF1(undefined as never), 'reference'],
-    ['checkAnswer', () => checkAnswer(null as never), 'reference'],
-    ['codeTests', () => codeTests(undefined as never), 'tests'],
-  ])('%s says before a run what it needs', (owner, make, name) => {
+    ['exactAnswer', () => exactAnswer({} as never), 'reference', 'such as ({ answer }) => answer'],
+    ['mathAnswer', () => mathAnswer({} as never), 'reference', 'such as ({ answer }) => answer'],
+    ['gsm8kAnswer', () => gsm8kAnswer({} as never), 'reference', 'such as ({ answer }) => answer'],
+    ['toolCalls', () => toolCalls({} as never), 'expected', 'such as ({ expected }) => expected'],
+    ['answerF1', () => answerF1(undefined as never), 'reference', 'such as ({ answer }) => answer'],
+    ['checkAnswer', () => checkAnswer(null as never), 'reference', 'such as ({ answer }) => answer'],
+    ['codeTests', () => codeTests(undefined as never), 'tests', 'such as ({ tests }) => tests'],
+  ])('%s says before a run what it needs', (owner, make, name, example) => {
     expect(make).toThrow(OptionsError);
-    expect(make).toThrow(`${owner}: invalid options\n  - ${name}: must be a function of the metadata`);
+    expect(make).toThrow(
+      `${owner}: invalid options\n  - ${name}: must be a function of the metadata, ${example}`,
+    );
   });
 
   it('names every bad part at once', () => {

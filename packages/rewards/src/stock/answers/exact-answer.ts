@@ -10,6 +10,8 @@ const withTagged = lazily(async () => (await import('@rlp/answers')).extractTag(
 /**
  * 1 if the policy's answer is the right one, character by character once both are trimmed and composed (NFC), else 0. A tag that the sentence
  * around it denies is no answer. A task without a reference answer, or with an empty one, is an error (and so unscorable).
+ *
+ * Without `extract` the reader of tags loads with the first call. Calls return promises until it is there, and numbers from then on.
  */
 export function exactAnswer<Metadata>(options: ExactAnswerOptions<Metadata>): RewardFunction<Metadata> {
   const { reference, extract } = withReader('exactAnswer', options);

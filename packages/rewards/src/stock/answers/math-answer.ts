@@ -14,7 +14,7 @@ import { type AnswerSources, referenceError, requireReference, withReader } from
  */
 export interface MathAnswerOptions<Metadata> extends MathAgreementOptions, AnswerSources<Metadata> {}
 
-const anywhere = finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] });
+const anywhere = /* @__PURE__ */ finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] });
 
 /**
  * 1 if the final answer of a response means the same as the right one by {@link mathAnswersAgree}, else 0. No answer: 0.
@@ -37,8 +37,8 @@ export function mathAnswer<Metadata>(options: MathAnswerOptions<Metadata>): Rewa
  */
 export interface Gsm8kAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
 
-const hashOnly = finalAnswer({ from: ['hash'] });
-const anyNumber = finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] });
+const hashOnly = /* @__PURE__ */ finalAnswer({ from: ['hash'] });
+const anyNumber = /* @__PURE__ */ finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] });
 
 /**
  * 1 if the final number of a response equals the right one exactly (`18`, `18.0`, `$18`, `1,800`), else 0. No number: 0.

@@ -20,8 +20,9 @@ export function requireReference(owner: string, task: string, reference: unknown
 /** Options of a reward. @throws OptionsError if they lack the function that reads the metadata of a task. */
 export function withReader<Options>(owner: string, options: Options, name: string = 'reference'): Options {
   if (typeof (options as Partial<Record<string, unknown>> | null)?.[name] === 'function') return options;
+  const field = name === 'reference' ? 'answer' : name;
   throw new OptionsError(owner, [
-    `${name}: must be a function of the metadata, such as ({ answer }) => answer`,
+    `${name}: must be a function of the metadata, such as ({ ${field} }) => ${field}`,
   ]);
 }
 
