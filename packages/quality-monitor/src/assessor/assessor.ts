@@ -232,7 +232,6 @@ export class RewardQualityAssessor {
 
   #metrics({ quality, responses, statistics }: MeasuredBatch): RewardQualityMetrics {
     const { different, count } = this.#responses;
-    const hasFormatted = quality.formatted.length > 0;
     return {
       ...quality.metrics(),
       uniqueResponsesRatio: quality.share(new Set(responses).size),
@@ -241,8 +240,9 @@ export class RewardQualityAssessor {
       suspectedFormatGaming:
         this.options.conventions === 'rlp'
           ? quality.shareOfFormatted(quality.gaming.length)
-          : quality.share(hasFormatted ? quality.where(({ isShort }) => isShort).length : 0),
+          : quality.share(quality.formatted.length > 0 ? quality.where(({ isShort }) => isShort).length : 0),
       suspectedRewardHacking: 0,
+      rewardBehaviourChanged: 0,
       rewards: statistics,
     };
   }

@@ -28,6 +28,8 @@ export interface RewardQualityMetrics {
   readonly suspectedFormatGaming: number;
   /** Evidence of reward hacking. An alarm starts at 0.5. */
   readonly suspectedRewardHacking: number;
+  /** Evidence that rewarded responses changed. A suspicion starts at 0.5. */
+  readonly rewardBehaviourChanged: number;
   /** Statistics of each reward over its window. */
   readonly rewards: Readonly<Record<string, RewardStatistics>>;
 }
@@ -57,7 +59,6 @@ export class BatchQuality {
     const ofFormatted = (of: 'reasoningLength' | 'answerLength') =>
       this.mean((quality) => (quality.isFormatted ? quality[of] : 0));
     const words = this.all.reduce((sum, quality) => sum + quality.words, 0);
-    const coherent = this.all.flatMap(({ coherence }) => coherence ?? []);
     return {
       formatComplianceRate: this.share(this.formatted.length),
       tagCorrectnessRate: this.mean(({ hasReasoningTags }) => (hasReasoningTags ? 1 : 0)),
@@ -66,7 +67,7 @@ export class BatchQuality {
       repetitionRate: this.mean(({ repetition }) => repetition),
       emptyContentRate: this.share(this.empty.length),
       lexicalDiversity: words === 0 ? 0 : this.#differentWords / words,
-      coherence: meanOf(coherent),
+      coherence: meanOf(this.all.flatMap(({ coherence }) => coherence ?? [])),
     };
   }
 

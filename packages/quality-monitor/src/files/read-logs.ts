@@ -92,8 +92,7 @@ function alertOf(line: Readonly<Record<string, unknown>>): Alert | undefined {
 }
 
 function finite(values: Readonly<Record<string, unknown>>): Metrics {
-  const numbers = Object.entries(values).filter(
-    (entry): entry is [string, number] => typeof entry[1] === 'number',
-  );
-  return Object.fromEntries(numbers);
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => typeof value === 'number'),
+  ) as Metrics;
 }

@@ -277,6 +277,17 @@ describe('rewardHackingDetector', () => {
     expect(reports.at(-1)!.metrics.suspected_reward_hacking).toBeLessThan(0.5);
   });
 
+  it('has metrics as soon as a named opinion compares, though no trait does yet', () => {
+    const { reports } = run(
+      { warmUpResponses: 100_000, secondOpinion: 'truth' },
+      (random) => ({ made: honest(random, 32) }),
+      { before: 4, after: 12 },
+    );
+    expect(reports[0]!.metrics).toEqual({});
+    expect(reports.at(-1)!.metrics).toMatchObject({ reward_behaviour_changed: 0 });
+    expect(reports.at(-1)!.metrics['hacking/second_opinion']).toBeLessThan(0.5);
+  });
+
   it('goes on from a saved state as if nothing had been', () => {
     const random = RandomStream.named('state');
     const hack = withHacks(said('verily rigorous'));

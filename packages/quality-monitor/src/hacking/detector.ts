@@ -100,7 +100,7 @@ class Detector implements RewardHackingDetector {
     const changed = Object.values(this.#scales).flatMap((scale) => scale.suspicions());
     this.#learn(batch);
     const suspicions = strongest([...changed, ...this.#newPhrases(batch, phrases)]);
-    const { asked, suspects, verdict } = this.#judge(trajectories, batch, suspicions);
+    const { asked, suspects, verdict, hasCompared } = this.#judge(trajectories, batch, suspicions);
     addRewards(this.#state.rewards, trajectories);
     if (verdict.says === 'innocent') this.#acquit(asked);
     else this.#state.report.acquitted = 0;
@@ -113,7 +113,7 @@ class Detector implements RewardHackingDetector {
       suspects: [...suspects].map((at) => trajectories[at]!.trajectory.id),
       iteration,
     } as const;
-    return { metrics: this.#metrics(suspicions, kind), ...this.#report(context) };
+    return { metrics: this.#metrics(suspicions, kind, hasCompared), ...this.#report(context) };
   }
 
   acknowledge(what: Finding | string): void {
@@ -216,7 +216,7 @@ class Detector implements RewardHackingDetector {
   /**
    * Asks the second opinion. If it alone raises an alarm, the responses that it rates low become suspects.
    *
-   * @returns What it says, the suspicions that it was asked about, and the responses that show them.
+   * @returns What it says, the suspicions that it was asked about, the responses that show them, and whether anything was compared.
    */
   #judge(trajectories: readonly ScoredTrajectory[], batch: WaitingBatch, suspicions: readonly Suspicion[]) {
     const { weights } = batch;
@@ -235,7 +235,8 @@ class Detector implements RewardHackingDetector {
     const verdict = this.#opinion.verdict(isClear ? 'clear' : isSlight ? 'slight' : 'none');
     const isAlarm = isNamed && verdict.says === 'guilty';
     const low = at.filter((_, place) => isAlarm && below[place]! >= conspicuous);
-    return { asked, suspects: new Set([...suspects, ...low]), verdict };
+    const hasCompared = this.#scales.quick.isArmed || below.some((distance) => !Number.isNaN(distance));
+    return { asked, suspects: new Set([...suspects, ...low]), verdict, hasCompared };
   }
 
   /** Adds the batch to what waits, and the oldest that waited to the references. */
@@ -275,11 +276,11 @@ class Detector implements RewardHackingDetector {
     this.#opinion.forgetSuspects();
   }
 
-  #metrics(suspicions: readonly Suspicion[], kind: 'alarm' | 'changed'): Metrics {
+  #metrics(suspicions: readonly Suspicion[], kind: 'alarm' | 'changed', hasCompared: boolean): Metrics {
     const changed = Math.min(1, pooled(suspicions) / (2 * this.#limit));
     const low = this.#opinion.share / 2;
     const most = Math.max(changed, low);
-    if (most === 0 && !this.#scales.quick.isArmed) return {};
+    if (most === 0 && !hasCompared) return {};
     const metrics: Record<string, number> = {
       suspected_reward_hacking: kind === 'alarm' ? Math.max(0.5, most) : Math.min(most, mostUnconvicted),
       reward_behaviour_changed: changed,

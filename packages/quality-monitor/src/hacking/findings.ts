@@ -105,7 +105,7 @@ const notes: Readonly<Record<Kind, NonNullable<Finding['note']>>> = {
     why: 'The policy learned a new style, or it found a way to be paid without being better.',
     mitigation: [
       'Read the quoted responses. If they are good, call acknowledge() with this finding',
-      'Pass secondOpinion: a held-out judge, a verifier or some human labels tell a hack from a style',
+      'If you gave no secondOpinion, pass one: a held-out judge, a verifier or some human labels tell a hack from a style',
       'If the trait is wanted, such as a format, name it in intended',
     ],
   },

@@ -106,9 +106,10 @@ describe('createDefaultMonitor', () => {
     const byBatch = quietMonitor({ loggers: [fed] });
     const byLoop = quietMonitor({ loggers: [observing] });
     for (const batch of batches()) {
-      const { suspectedRewardHacking } = byBatch.monitorBatch(batch);
+      const { suspectedRewardHacking, rewardBehaviourChanged } = byBatch.monitorBatch(batch);
       const { metrics } = byLoop.observe({ iteration: batch.step!, trajectories: trajectoriesIn(batch) });
       expect(metrics['reward_quality/suspected_reward_hacking'] ?? 0).toBe(suspectedRewardHacking);
+      expect(metrics['reward_quality/reward_behaviour_changed'] ?? 0).toBe(rewardBehaviourChanged);
     }
     const alarms = ({ records }: typeof fed) =>
       records.flatMap(({ findings }) =>

@@ -108,8 +108,8 @@ describe('RewardQualityMonitor', () => {
       customAlertCallback: 4,
     });
     expect(said).toEqual([
-      'quality monitor: customAlertCallback: mine; further failures are only counted',
       'quality monitor: logger 0: ENOSPC; further failures are only counted',
+      'quality monitor: customAlertCallback: mine; further failures are only counted',
     ]);
   });
 

@@ -119,8 +119,8 @@ export class RewardQualityMonitor implements Monitor {
       if (!Number.isFinite(value)) this.#failures.report(`metric ${name}`, 'it is not a finite number');
       return Number.isFinite(value);
     });
-    const finite = Object.fromEntries(extra);
-    return this.#monitor(batch, { iteration: step, trajectories: trajectoriesOf(batch) }, finite).metrics;
+    const observed = { iteration: step, trajectories: trajectoriesOf(batch) };
+    return this.#monitor(batch, observed, Object.fromEntries(extra)).metrics;
   }
 
   /** Observes a batch of a training loop, with each reward component and the reward itself as `total`. */
@@ -205,22 +205,23 @@ export class RewardQualityMonitor implements Monitor {
     const detected = this.#detect(observed);
     const findings = [...assessed.findings, ...detected.findings];
     const { reported, held, interventions } = this.#reactions.react(findings, step, detected.interventions);
-    const suspectedRewardHacking = detected.metrics.suspected_reward_hacking ?? 0;
-    const { suspectedRewardHacking: _, ...measured } = assessed.metrics;
+    const { suspectedRewardHacking: _, rewardBehaviourChanged: __, ...measured } = assessed.metrics;
     const logged = namespaced({
       ...flatMetrics(measured),
       ...detected.metrics,
       ...alertMetrics(reported, held),
       ...extraMetrics,
     });
-    const { customAlertCallback } = this.config;
-    for (const finding of reported) {
-      this.#failures.attempt('customAlertCallback', () => customAlertCallback?.(finding, step));
-    }
     this.#log((logger) => logger.log(step, logged));
-    for (const finding of reported) this.#log((logger) => logger.finding?.(step, finding));
+    for (const finding of reported) {
+      this.#failures.attempt('customAlertCallback', () => this.config.customAlertCallback?.(finding, step));
+      this.#log((logger) => logger.finding?.(step, finding));
+    }
     for (const one of interventions) this.#log((logger) => logger.note?.(step, interventionNote(one)));
-    return { metrics: { ...assessed.metrics, suspectedRewardHacking }, logged, findings, interventions };
+    const { suspected_reward_hacking: suspectedRewardHacking = 0 } = detected.metrics;
+    const { reward_behaviour_changed: rewardBehaviourChanged = 0 } = detected.metrics;
+    const metrics = { ...measured, suspectedRewardHacking, rewardBehaviourChanged };
+    return { metrics, logged, findings, interventions };
   }
 
   #log(call: (logger: MetricsLogger) => unknown): void {

@@ -15,6 +15,7 @@ import {
   type TableContent,
   valueTable,
 } from '@rlp/page';
+import { percent } from '../assessor/number-format.ts';
 import { isPathology } from '../assessor/pathology.ts';
 import type { MonitorLogs } from '../files/read-logs.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
@@ -83,9 +84,7 @@ function figures(logs: MonitorLogs): Record<string, string | number> {
     ...(latest.suspected_reward_hacking !== undefined && {
       'suspected hacking, last': latest.suspected_reward_hacking,
     }),
-    ...(hasTags(logs) && {
-      'responses with tags, last': `${(100 * (latest.format_compliance_rate ?? 0)).toFixed(1)} %`,
-    }),
+    ...(hasTags(logs) && { 'responses with tags, last': percent(latest.format_compliance_rate ?? 0) }),
     ...(latest.window_diversity !== undefined && { 'diversity, last': latest.window_diversity }),
   };
 }
@@ -94,13 +93,12 @@ const alertTable = { caption: 'Recent alerts', columns: ['Step', 'Severity', 'Ru
 const interventionTable = { caption: 'Requested interventions', columns: ['Step', 'Note'] };
 
 function alertSection({ findings, notes }: MonitorLogs): Html {
-  const newest = findings.at(-1);
   const alerts = html`${countTable(findings)}
 ${newestTable('Recent alerts', findings, alertTable, (one) => [
   one.iteration,
   html`<span class="badge badge-${one.severity}">${one.severity}</span>`,
   ruleTitle(one.rule),
-  html`${one.message}.${adviceOf(one, one === newest ? 'open' : 'closed')}`,
+  html`${one.message}.${adviceOf(one, one === findings.at(-1) ? 'open' : 'closed')}`,
 ])}`;
   const noteTable = newestTable('Notes', notes, interventionTable, ({ step, note }) => [step, note]);
   return html`<section><h2>Alerts</h2>
