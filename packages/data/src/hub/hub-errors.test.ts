@@ -54,6 +54,36 @@ describe('errors of the hub', () => {
     expect(remedy('model')).toContain('accept its terms at https://huggingface.co/owner/sums,');
   });
 
+  it.each([
+    [
+      'a gated one',
+      'GatedRepo',
+      undefined,
+      /owner\/sums of \S+ is gated \(HTTP 401\): accept its terms at \S+\/datasets\/owner\/sums, and set HF_TOKEN/,
+    ],
+    [
+      'a gated one whose terms were not accepted',
+      'GatedRepo',
+      'hf_a',
+      /is gated \(HTTP 401\): accept its terms at \S+, and use a token of that account/,
+    ],
+    [
+      'one that the hub does not show',
+      'RepoNotFound',
+      undefined,
+      /does not exist, or is private or gated \(HTTP 401\): correct the name, or set HF_TOKEN/,
+    ],
+    [
+      'one with a token that is wrong',
+      undefined,
+      'hf_a',
+      /does not exist, or the token is not valid \(HTTP 401\): correct the name or HF_TOKEN$/,
+    ],
+  ])('tell %s from other refusals', (_, code, accessToken, message) => {
+    const said = hubError(answered(401), repository, { ...options, accessToken }, code) as Error;
+    expect(said.message).toMatch(message);
+  });
+
   it('stay as they are if they say what to do, or are about files', () => {
     const kept = [new FormatError('line 3: …'), ofSystem('EACCES', { path: '/a' })];
     for (const error of kept) expect(hubError(error, repository, options)).toBe(error);

@@ -26,21 +26,39 @@ function isNetwork(error: unknown): boolean {
   );
 }
 
-/** Says what happened and what to do, in one sentence. */
-export function hubError(error: unknown, repository: HubRepository, options: ResolvedHubOptions): unknown {
+const gatedRemedy = (page: string, hasToken: boolean) =>
+  `accept its terms at ${page}, and ${hasToken ? 'use a token of that account in HF_TOKEN' : 'set HF_TOKEN to a token of that account'}`;
+
+const refusedRemedy = (page: string, hasToken: boolean) =>
+  hasToken
+    ? `accept its terms at ${page}, or use a token that may read it`
+    : `correct the name, or set HF_TOKEN to a token that may read it; if it is gated, accept its terms at ${page} first`;
+
+/**
+ * Says what happened and what to do, in one sentence.
+ *
+ * @param code - What the hub's header `X-Error-Code` called the refusal.
+ */
+export function hubError(
+  error: unknown,
+  repository: HubRepository,
+  options: ResolvedHubOptions,
+  code?: string,
+): unknown {
   if (error instanceof RlpError && error.name !== 'TimeoutError') return error;
   const { type, name } = repository;
   const what = `the ${type} ${name} of ${options.url}`;
   const page = `${options.url}/${type === 'dataset' ? 'datasets/' : ''}${name}`;
   const status = statusOf(error);
   if (status === 401 || status === 403) {
-    const remedy =
-      options.accessToken === undefined
-        ? `correct the name, or set HF_TOKEN to a token that may read it; if it is gated, accept its terms at ${page} first`
-        : `accept its terms at ${page}, or use a token that may read it`;
-    return new ArgumentError(`${what} does not exist, or is private or gated (HTTP ${status}): ${remedy}`, {
-      cause: error,
-    });
+    const hasToken = options.accessToken !== undefined;
+    const [problem, remedy] =
+      code === 'GatedRepo'
+        ? ['is gated', gatedRemedy(page, hasToken)]
+        : status === 401 && hasToken
+          ? ['does not exist, or the token is not valid', 'correct the name or HF_TOKEN']
+          : ['does not exist, or is private or gated', refusedRemedy(page, hasToken)];
+    return new ArgumentError(`${what} ${problem} (HTTP ${status}): ${remedy}`, { cause: error });
   }
   if (status === 404) {
     return new ArgumentError(

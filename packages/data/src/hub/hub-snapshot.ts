@@ -61,11 +61,18 @@ export async function hubSnapshot(
   }
   const cache = new HubCache(resolved.cacheDirectory, repository);
   if (resolved.use === 'cache') return fromCache(cache, repository, resolved, choose);
+  // The errors of `@huggingface/hub` do not keep the header that says why.
+  let refusal: string | undefined;
+  const noting: typeof fetch = async (input, init) => {
+    const response = await resolved.fetch(input, init);
+    refusal = response.headers.get('x-error-code') ?? undefined;
+    return response;
+  };
   try {
-    return await fromHub(cache, repository, resolved, { choose, signal });
+    return await fromHub(cache, repository, { ...resolved, fetch: noting }, { choose, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    throw hubError(error, repository, resolved);
+    throw hubError(error, repository, resolved, refusal);
   }
 }
 

@@ -39,7 +39,13 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   cacheDirectory = mkdtempSync(join(root, 'cache-'));
-  Object.assign(server, { requests: [], contents: 0, token: undefined, fault: () => 'none' });
+  Object.assign(server, {
+    requests: [],
+    contents: 0,
+    token: undefined,
+    fault: () => 'none',
+    refusal: undefined,
+  });
 });
 afterAll(async () => {
   await server.close();
@@ -135,6 +141,13 @@ describe('loadDataset of a hub id', () => {
     expect(
       await (await loadDataset('owner/sums', { hub: { ...hub(), accessToken: server.token } })).count(),
     ).toBe(3000);
+  });
+
+  it('says that a dataset is gated if the hub does', async () => {
+    Object.assign(server, { token: 'hf_right', refusal: 'GatedRepo' });
+    await expect(loadDataset('owner/sums', { hub: hub() })).rejects.toThrow(
+      /owner\/sums of http\S+ is gated \(HTTP 401\): accept its terms at http\S+\/datasets\/owner\/sums, and set HF_TOKEN/,
+    );
   });
 
   it('says what does not exist', async () => {

@@ -14,6 +14,8 @@ export interface HubServer {
   fault: (request: number) => HubFault;
   /** Token that requests need. `undefined`: none. */
   token: string | undefined;
+  /** Why requests without it are refused, as the hub's header `X-Error-Code` says it. */
+  refusal: 'GatedRepo' | 'RepoNotFound' | undefined;
   /** Requests for content so far. */
   contents: number;
   close(): Promise<void>;
@@ -48,7 +50,8 @@ export async function startHubServer(
     hub.requests.push(`${pathname} ${headers.range ?? ''}`.trim());
     if (hub.token !== undefined && headers.authorization !== `Bearer ${hub.token}`) {
       const status = headers.authorization === undefined ? 401 : 403;
-      return answer(response, status, { error: 'Access is restricted' });
+      const why = hub.refusal === undefined ? {} : { 'x-error-code': hub.refusal };
+      return answer(response, status, { error: 'Access is restricted' }, why);
     }
     for (const [name, files] of Object.entries(repositories)) {
       if (answered(hub, response, { name, files, pathname, range: headers.range })) return;
@@ -61,6 +64,7 @@ export async function startHubServer(
     requests: [],
     fault: () => 'none',
     token: undefined,
+    refusal: undefined,
     contents: 0,
     async close() {
       server.closeAllConnections();
