@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline, type Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
-import { FormatError, messageOf, RlpError } from '@rlp/core';
+import { FormatError, messageOf, RlpError, rootCause } from '@rlp/core';
 import { ByteLines, decodedLines } from '../lines/byte-lines.ts';
 import { LineParser } from '../lines/json-lines.ts';
 import { CsvReader } from '../tables/parse-csv.ts';
@@ -169,19 +169,23 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
   async *jsonl(chunks, { source, tornLine, onMalformed, skip }) {
     const expected = 'one JSON object per line';
     let reported = 0;
+    let isBegun = !/\.json(\.gz|\.zst)?$/i.test(source);
     const report = (error: FormatError) => {
+      if (!isBegun) throw neitherListNorLines(source, error);
+      if (onMalformed === undefined) throw error;
       reported += 1;
-      onMalformed!(error);
+      onMalformed(error);
     };
     const parser = new LineParser<unknown>('loadDataset', {
       ...{ source, expected, tornLine },
-      onMalformed: onMalformed && report,
+      onMalformed: report,
     });
     let count = 0;
     const parse = (text: string | undefined, isEnded: boolean): Placed | undefined => {
       if (count >= skip) {
         const before = reported;
         const row = text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
+        isBegun ||= row !== undefined;
         return reported > before ? leftOut : row;
       }
       if (!parser.skip(text)) return undefined;
@@ -250,6 +254,15 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
     yield placed(decoded(), 'last');
   },
 };
+
+/** A file named `.json` whose first object does not end on its line. */
+function neitherListNorLines(source: string, cause: FormatError): FormatError {
+  return new FormatError(
+    `${source}: expected a JSON list of rows, or one JSON object per line, got an object that its line does not complete: ` +
+      `${messageOf(rootCause(cause))}; write or download it again if it is cut short, else write the list of its rows`,
+    { cause },
+  );
+}
 
 interface Lines {
   readonly lines: readonly (string | undefined)[];

@@ -94,6 +94,19 @@ describe('loadDataset', () => {
     await expect((await loadDataset(path)).toArray()).rejects.toThrow('line 2');
   });
 
+  it.each([
+    ['cut short', '{"a":1'],
+    ['over several lines', '{\n  "data": [{ "a": 1 }]\n}\n'],
+  ])('tells an object %s in a .json file from a broken line', async (_, content) => {
+    await expect((await loadDataset(saved('object.json', content))).toArray()).rejects.toThrow(
+      /object\.json: expected a JSON list of rows, or one JSON object per line, got an object .* cut short, else write the list/,
+    );
+    const later = saved('later.json', `{"a":1}\n${content}`);
+    await expect((await loadDataset(later)).toArray()).rejects.toThrow(
+      'later.json, line 2: expected one JSON',
+    );
+  });
+
   it('reads lines of text', async () => {
     const dataset = await loadDataset(saved('stories.txt', 'One.\r\n\nTwo.'));
     expect(await dataset.toArray()).toEqual([{ text: 'One.' }, { text: 'Two.' }]);

@@ -1,4 +1,4 @@
-import { type Message, messageSchema, type ToolSchema, toolListSchema } from '@rlp/core';
+import { type Message, messageSchema, nearNames, type ToolSchema, toolListSchema } from '@rlp/core';
 import * as z from 'zod';
 import { cellOf, type DatasetColumns, described, rowError } from './columns.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
@@ -70,8 +70,17 @@ export function textOrMessages(entry: DatasetEntry<unknown>, column: string): st
   throw rowError(
     entry,
     `text or a list of messages in the column ${column}, got ${described(value)}`,
-    removeRow,
+    (value === undefined && namedRemedy(entry, column)) || removeRow,
   );
+}
+
+/** Remedy for a row without a column that the user named. */
+function namedRemedy({ row, origin: { fields = {} }, number }: DatasetEntry<unknown>, column: string) {
+  const role = Object.entries(fields).find(([, name]) => name === column)?.[0];
+  if (role === undefined) return undefined;
+  const [near] = nearNames(column, Object.keys(row as object), (name) => name);
+  const remedy = `correct fields.${role}${near === undefined ? '' : `; did you mean ${near}?`}`;
+  return number === 1 ? remedy : `${removeRow}, or ${remedy}`;
 }
 
 /** The prompt of a row, if it has a column for it. Alpaca's `input` follows its `instruction`. */

@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { FormatError } from '@rlp/core';
-import { columnsOf, Dataset, type DatasetEntry, type DatasetFields, tasksFrom } from '@rlp/data';
+import { FormatError, nearNames } from '@rlp/core';
+import { cellsOf, columnsOf, Dataset, type DatasetEntry, type DatasetFields, tasksFrom } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import type { DescribedData } from '../../config/data-schema.ts';
 import { type RunRow, toolsIn } from './rows.ts';
@@ -19,7 +19,8 @@ export async function fileRows(
 ): Promise<RunRow[]> {
   const dataset = await loadDataset(path, { split, config, fields, signal });
   const isCorpus = await holdsTextAlone(dataset, fields);
-  const tasks = await tasksFrom<Readonly<Record<string, unknown>>>(withinHeap(dataset), { signal });
+  const rows = withNamedColumns(withinHeap(dataset), fields);
+  const tasks = await tasksFrom<Readonly<Record<string, unknown>>>(rows, { signal });
   return tasks.map(({ id, prompt, metadata }) => {
     const answer = textOf(metadata.answer);
     const tools = toolsIn(metadata);
@@ -34,6 +35,29 @@ export async function fileRows(
       source: path,
     };
   });
+}
+
+/** The dataset, which ends with an error if no row has a column that the user named. */
+function withNamedColumns(dataset: Dataset, fields: DatasetFields): Dataset {
+  const open = async function* (skip: number) {
+    const unseen = new Map<string, string>(Object.entries(fields));
+    let names: readonly string[] = [];
+    for await (const batch of dataset.batches({ cursor: skip })) {
+      for (const [role, column] of unseen) {
+        if (batch.some(({ row }) => cellsOf(row, column).length > 0)) unseen.delete(role);
+      }
+      names = Object.keys(batch[0]!.row);
+      yield batch;
+    }
+    for (const [role, column] of unseen) {
+      const [near] = nearNames(column, names, (name) => name);
+      throw new FormatError(
+        `${dataset.name}: expected the column ${column}, which fields.${role} names, and no row has it; ` +
+          `${near === undefined ? '' : `did you mean ${near}? `}the rows have ${names.join(', ')}`,
+      );
+    }
+  };
+  return new Dataset({ name: dataset.name, open });
 }
 
 /** Whether the first row has a column `text`, which nobody named a prompt, and nothing to answer it. */

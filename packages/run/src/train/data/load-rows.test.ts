@@ -44,6 +44,32 @@ it('reads one of the configurations of a folder', async () => {
   await expect(loadRows(path, { seed: '0' })).rejects.toThrow(/main, socratic, none was named; pass config/);
 });
 
+it.each([
+  [
+    'prompt',
+    'quest',
+    /rows\.jsonl, line 1: .* in the column quest, got nothing; .*; correct fields\.prompt; did you mean question\?$/,
+  ],
+  [
+    'answer',
+    'anser',
+    /the column anser, which fields\.answer names, and no row has it; did you mean answer\? the rows have question, answer$/,
+  ],
+  ['tools', 'functions', /which fields\.tools names, and no row has it; the rows have question, answer$/],
+])('names the role %s of a column that no row has', async (role, column, message) => {
+  const path = join(await madeFolder(), 'rows.jsonl');
+  await writeFile(path, '{"question":"a?","answer":"1"}\n{"question":"b?","answer":"2"}\n');
+  await expect(loadRows({ path, fields: { [role]: column } }, { seed: '0' })).rejects.toThrow(message);
+});
+
+it('takes a row without a named column for a mistake in the row, if others have it', async () => {
+  const path = join(await madeFolder(), 'rows.jsonl');
+  await writeFile(path, '{"query":"a?"}\n{"answer":"2"}\n');
+  await expect(loadRows({ path, fields: { prompt: 'query' } }, { seed: '0' })).rejects.toThrow(
+    /line 2: .* leave it out with `filter`, or correct fields\.prompt$/,
+  );
+});
+
 it('ends with the place at which rows fill the heap', async () => {
   const rows = Array.from({ length: 3000 }, (_, n) => ({ n }));
   const dataset = withinHeap(datasetOf(rows, { name: 'big.jsonl' }), 1);
