@@ -97,7 +97,8 @@ function requireFitting(
   if (stages.includes('sft')) {
     // What is practised later is a prompt, and not a text to imitate.
     const isAlone = mode === 'sft' || given.sft?.data !== undefined;
-    requireCompletions(imitated, isAlone ? 'accepted' : 'refused');
+    const isShared = given.sft?.data === undefined && evaluatesOwn(given);
+    requireCompletions(imitated, isShared ? heldOut : [], isAlone ? 'accepted' : 'refused');
   }
   if (readsAnswer !== undefined && (stages.includes('rl') || mode === 'eval'))
     requireAnswers(all, readsAnswer);
@@ -171,22 +172,38 @@ function requireRoom({ algorithm, distill, sampler }: RunConfig, { config }: Lan
     requireAnswerRoom('trainRun', rollout, limit);
 }
 
-function requireCompletions(rows: readonly RunRow[], corpus: 'accepted' | 'refused'): void {
-  const missing = rows.filter(
-    ({ completion, isCorpus }) => completion === undefined && !(isCorpus && corpus === 'accepted'),
-  );
-  if (missing.length === 0) return;
+/** Whether the rows that are held out are among the data. */
+const evaluatesOwn = ({ evaluation }: RunConfig) =>
+  typeof evaluation !== 'object' || evaluation.data === undefined;
+
+/** @param heldOut - Other rows of the same data, which are only counted. */
+function requireCompletions(
+  imitated: readonly RunRow[],
+  heldOut: readonly RunRow[],
+  corpus: 'accepted' | 'refused',
+): void {
+  const isMissing = ({ completion, isCorpus }: RunRow) =>
+    completion === undefined && !(isCorpus && corpus === 'accepted');
+  if (!imitated.some(isMissing)) return;
   throw new ArgumentError(
-    `sft: ${missing.length} of ${rows.length} rows have no text to imitate, the first is ${placeOf(missing[0]!)}; give them an ` +
+    `sft: ${countedRows([...imitated, ...heldOut], isMissing, 'no text to imitate')}; give them an ` +
       'answer or a completion as text, name its column under data.fields.answer, or give sft.data: rows of a column text alone are imitated whole',
   );
 }
 
 function requireAnswers(rows: readonly RunRow[], component: string): void {
-  const missing = rows.filter(({ metadata: { answer }, toolCalls }) => !answer && toolCalls === undefined);
-  if (missing.length === 0) return;
+  const isMissing = ({ metadata: { answer }, toolCalls }: RunRow) => !answer && toolCalls === undefined;
+  if (!rows.some(isMissing)) return;
   throw new ArgumentError(
-    `rewards.${component}: ${missing.length} of ${rows.length} rows have no answer to compare with, the first is ${placeOf(missing[0]!)}; give them ` +
+    `rewards.${component}: ${countedRows(rows, isMissing, 'no answer to compare with')}; give them ` +
       'an answer as text, name its column under data.fields.answer, or choose another reward',
   );
+}
+
+/** How many rows lack something, and the first of them. */
+function countedRows(rows: readonly RunRow[], isMissing: (row: RunRow) => boolean, what: string): string {
+  const missing = rows.filter(isMissing);
+  // The rows were dealt by chance. Those without an id of their own have their number.
+  const [first] = missing.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  return `${missing.length} of ${rows.length} rows have ${what}, the first is ${placeOf(first!)}`;
 }

@@ -133,6 +133,9 @@ describe('trainRun', () => {
     await expect(trainRun({ ...shared, sft: { updates: 1 } })).rejects.toThrow(
       `sft: 2 of 3 rows have no text to imitate, the first is ${data}, row 2; give them`,
     );
+    await expect(trainRun({ ...shared, evaluation: { heldOut: 1 }, sft: { updates: 1 } })).rejects.toThrow(
+      `sft: 2 of 3 rows have no text to imitate, the first is ${data}, row 2; give them`,
+    );
     expect(await readdir(directory)).not.toContain('gaps');
   });
 
@@ -150,7 +153,7 @@ describe('trainRun', () => {
     // Every character of each text, and its end.
     expect(sft!.metrics['tokens/trained']).toBe(3 * 6);
     const both = { ...shared, algorithm, rewards: { right: 'answer' as const }, output: `${output} 2` };
-    await expect(trainRun(both)).rejects.toThrow('sft: 2 of 2 rows have no text to imitate');
+    await expect(trainRun(both)).rejects.toThrow('sft: 3 of 3 rows have no text to imitate');
   });
 
   it('plans a smaller batch at the end of each pass over the rows', async () => {
