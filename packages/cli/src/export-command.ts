@@ -49,6 +49,30 @@ const forms = {
   },
 } satisfies Readonly<Record<string, (asked: Export) => Promise<string>>>;
 
+/** Files by which a folder shows the form of an export. */
+const marks: readonly (readonly [form: keyof typeof forms, file: RegExp])[] = [
+  ['gguf', /\.gguf$/],
+  ['onnx', /^onnx$/],
+  ['adapter', /^adapter_config\.json$/],
+  ['merged', /\.safetensors$/],
+];
+
+/** Refuses a folder of another form's export, which this one would delete. The same form is replaced. */
+async function requireSameForm(out: string, form: keyof typeof forms, dtype: string | undefined) {
+  const names = await readdir(out).catch((): string[] => []);
+  const [earlier] = marks.flatMap(([name, file]) => {
+    const found = names.find((each) => file.test(each));
+    return found === undefined ? [] : [{ name, found }];
+  });
+  // A folder holds one GGUF file, which has its type in its name.
+  const isReplaced = (found: string) =>
+    form !== 'gguf' || found.endsWith(`-${(dtype ?? 'F16').toUpperCase()}.gguf`);
+  if (earlier === undefined || (earlier.name === form && isReplaced(earlier.found))) return;
+  throw new ArgumentError(
+    `rlp export: ${out} holds ${earlier.found} of an earlier export, which this one would delete; choose another --out, or delete that folder`,
+  );
+}
+
 function typeOf<Type extends string>(asked: string | undefined, types: readonly Type[], usual: Type): Type {
   if (asked === undefined) return usual;
   const found = types.find((type) => type === asked.toUpperCase());
@@ -103,13 +127,14 @@ export const exportCommand = defineCommand({
   async run({ args, data }) {
     const { print, signal } = data as CliContext;
     const { to, out, dtype, adapter } = args;
-    const form = Object.entries(forms).find(([name]) => name === to)?.[1];
-    if (form === undefined) {
+    if (!Object.hasOwn(forms, to)) {
       throw new UsageError(`rlp export: expected --to ${Object.keys(forms).join(', ')}, got ${to}`);
     }
+    const form = to as keyof typeof forms;
+    await requireSameForm(out, form, dtype);
     const loaded = await loadPolicy(args.model);
     const isCorrected = adapter !== undefined && to !== 'adapter';
     const policy = isCorrected ? { ...loaded, model: await adapted(loaded.model, adapter) } : loaded;
-    print(await form({ policy, source: args.model, out, dtype, adapter, signal }));
+    print(await forms[form]({ policy, source: args.model, out, dtype, adapter, signal }));
   },
 });
