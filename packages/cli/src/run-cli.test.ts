@@ -49,9 +49,11 @@ describe('rlp', () => {
       'too many files are open; raise the limit with ulimit -n, and give the same command again',
     ],
     ['EACCES', '/a', '/a may not be opened by this user; change its permissions'],
-  ])('says what to do about %s of %s', async (code, path, said) => {
+    ['ENOENT', '/a', '/a does not exist; correct the path'],
+    ['ENOENT', '/a', '/a cannot be created there; choose a folder that can be written', 'mkdir'],
+  ])('says what to do about %s of %s', async (code, path, said, syscall = 'write') => {
     const full = Object.assign(new Error(`${code}: in the words of the system`), {
-      ...{ code, path, syscall: 'write' },
+      ...{ code, path, syscall },
     });
     const complaints: string[] = [];
     const context = {

@@ -92,7 +92,7 @@ async function described(title: string, error: unknown, isDebug: boolean): Promi
 }
 
 /** What the system could not do, with a remedy for the usual mistakes. */
-function systemProblem({ code, path, message }: NodeJS.ErrnoException): string {
+function systemProblem({ code, path, message, syscall }: NodeJS.ErrnoException): string {
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     const disk = path === undefined ? 'the disk' : `the disk of ${path}`;
     return `no space is left on ${disk}; free some and give the same command again`;
@@ -104,6 +104,8 @@ function systemProblem({ code, path, message }: NodeJS.ErrnoException): string {
     return `${path} is on a disk that may only be read; choose another folder, or mount the disk for writing`;
   if (code === 'EIO' || code === 'ESTALE')
     return `the disk of ${path} reports an error (${code}); check the disk, and give the same command again`;
+  if (code === 'ENOENT' && syscall === 'mkdir')
+    return `${path} cannot be created there; choose a folder that can be written`;
   if (code === 'ENOENT') return `${path} does not exist; correct the path`;
   if (code === 'ENOTDIR' || code === 'EEXIST') return `${path}: expected a folder, got a file`;
   if (code === 'EISDIR') return `${path}: expected a file, got a folder`;

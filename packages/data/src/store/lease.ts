@@ -12,6 +12,7 @@ import {
   writeNewFile,
 } from './file-system.ts';
 import { nodeHost, type StoreHost } from './host.ts';
+import { namedPath } from './named-path.ts';
 import { isSame, type ProcessIdentity, processIdentitySchema } from './process-identity.ts';
 import { discard, isAbandoned, temporaryNames, temporaryPath } from './temporary-names.ts';
 
@@ -147,7 +148,7 @@ async function create(
     return { generation, path, holder };
   } catch (cause) {
     if (hasCode(cause, 'ENOTEMPTY', 'EEXIST')) return 'taken';
-    throw cause;
+    throw namedPath(cause, directory);
   } finally {
     await discard(files, temporary);
   }

@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { AppendFile } from '../files/append-file.ts';
+import { nodeHost } from './host.ts';
+import { holdDirectory } from './lease.ts';
 import { namedPath } from './named-path.ts';
 import { writeDirectory } from './write-directory.ts';
 import { writeTextFile } from './write-files.ts';
@@ -29,6 +34,29 @@ describe.runIf(process.platform === 'linux')('a full disk', () => {
     const path = `${import.meta.dirname}/never-written`;
     const write = () => Promise.reject(fullDisk());
     await expect(writeDirectory(path, write)).rejects.toMatchObject({ code: 'ENOSPC', path });
+  });
+
+  it('is told of with the names that files will have, and by a lease with its directory', async () => {
+    const nested = `${import.meta.dirname}/a/.b.00112233-1-2.44556677.partial/.c.00112233-1-2.44556677.replaced/d`;
+    const cause = Object.assign(new Error(`ENOSPC: no space left on device, open '${nested}'`), {
+      ...{ code: 'ENOSPC', syscall: 'open', path: nested },
+    });
+    const path = `${import.meta.dirname}/a/b/c/d`;
+    expect(namedPath(cause, '/other')).toMatchObject({
+      path,
+      message: expect.stringMatching(`open '${path}'$`),
+    });
+    await expect(writeDirectory('/proc/x', () => Promise.resolve())).rejects.toMatchObject({
+      ...{ path: '/proc/x', syscall: 'mkdir' },
+      message: expect.stringMatching(/mkdir '\/proc\/x'$/),
+    });
+    const host = nodeHost();
+    const open = async (file: string, flags: 'r' | 'r+' | 'wx') =>
+      flags === 'wx' ? Promise.reject(fullDisk()) : host.files.open(file, flags);
+    const directory = await mkdtemp(join(tmpdir(), 'rlp-full-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const full = { ...host, files: { ...host.files, open } };
+    await expect(holdDirectory(directory, full)).rejects.toMatchObject({ code: 'ENOSPC', path: directory });
   });
 
   it('keeps a path that the system gave', async () => {

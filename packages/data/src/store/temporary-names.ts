@@ -16,6 +16,12 @@ export interface TemporaryName {
 
 const pattern = /^\.(.+)\.([0-9a-f]{8})-(\d+)-(\d+)\.[0-9a-f]{8}\.(partial|replaced|removed)$/;
 
+const withinPath =
+  /(?<=^|[\s'/\\])\.([^/\\']+)\.[0-9a-f]{8}-\d+-\d+\.[0-9a-f]{8}\.(?:partial|replaced|removed)(?=$|['/\\])/g;
+
+/** A path or a sentence with the names that its files will have or had. */
+export const withoutTemporaryNames = (text: string): string => text.replace(withinPath, '$1');
+
 /** Age in milliseconds after which the leftovers of a process on another machine are swept. */
 const abandonedAfterMs = 86_400_000;
 
