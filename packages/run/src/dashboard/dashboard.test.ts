@@ -22,6 +22,8 @@ const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const root = mkdtempSync(join(tmpdir(), 'dashboard-'));
 const attack = '</script><img src=x onerror="document.title=1">';
 
+const graded = { value: 0.412, low: 0.35, high: 0.475, interval: 't', tasks: 3, responses: 3 };
+
 const row = (step: number, value: number) =>
   `${JSON.stringify({ step, metrics: { 'reward/mean': value, 'tokens/trained': 10 } })}\n`;
 
@@ -45,6 +47,7 @@ function makeRun(
   const evaluation = {
     ...{ record: 'evaluation', name: 'final', seed, policyVersion: 1, samples: 1, confidence: 0.95 },
     ...{ accuracy: 0.5, low: 0.3, high: 0.7, interval: 'wilson', components: {}, notes: [], tasks: [] },
+    ...(name === 'three' && { reward: graded }),
     ...{ unscored: { count: 0, causes: {} } },
   };
   writeFileSync(join(folder, 'evaluations', 'final.json'), JSON.stringify(evaluation));
@@ -115,6 +118,7 @@ describe.skipIf(!existsSync(chromiumPath))('the page in Chromium', () => {
     await using dashboard = await serveDashboard({ directory: root, refreshMs: 50 });
     const { page, problems } = await open(dashboard.url);
     await page.waitForSelector('p[role=status]:text("Live.")');
+    await page.waitForSelector('tr:has-text("three") td[data-label=Reward]:text("0.412 (0.350 to 0.475)")');
     appendFileSync(join(root, 'three', 'metrics.jsonl'), row(3, 0.25));
     await page.waitForSelector('.readout .series-1:text("0.25")');
     appendFileSync(join(root, 'three', 'metrics.jsonl'), 'not a row\n');
@@ -184,9 +188,9 @@ describe.skipIf(!existsSync(chromiumPath))('the page in Chromium', () => {
   it('fits a phone', async () => {
     const { page } = await open(pathToFileURL(join(root, 'page.html')).href, 390);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-    // The evaluations of these runs have no reward, and a label alone says nothing.
+    // The evaluations of two of these runs have no reward, and a label alone says nothing.
     const rewards = page.locator('table:has(caption:text-is("Evaluations")) td[data-label=Reward]');
-    expect([await rewards.count(), await rewards.filter({ visible: true }).count()]).toEqual([3, 0]);
+    expect([await rewards.count(), await rewards.filter({ visible: true }).count()]).toEqual([3, 1]);
     await page.close();
   });
 

@@ -79,7 +79,7 @@ async function readEvaluation(path: string, changed: number): Promise<Read> {
       reward,
       tasks,
     } = evaluationSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-    const score = { name, accuracy, low, high, reward: reward?.value, tasks: tasks.length };
+    const score = { name, accuracy, low, high, reward, tasks: tasks.length };
     return { changed, version, score, samples: await readSamples(path, name) };
   } catch {
     return { changed, version: 0, samples: [] };

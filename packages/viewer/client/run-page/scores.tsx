@@ -32,7 +32,7 @@ export function Scores({ runs }: { readonly runs: readonly RunView[] }) {
                 <td>
                   <Interval {...score} />
                 </td>
-                <td data-label="Reward">{score.reward === undefined ? '' : score.reward.toFixed(3)}</td>
+                <td data-label="Reward">{rewardText(score)}</td>
                 <td data-label="Tasks">{score.tasks}</td>
               </tr>
             ))}
@@ -41,6 +41,14 @@ export function Scores({ runs }: { readonly runs: readonly RunView[] }) {
       </div>
     </>
   );
+}
+
+/** A mean reward with its interval, such as `0.412 (0.350 to 0.474)`. */
+function rewardText({ reward }: RunScore): string {
+  if (reward === undefined) return '';
+  const { value, low, high } = reward;
+  const ends = low === undefined || high === undefined ? '' : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;
+  return value.toFixed(3) + ends;
 }
 
 /** An interval on a line from 0 to 100 %. */

@@ -1,4 +1,4 @@
-import type { Severity } from '@rlp/core';
+import type { Measure, Severity } from '@rlp/core';
 import type { Curve } from './curve.ts';
 
 /** What a page shows of several runs, without their curves. */
@@ -46,7 +46,8 @@ export interface RunScore {
   /** Ends of the confidence interval. */
   readonly low?: number | undefined;
   readonly high?: number | undefined;
-  readonly reward?: number | undefined;
+  /** Mean reward, with the ends of its confidence interval. */
+  readonly reward?: Pick<Measure, 'value' | 'low' | 'high'> | undefined;
   readonly tasks: number;
 }
 
