@@ -1,6 +1,7 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { describe, expect, it } from 'vitest';
-import { bareSchemas } from './options/json-schemas.ts';
+import { bareSchemas, describeFields } from './options/json-schemas.ts';
+import ts from './typescript.mjs';
 
 const schemas = new Map(bareSchemas().map(({ path, schema }) => [path, schema]));
 const named = (path: string) => schemas.get(`packages/${path}.json`)!;
@@ -69,6 +70,30 @@ describe('schemas of options', () => {
     expect(properties).not.toHaveProperty('iterations');
     expect(properties).not.toHaveProperty('advantages');
     expect(named('rollout/dist/schemas/rollout').properties!.groupSize).toMatchObject({ default: 8 });
+  });
+
+  it('describe each branch of a union by the part of the type with its constants', () => {
+    // A comment on the line of a bracket would belong to the bracket.
+    const part = (comment: string, kind: string) => `{\n/** ${comment} */\nkind: ${kind} }`;
+    const parts = [
+      part('Logistic.', "'sigmoid' | 'norm'"),
+      part('Squared.', "'hinge' | 'ipo'"),
+      part('Robust.', "'robust'"),
+    ];
+    const text = `export type Loss = ${parts.join(' | ')};`;
+    const source = ts.createSourceFile('loss.ts', text, ts.ScriptTarget.ESNext, true);
+    const host = { ...ts.createCompilerHost({}), getSourceFile: () => source };
+    const program = ts.createProgram({ rootNames: ['loss.ts'], options: { noLib: true }, host });
+    const checker = program.getTypeChecker();
+    const [loss] = checker.getExportsOfModule(checker.getSymbolAtLocation(source)!);
+    const kinds = [{ enum: ['sigmoid', 'norm'] }, { enum: ['hinge', 'ipo'] }, { const: 'robust' }];
+    const schema = { oneOf: kinds.map((kind) => ({ properties: { kind } })) };
+    describeFields(schema, checker.getDeclaredTypeOfSymbol(loss!), checker);
+    expect(schema.oneOf.map(({ properties }) => properties.kind)).toMatchObject([
+      { description: 'Logistic.' },
+      { description: 'Squared.' },
+      { description: 'Robust.' },
+    ]);
   });
 
   it('check the configuration of a run', () => {

@@ -32,6 +32,7 @@ export interface JsonSchema {
   description?: string;
   default?: unknown;
   const?: unknown;
+  enum?: unknown[];
   properties?: Record<string, JsonSchema>;
   anyOf?: JsonSchema[];
   oneOf?: JsonSchema[];
@@ -51,10 +52,10 @@ function isData(schema: JsonSchema): boolean {
   return Object.keys(schema).some((key) => key !== 'default');
 }
 
-/** Whether a field can be this constant. */
-function includes(type: ts.Type, constant: unknown): boolean {
+/** Whether a field can be each of these constants. */
+function includes(type: ts.Type, constants: readonly unknown[]): boolean {
   const parts = type.isUnion() ? type.types : [type];
-  return parts.some((part) => part.isLiteral() && part.value === constant);
+  return constants.every((constant) => parts.some((part) => part.isLiteral() && part.value === constant));
 }
 
 /** The part of a type that a branch of a schema describes: it has all its fields, and their constants. */
@@ -64,7 +65,9 @@ function partFor(type: ts.Type, fields: Readonly<Record<string, JsonSchema>>, ch
     Object.entries(fields).every(([name, field]) => {
       const property = part.getProperty(name);
       if (property === undefined) return false;
-      return field.const === undefined || includes(checker.getTypeOfSymbol(property), field.const);
+      const texts = field.enum?.filter((each) => typeof each === 'string');
+      const constants = field.const === undefined ? texts : [field.const];
+      return constants === undefined || includes(checker.getTypeOfSymbol(property), constants);
     }),
   );
 }
@@ -100,10 +103,11 @@ function elementOf(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined 
 }
 
 /** Writes the comments of a type's fields into its schema. */
-function describe(schema: JsonSchema, type: ts.Type, checker: ts.TypeChecker): void {
-  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) describe(branch, type, checker);
+export function describeFields(schema: JsonSchema, type: ts.Type, checker: ts.TypeChecker): void {
+  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])])
+    describeFields(branch, type, checker);
   const element = schema.items && elementOf(type, checker);
-  if (element !== undefined) describe(schema.items!, element, checker);
+  if (element !== undefined) describeFields(schema.items!, element, checker);
   if (schema.properties === undefined) return;
   const part = partFor(type, schema.properties, checker);
   for (const [name, field] of Object.entries(schema.properties)) {
@@ -111,7 +115,7 @@ function describe(schema: JsonSchema, type: ts.Type, checker: ts.TypeChecker): v
     if (property === undefined) continue;
     const text = ts.displayPartsToString(property.getDocumentationComment(checker)).trim();
     if (text !== '') field.description = text.replace(/\s+/g, ' ');
-    describe(field, checker.getTypeOfSymbol(property), checker);
+    describeFields(field, checker.getTypeOfSymbol(property), checker);
   }
 }
 
@@ -121,7 +125,7 @@ export function optionSchemas({ checker, exportsOf }: Compilation): readonly Opt
     const found = exportsOf(`packages/${owner}/src/index.ts`).find(({ name }) => name === type);
     if (found === undefined) throw new Error(`json-schemas: @rlp/${owner} does not export ${type}`);
     const symbol = found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
-    describe(schema, checker.getDeclaredTypeOfSymbol(symbol), checker);
+    describeFields(schema, checker.getDeclaredTypeOfSymbol(symbol), checker);
     return { path, schema };
   });
 }
