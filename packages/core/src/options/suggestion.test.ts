@@ -309,6 +309,15 @@ describe('a hint', () => {
     expect(hint(resumed, { seeds: 1, iterations: 1 })).toContain('did you mean seed?');
   });
 
+  it('prefers the same name within a neighbour to a neighbour that is spelt alike', () => {
+    const sampling = z.strictObject({ maxTokens: z.number() }).optional();
+    const rollout = z.strictObject({ maxTurns: z.number().optional(), sampling }).optional();
+    const nested = z.strictObject({ rollout, evaluation: sampling });
+    expect(hint(nested, { rollout: { maxTokens: 24 } })).toContain(
+      'did you mean rollout.sampling.maxTokens?',
+    );
+  });
+
   it('does not send an option outside if it is already at the top', () => {
     const nested = z.strictObject({
       epochs: z.number().optional(),

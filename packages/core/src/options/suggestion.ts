@@ -47,6 +47,9 @@ export function keySuggestion(key: string, path: readonly string[], reading: Rea
   const elsewhere = allowed.filter(
     (option) => option.path.length > 0 && !option.path.includes('*') && !own.includes(option),
   );
+  const below = elsewhere.filter(
+    (option) => path.length > 0 && matches(path, option.path.slice(0, path.length)),
+  );
   const around = new Set(path.map((_, k) => path.slice(0, k + 1).join('.')));
   const isAbove = elsewhere.some((option) => written(option) === key);
   if (isAbove && path.length > 0) return `it belongs outside ${path.join('.')}`;
@@ -57,6 +60,7 @@ export function keySuggestion(key: string, path: readonly string[], reading: Rea
     asked(sameNames(key, siblings, lastOf)) ??
     asked(choices.includes(key) ? siblings.filter((option) => choices.includes(lastOf(option))) : []) ??
     translatedHere(key, reading, path) ??
+    asked(sameNames(key, below, lastOf)) ??
     // A neighbour with nearly this name is nearer than the same name somewhere else.
     asked(nearNames(key, siblings, lastOf)) ??
     asked(sameNames(key, elsewhere, lastOf)) ??
