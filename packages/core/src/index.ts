@@ -34,7 +34,12 @@ export type { NamedSchema } from './options/named-schema.ts';
 export { nearNames } from './options/near-names.ts';
 export { needed } from './options/needed.ts';
 export * from './options/parse-options.ts';
-export { type ArgumentKind, requireArguments, requireFields } from './options/require-arguments.ts';
+export {
+  type ArgumentKind,
+  requireArguments,
+  requireChoice,
+  requireFields,
+} from './options/require-arguments.ts';
 export { inWords } from './options/wording.ts';
 export * from './overlong.ts';
 export * from './parse-records.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ArgumentError } from '../errors.ts';
-import { requireArguments, requireFields } from './require-arguments.ts';
+import { requireArguments, requireChoice, requireFields } from './require-arguments.ts';
 
 describe('requireArguments', () => {
   it.each([
@@ -36,6 +36,17 @@ describe('requireArguments', () => {
       undefined,
     );
     expect(() => requireArguments('f', kinds, [1], [], null)).toThrow('f: c must be text, got null');
+  });
+});
+
+describe('requireChoice', () => {
+  it('takes the names that are known, and says which one was meant', () => {
+    const choose = (value: unknown) => requireChoice('f', 'form', value, ['bounds', 'difference']);
+    expect(choose('difference')).toBe(undefined);
+    expect(() => choose('Bound')).toThrow(
+      new ArgumentError(`f: form must be one of bounds, difference, got "Bound"; did you mean 'bounds'?`),
+    );
+    expect(() => choose(7)).toThrow(new ArgumentError('f: form must be one of bounds, difference, got 7'));
   });
 });
 

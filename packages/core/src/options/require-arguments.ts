@@ -95,6 +95,20 @@ export function requireArguments(
 }
 
 /**
+ * Checks that an argument is one of the names that a function knows. Another would be taken for the last of them.
+ *
+ * @throws ArgumentError naming what came, what was expected and what was probably meant.
+ */
+export function requireChoice(owner: string, name: string, value: unknown, choices: readonly string[]): void {
+  if (choices.some((choice) => choice === value)) return;
+  const [near] = typeof value === 'string' ? nearNames(value, choices, (choice) => choice) : [];
+  const hint = near === undefined ? '' : `; did you mean '${near}'?`;
+  throw new ArgumentError(
+    `${owner}: ${name} must be one of ${choices.join(', ')}, got ${described(value)}${hint}`,
+  );
+}
+
+/**
  * Checks the kinds of the fields of an argument, as {@link requireArguments} does, and returns it.
  *
  * @throws ArgumentError for what is not an object, or naming the first field of another kind.
