@@ -1,4 +1,4 @@
-import { requireArguments } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 
 /**
  * Rows of every group, in the order of their first rows.
@@ -19,7 +19,11 @@ export function groupIndices(ids: readonly unknown[]): number[][] {
   return [...rows.values()];
 }
 
-/** One number per row from one per member: the way back from {@link groupIndices}. Shape `[P][G]` to `[B]`. */
+/**
+ * One number per row from one per member: the way back from {@link groupIndices}. Shape `[P][G]` to `[B]`.
+ *
+ * @throws ArgumentError unless there is one value per index.
+ */
 export function scatterGroups(
   indices: readonly (readonly number[])[],
   values: readonly ArrayLike<number>[],
@@ -29,6 +33,11 @@ export function scatterGroups(
   for (const { length } of indices) count += length;
   const result = new Float64Array(count);
   for (const [p, members] of indices.entries()) {
+    if (values[p]?.length !== members.length) {
+      throw new ArgumentError(
+        `scatterGroups: values[${p}] must have ${members.length} entries, as indices[${p}], got ${values[p]?.length ?? 'none'}`,
+      );
+    }
     for (const [g, row] of members.entries()) result[row] = values[p]![g]!;
   }
   return result;

@@ -1,4 +1,11 @@
-import { ArgumentError, type NamedSchema, parseOptions, requireArguments, requireFields } from '@rlp/core';
+import {
+  ArgumentError,
+  described,
+  type NamedSchema,
+  parseOptions,
+  requireArguments,
+  requireFields,
+} from '@rlp/core';
 import * as z from 'zod';
 import { isUsable, requireList } from '../statistics/token-rows.ts';
 
@@ -70,7 +77,7 @@ export function groupRelativeAdvantages(
   options: GroupRelativeOptions = {},
   rest: GroupLengths = {},
 ): number[][] {
-  requireArguments('groupRelativeAdvantages', { groups: 'list' }, groups);
+  requireRewards('groupRelativeAdvantages', groups);
   const { lengths } = requireFields('groupRelativeAdvantages', { lengths: 'list?' }, rest);
   const resolved = parseOptions(
     'groupRelativeAdvantages',
@@ -78,7 +85,6 @@ export function groupRelativeAdvantages(
     options,
     'GroupRelativeOptions',
   );
-  requireRewards(groups);
   if (resolved.baseline === 'length-weighted-mean') requireLengths(groups, lengths);
   const advantages = (batch: number | undefined) =>
     groups.map((rewards, p) => groupAdvantages(rewards, resolved, { batch, lengths: lengths?.[p] }));
@@ -151,9 +157,13 @@ function weightedMean(rewards: readonly (number | null)[], lengths: readonly num
   return weight === 0 ? mean(scorable(rewards)) : sum / weight;
 }
 
-/** Whether the scorable rewards of a group differ. A group without variance teaches nothing. */
+/**
+ * Whether the scorable rewards of a group differ. A group without variance teaches nothing.
+ *
+ * @throws ArgumentError for a reward that is neither a finite number nor `null`.
+ */
 export function hasRewardVariance(rewards: readonly (number | null)[]): boolean {
-  requireArguments('hasRewardVariance', { rewards: 'list' }, rewards);
+  requireGroup('hasRewardVariance', 'rewards', rewards);
   const scored = scorable(rewards);
   return scored.some((reward) => reward !== scored[0]);
 }
@@ -204,16 +214,20 @@ function mean(values: readonly number[]): number {
   return total / values.length;
 }
 
-function requireRewards(groups: GroupRewards): void {
-  for (const [p, rewards] of groups.entries()) {
-    requireList('groupRelativeAdvantages', `groups[${p}]`, rewards);
-    const g = rewards.findIndex((reward) => reward !== null && !isUsable(reward));
-    if (g < 0) continue;
-    throw new ArgumentError(
-      `groupRelativeAdvantages: groups[${p}][${g}] must be a finite number (at most 1e100 in size), or null if unscorable, ` +
-        `got ${String(rewards[g])}`,
-    );
-  }
+/** @throws ArgumentError naming the first reward that is neither a finite number nor `null`. */
+export function requireRewards(owner: string, groups: GroupRewards): void {
+  requireArguments(owner, { groups: 'list' }, groups);
+  for (const [p, rewards] of groups.entries()) requireGroup(owner, `groups[${p}]`, rewards);
+}
+
+function requireGroup(owner: string, name: string, rewards: readonly (number | null)[]): void {
+  requireList(owner, name, rewards);
+  const g = rewards.findIndex((reward) => reward !== null && !isUsable(reward));
+  if (g < 0) return;
+  throw new ArgumentError(
+    `${owner}: ${name}[${g}] must be a finite number (at most 1e100 in size), or null if unscorable, ` +
+      `got ${described(rewards[g])}`,
+  );
 }
 
 function requireLengths(groups: GroupRewards, lengths: GroupLengths['lengths']): void {

@@ -1,5 +1,8 @@
-import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
-import { type TokenRows, zeroRows } from '../statistics/token-rows.ts';
+import { ArgumentError, parseOptions, requireArguments } from '@rlp/core';
+import * as z from 'zod';
+import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
+
+const schema = z.strictObject({ length: z.number().positive().optional() });
 
 /**
  * Factor of every row that turns a plain masked sum of token losses into a mean over parts of a batch.
@@ -13,16 +16,16 @@ import { type TokenRows, zeroRows } from '../statistics/token-rows.ts';
  * Multiply advantages by it with {@link scaledAdvantages} where a backend can only sum. Otherwise use
  * `aggregationWeights`.
  *
- * @throws ArgumentError unless there is one part per row.
+ * @throws ArgumentError unless there is one part per row, OptionsError for a length that is not positive.
  */
 export function reductionFactors(
   masks: TokenRows,
   parts: readonly unknown[],
   options: { /** Tokens of every part. Default: counted. */ readonly length?: number } = {},
 ): Float64Array {
-  requireArguments('reductionFactors', { masks: 'lists', parts: 'list' }, masks, parts);
-  requireFields('reductionFactors', { length: 'number?' }, options);
-  const { length } = options;
+  requireRows('reductionFactors', { masks });
+  requireArguments('reductionFactors', { parts: 'list' }, parts);
+  const { length } = parseOptions('reductionFactors', schema, options);
   if (parts.length !== masks.length) {
     throw new ArgumentError(
       `reductionFactors: parts must have ${masks.length} entries, one per row, got ${parts.length}`,
@@ -40,15 +43,12 @@ export function reductionFactors(
 /**
  * Advantages times one factor per row. Shape `[B][T]`.
  *
- * @throws ArgumentError unless there is one factor per row.
+ * @throws ArgumentError for numbers that are not finite or factors that are not one per row.
  */
 export function scaledAdvantages(advantages: TokenRows, factors: ArrayLike<number>): Float64Array[] {
-  requireArguments('scaledAdvantages', { advantages: 'lists', factors: 'numbers' }, advantages, factors);
-  if (factors.length !== advantages.length) {
-    throw new ArgumentError(
-      `scaledAdvantages: factors must have ${advantages.length} entries, one per row, got ${factors.length}`,
-    );
-  }
+  requireRows('scaledAdvantages', { advantages });
+  requireArguments('scaledAdvantages', { factors: 'list' }, factors);
+  requireFinite('scaledAdvantages', 'factors', factors, advantages.length);
   const result = zeroRows(advantages);
   for (let b = 0; b < result.length; b++) {
     for (let t = 0; t < result[b]!.length; t++) result[b]![t] = advantages[b]![t]! * factors[b]!;

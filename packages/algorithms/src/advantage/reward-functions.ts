@@ -1,6 +1,11 @@
 import { normalizedSums, type RewardsPerFunction, requireArguments } from '@rlp/core';
 import { whitened } from '../statistics/whitened.ts';
-import { type GroupRelativeOptions, type GroupRewards, groupRelativeAdvantages } from './group-relative.ts';
+import {
+  type GroupRelativeOptions,
+  type GroupRewards,
+  groupRelativeAdvantages,
+  requireRewards,
+} from './group-relative.ts';
 
 /**
  * Normalise-then-sum: every reward function is standardised within its group, the weighted sum is standardised over the
@@ -38,7 +43,8 @@ export function normalizedThenSummed(
  * @throws ArgumentError for numbers that are not finite.
  */
 export function standardizedOverBatch(groups: GroupRewards, epsilon: number): number[][] {
-  requireArguments('standardizedOverBatch', { groups: 'lists', epsilon: 'number' }, groups, epsilon);
+  requireRewards('standardizedOverBatch', groups);
+  requireArguments('standardizedOverBatch', { epsilon: 'number' }, epsilon);
   const values = groups.map((group) => group.map((value) => value ?? 0));
   const masks = groups.map((group) => group.map((value) => (value === null ? 0 : 1)));
   return whitened(values, masks, { epsilon, epsilonPlacement: 'added' }).map((row) => [...row]);

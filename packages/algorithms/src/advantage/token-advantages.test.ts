@@ -162,6 +162,6 @@ describe('reductionFactors', () => {
 
   it('refuse parts and factors that are not one per row', () => {
     expect(() => reductionFactors(masks, [0])).toThrow(/parts must have 3 entries/);
-    expect(() => scaledAdvantages(masks, [1])).toThrow(/factors must have 3 entries/);
+    expect(() => scaledAdvantages(masks, [1])).toThrow(/factors must have 3 numbers/);
   });
 });

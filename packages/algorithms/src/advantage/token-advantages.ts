@@ -6,10 +6,11 @@ import { type DiscountedReturnOptions, discountedReturns } from './discounted-re
 /**
  * One advantage per sequence, given to each of its tokens that counts, and 0 elsewhere. Shape `[B]` to `[B][T]`.
  *
- * @throws ArgumentError for advantages that are not finite or not one per row.
+ * @throws ArgumentError for numbers that are not finite or advantages that are not one per row.
  */
 export function spreadOverTokens(advantages: ArrayLike<number>, masks: TokenRows): Float64Array[] {
-  requireArguments('spreadOverTokens', { advantages: 'numbers', masks: 'lists' }, advantages, masks);
+  requireRows('spreadOverTokens', { masks });
+  requireArguments('spreadOverTokens', { advantages: 'list' }, advantages);
   requireFinite('spreadOverTokens', 'advantages', advantages, masks.length);
   const result = zeroRows(masks);
   for (let b = 0; b < result.length; b++) {
@@ -70,6 +71,7 @@ export function reinforceAdvantages(
 ): { readonly advantages: Float64Array[]; readonly returns: Float64Array[] } {
   const known = ['masks', 'baselines'] as const;
   const { rewards, masks, baselines } = namedInputs('reinforceAdvantages', inputs, ['rewards'], known);
+  requireRows('reinforceAdvantages', { rewards, masks });
   const returns = discountedReturns({ rewards, masks }, options);
   if (baselines) requireFinite('reinforceAdvantages', 'baselines', baselines, rewards.length);
   const advantages = zeroRows(rewards);

@@ -2,6 +2,8 @@ import {
   ArgumentError,
   type ReferenceBackend,
   type ReferenceUpdate,
+  requireArguments,
+  requireFields,
   type TokenScorer,
   type TokenScores,
   type TrainFuture,
@@ -26,6 +28,8 @@ export function withTeacher<Backend extends TrainingBackend>(
   backend: Backend,
   teacher: TokenScorer,
 ): Backend & ReferenceBackend {
+  requireArguments('withTeacher', { backend: 'object' }, backend);
+  requireFields('withTeacher: teacher', { scoreTokens: 'function' }, teacher);
   const logprobs: TrainingBackend['logprobs'] = (sequences, options = {}) =>
     options.policy === 'reference'
       ? future(taught(teacher, sequences, options))
@@ -102,9 +106,11 @@ function future<Value>(work: Promise<Value>): TrainFuture<Value> {
 /**
  * Options of `REINFORCEAlgorithm` that make it learn from a teacher alone. Rewards have to be 0.
  *
- * @param coefficient - Multiplies the KL of each token. Default 1.
+ * @param options - `coefficient` multiplies the KL of each token. Default 1.
  */
-export function distillationOptions({ coefficient = 1 }: { readonly coefficient?: number | undefined } = {}) {
+export function distillationOptions(options: { readonly coefficient?: number | undefined } = {}) {
+  requireFields('distillationOptions', { coefficient: 'number?' }, options);
+  const { coefficient = 1 } = options;
   return {
     reinforce: { baseline: 'none' },
     rewardKl: { coefficient, estimator: 'k1', place: 'token' },

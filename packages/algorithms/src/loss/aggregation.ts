@@ -1,6 +1,6 @@
-import { type NamedSchema, parseOptions, requireArguments } from '@rlp/core';
+import { type NamedSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { zeroRows } from '../statistics/token-rows.ts';
+import { requireRows, zeroRows } from '../statistics/token-rows.ts';
 
 /** How token losses are averaged. See {@link aggregationWeights}. */
 export const aggregationModes = [
@@ -64,14 +64,14 @@ export interface AggregationOptions extends z.input<typeof schema> {}
  * Computed over the whole batch of one update, before it is cut into micro-batches. Masked tokens get 0. A batch
  * without trained tokens gets all zeros. Shape `[B][T]`, as `masks`.
  *
- * @throws OptionsError for options outside their ranges.
+ * @throws OptionsError for options outside their ranges, ArgumentError for masks that are not numbers.
  * @see Yu et al. 2025 (DAPO), §3.3, https://arxiv.org/abs/2503.14476
  */
 export function aggregationWeights(
   masks: readonly ArrayLike<number>[],
   options: AggregationOptions,
 ): Float64Array[] {
-  requireArguments('aggregationWeights', { masks: 'lists' }, masks);
+  requireRows('aggregationWeights', { masks });
   const { mode, emptySequences, constant, countEpsilon, totalTokens, totalSequences } = parseOptions(
     'aggregationWeights',
     schema,

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions, requireArguments, requireFields } from '@rlp/core';
+import { ArgumentError, parseOptions, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { moments } from '../statistics/masked.ts';
 import { namedInputs } from '../statistics/named-inputs.ts';
@@ -17,6 +17,8 @@ const schema = z.strictObject({
 
 /** Options of {@link entropyShapedRewards}. */
 export interface EntropyShapingOptions extends z.input<typeof schema> {}
+
+const whiteningSchema = z.strictObject({ epsilon: z.number().nonnegative().default(1e-8) });
 
 /** What {@link entropyShapedRewards} reads. */
 export interface EntropyShapingInputs {
@@ -75,7 +77,7 @@ export function entropyShapedRewards(
  * Values whitened separately for each kind of row, `(x − mean) / √(population variance + ε)`.
  *
  * @param kinds - To which part a row belongs. Shape `[B]`.
- * @throws ArgumentError for mismatched shapes or numbers that are not finite.
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite, OptionsError for an epsilon below 0.
  * @see Tan et al. 2025 (GTPO), eq. 6, https://arxiv.org/abs/2508.04349
  */
 export function separatelyWhitened(
@@ -84,8 +86,7 @@ export function separatelyWhitened(
   options: { readonly epsilon?: number } = {},
 ): Float64Array[] {
   requireArguments('separatelyWhitened', { kinds: 'list' }, kinds);
-  requireFields('separatelyWhitened', { epsilon: 'number?' }, options);
-  const { epsilon = 1e-8 } = options;
+  const { epsilon } = parseOptions('separatelyWhitened', whiteningSchema, options);
   requireRows('separatelyWhitened', { values });
   if (kinds.length !== values.length) {
     throw new ArgumentError(

@@ -1,5 +1,5 @@
-import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
-import { type CountFloor, limit, maskedRowMean, maskedRowSum } from './masked.ts';
+import { requireArguments, requireChoice, requireFields, type TensorOps } from '@rlp/core';
+import { type CountFloor, limit, maskedRowMean, maskedRowSum, requireCountFloor } from './masked.ts';
 
 /** Over what a ratio of two policies is taken. See {@link importanceRatio}. */
 export const ratioLevels = ['token', 'sequence', 'sequence-token', 'sequence-product'] as const;
@@ -46,8 +46,10 @@ export function importanceRatio<T>(ops: TensorOps<T>, inputs: RatioInputs<T>, op
   requireArguments('importanceRatio', { ops: 'operations' }, ops);
   requireFields('importanceRatio', { logprobs: 'given', proximalLogprobs: 'given', mask: 'given' }, inputs);
   requireFields('importanceRatio', { logRatioLimit: 'number?', logRatioCap: 'number?' }, options);
-  const { logRatioLimit = 20, logRatioCap, ...over } = options;
-  const bounded = limit(ops, logRatio(ops, inputs, over), logRatioLimit);
+  const { level = 'token', countFloor, logRatioLimit = 20, logRatioCap } = options;
+  requireChoice('importanceRatio', 'level', level, ratioLevels);
+  requireCountFloor('importanceRatio', countFloor);
+  const bounded = limit(ops, logRatio(ops, inputs, level, countFloor), logRatioLimit);
   const capped =
     logRatioCap === undefined ? bounded : ops.clip(bounded, Number.NEGATIVE_INFINITY, logRatioCap);
   return ops.exp(capped);
@@ -56,7 +58,8 @@ export function importanceRatio<T>(ops: TensorOps<T>, inputs: RatioInputs<T>, op
 function logRatio<T>(
   ops: TensorOps<T>,
   { logprobs, proximalLogprobs, mask }: RatioInputs<T>,
-  { level = 'token', countFloor }: Pick<RatioOptions, 'level' | 'countFloor'>,
+  level: RatioLevel,
+  countFloor: CountFloor | undefined,
 ): T {
   const difference = ops.sub(logprobs, proximalLogprobs);
   switch (level) {

@@ -1,4 +1,4 @@
-import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
+import { requireArguments, requireChoice, requireFields, type TensorOps } from '@rlp/core';
 import { limit } from './masked.ts';
 
 /** Estimators of {@link klEstimate}. */
@@ -42,8 +42,10 @@ export function klEstimate<T>(ops: TensorOps<T>, inputs: KlInputs<T>, options: K
   requireArguments('klEstimate', { ops: 'operations' }, ops);
   requireFields('klEstimate', { logprobs: 'given', referenceLogprobs: 'given' }, inputs);
   const { logprobs, referenceLogprobs } = inputs;
-  requireFields('klEstimate', { estimator: 'text', logRatioLimit: 'number?', limit: 'number?' }, options);
+  requireFields('klEstimate', { logRatioLimit: 'number?', limit: 'number?' }, options);
   const { estimator, gradient = 'own', logRatioLimit, limit: bound = Number.POSITIVE_INFINITY } = options;
+  requireChoice('klEstimate', 'estimator', estimator, klEstimators);
+  requireChoice('klEstimate', 'gradient', gradient, ['own', 'k2']);
   const deltaLimit = logRatioLimit ?? (estimator === 'k3' ? 20 : Number.POSITIVE_INFINITY);
   const delta = limit(ops, ops.sub(referenceLogprobs, logprobs), deltaLimit);
   const value = limit(ops, estimate(ops, delta, estimator), bound);

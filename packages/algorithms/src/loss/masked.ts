@@ -1,4 +1,4 @@
-import type { TensorOps } from '@rlp/core';
+import { requireFields, type TensorOps } from '@rlp/core';
 
 /** Divisor of a mean over a sequence, which is at least 1, or the count plus a number. */
 export type CountFloor =
@@ -7,6 +7,11 @@ export type CountFloor =
       /** Added to the token count (verl has 1e-8). */
       readonly plus: number;
     };
+
+/** @throws ArgumentError for what divides nothing. */
+export function requireCountFloor(owner: string, floor: CountFloor = 'at-least-one'): void {
+  if (floor !== 'at-least-one') requireFields(`${owner}: countFloor`, { plus: 'number' }, floor);
+}
 
 /** `x` where the mask is not 0, else 0. Never NaN, and no gradient. `[B, T]` */
 export function masked<T>(ops: TensorOps<T>, x: T, mask: T): T {

@@ -1,7 +1,7 @@
-import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
+import { requireArguments, requireChoice, requireFields, type TensorOps } from '@rlp/core';
 import type { SurrogateInputs } from './clipped-surrogate.ts';
 import type { RatioInputs } from './importance-ratio.ts';
-import { type CountFloor, limit, maskedRowMean, not, sign } from './masked.ts';
+import { type CountFloor, limit, maskedRowMean, not, requireCountFloor, sign } from './masked.ts';
 
 /**
  * Importance sampling without any bound, `L = −ρ · A`. Tinker's `importance_sampling`.
@@ -97,6 +97,7 @@ export function geometricMeanRatio<T>(
     options,
   );
   const { clipLow, clipHigh, countFloor, logRatioLimit = 20 } = options;
+  requireCountFloor('geometricMeanRatio', countFloor);
   const difference = ops.sub(logprobs, proximalLogprobs);
   const clipped = ops.clip(difference, -clipLow, clipHigh);
   const direction = sign(ops, advantages);
@@ -151,12 +152,10 @@ export function divergenceMask<T>(
     inputs,
   );
   const { logprobs, proximalLogprobs, advantages } = inputs;
-  requireFields(
-    'divergenceMask',
-    { divergence: 'text', divergenceLow: 'number', divergenceHigh: 'number' },
-    options,
-  );
+  requireFields('divergenceMask', { divergenceLow: 'number', divergenceHigh: 'number' }, options);
   const { divergence, divergenceLow, divergenceHigh, dropped = 'outward' } = options;
+  requireChoice('divergenceMask', 'divergence', divergence, ['total-variation', 'kl']);
+  requireChoice('divergenceMask', 'dropped', dropped, ['outward', 'both']);
   const zero = ops.constant(0);
   const current = ops.stopGradient(logprobs);
   const moved = ops.sub(ops.exp(current), ops.exp(proximalLogprobs));

@@ -1,4 +1,4 @@
-import { ArgumentError, requireArguments } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 import { namedInputs } from '../statistics/named-inputs.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
@@ -16,16 +16,17 @@ export interface KlRewardInputs {
  * KL in the reward, `r_t − β · KL_t` on tokens that count, `r_t` elsewhere. The policy gradient then sees the KL through the
  * advantages, and its estimator is `k1` in most projects. In the loss it is `policyLoss`'s `klCoefficient`.
  *
- * @param coefficient - β. Below 0 it counts as 0 (OpenRLHF).
+ * @param options - `coefficient` is β. Below 0 it counts as 0 (OpenRLHF).
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.
  * @see Ziegler et al. 2019, §2.1, https://arxiv.org/abs/1909.08593
  */
 export function klPenalizedRewards(
   inputs: KlRewardInputs,
-  { coefficient }: { readonly coefficient: number },
+  options: { readonly coefficient: number },
 ): Float64Array[] {
   const { rewards, kl, masks } = namedInputs('klPenalizedRewards', inputs, ['rewards', 'kl', 'masks']);
   requireRows('klPenalizedRewards', { rewards, kl, masks });
+  const { coefficient } = requireFields('klPenalizedRewards', { coefficient: 'number' }, options);
   requireFinite('klPenalizedRewards', 'coefficient', [coefficient]);
   const penalty = Math.max(0, coefficient);
   const result = zeroRows(rewards);
@@ -48,7 +49,8 @@ export function klPenalizedRewards(
  * @see Yu et al. 2025 (DAPO), §3.4, https://arxiv.org/abs/2503.14476
  */
 export function overlongMasks(masks: TokenRows, statuses: readonly string[]): Float64Array[] {
-  requireArguments('overlongMasks', { masks: 'lists', statuses: 'texts' }, masks, statuses);
+  requireRows('overlongMasks', { masks });
+  requireArguments('overlongMasks', { statuses: 'texts' }, statuses);
   if (statuses.length !== masks.length) {
     throw new ArgumentError(
       `overlongMasks: statuses must have ${masks.length} entries, one per row of masks, got ${statuses.length}`,

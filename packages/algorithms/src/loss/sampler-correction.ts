@@ -1,4 +1,4 @@
-import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
+import { requireArguments, requireChoice, requireFields, type TensorOps } from '@rlp/core';
 import { limit, masked, maskedRowMean, maskedRowSum, not } from './masked.ts';
 
 /** What corrections of the gap between sampler and trainer read. Each is `[B, T]`. */
@@ -66,12 +66,10 @@ export function samplerWeights<T>(
     { proximalLogprobs: 'given', behaviorLogprobs: 'given', mask: 'given' },
     inputs,
   );
-  requireFields(
-    'samplerWeights',
-    { level: 'text', outside: 'text', low: 'number?', high: 'number?', logRatioLimit: 'number?' },
-    options,
-  );
+  requireFields('samplerWeights', { low: 'number?', high: 'number?', logRatioLimit: 'number?' }, options);
   const { level, outside, low, high, logRatioLimit = 20 } = options;
+  requireChoice('samplerWeights', 'level', level, ['token', 'sequence', 'geometric']);
+  requireChoice('samplerWeights', 'outside', outside, ['clamp', 'zero']);
   const ratio = ops.exp(limit(ops, logGap(ops, inputs, level), logRatioLimit));
   const [lowest, highest] = [low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY];
   if (outside === 'clamp') return ops.stopGradient(ops.clip(ratio, lowest, highest));
@@ -138,6 +136,12 @@ export function acceptanceMask<T>(
     { proximalLogprobs: 'given', behaviorLogprobs: 'given', mask: 'given' },
     inputs,
   );
+  for (const [index, { statistic, over, low, high }] of criteria.entries()) {
+    const owner = `acceptanceMask: criteria[${index}]`;
+    requireFields(owner, { low: 'number?', high: 'number?' }, { low, high });
+    requireChoice(owner, 'statistic', statistic, ['k1', 'k2', 'k3', 'tv']);
+    requireChoice(owner, 'over', over, ['token', 'sequence-sum', 'sequence-mean', 'every-token']);
+  }
   const { proximalLogprobs, behaviorLogprobs, mask } = inputs;
   const gap = masked(ops, ops.clip(ops.sub(proximalLogprobs, behaviorLogprobs), -20, 20), mask);
   return ops.stopGradient(

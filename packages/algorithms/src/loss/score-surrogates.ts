@@ -119,6 +119,8 @@ export function gammaWeights<T>(ops: TensorOps<T>, inputs: GammaInputs<T>, optio
   const { logprobs, proximalLogprobs, advantages, mask, logCorrection } = inputs;
   requireFields('gammaWeights', { positive: 'object', negative: 'object' }, options);
   const { positive, negative } = options;
+  requireFields('gammaWeights: positive', { power: 'number', rate: 'number' }, positive);
+  requireFields('gammaWeights: negative', { power: 'number', rate: 'number' }, negative);
   const lowest = Math.log(1e-8);
   const moved = maskedRowSum(ops, ops.clip(ops.sub(logprobs, proximalLogprobs), -20, 20), mask);
   const total = logCorrection === undefined ? moved : ops.add(moved, logCorrection);

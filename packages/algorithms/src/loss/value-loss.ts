@@ -1,4 +1,4 @@
-import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
+import { ArgumentError, requireArguments, requireChoice, requireFields, type TensorOps } from '@rlp/core';
 
 /** What {@link valueLoss} reads. Each is `[B, T]`. */
 export interface ValueInputs<T> {
@@ -36,6 +36,7 @@ export interface ValueLossResult<T> {
  *
  *     L = scale · max((V − R)², (clip(V, V_old ± c) − R)²)
  *
+ * @throws ArgumentError for `clip` without `oldValues`.
  * @see Schulman et al. 2017, §5, https://arxiv.org/abs/1707.06347; clipping after OpenAI baselines' ppo2
  */
 export function valueLoss<T>(
@@ -48,10 +49,14 @@ export function valueLoss<T>(
   const { values, oldValues, returns } = inputs;
   requireFields('valueLoss', { clip: 'number?', scale: 'number?', huberDelta: 'number?' }, options);
   const { clip, clipForm = 'bounds', scale = 0.5, huberDelta } = options;
+  requireChoice('valueLoss', 'clipForm', clipForm, ['bounds', 'difference']);
   const cost = (value: T) => error(ops, ops.sub(value, returns), { scale, huberDelta });
   const plain = cost(values);
-  if (clip === undefined || oldValues === undefined) {
-    return { losses: plain, clipped: ops.greater(plain, plain) };
+  if (clip === undefined) return { losses: plain, clipped: ops.greater(plain, plain) };
+  if (oldValues === undefined) {
+    throw new ArgumentError(
+      'valueLoss: clip needs oldValues, the values before the update; pass them, or leave clip out',
+    );
   }
   const near =
     clipForm === 'difference'

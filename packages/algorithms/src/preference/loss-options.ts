@@ -119,7 +119,8 @@ const orpo = z.strictObject({
   /** What is imitated: the whole sequence with its prompt, as TRL does, or the completion. Default `'sequence'`. */
   imitated: z.enum(['sequence', 'completion']).default('sequence'),
 });
-const kto = z.strictObject({
+/** Schema of a term of a preference loss over single sequences. */
+export const singleTermSchema = z.strictObject({
   /** KTO on single sequences with a label, or the unpaired form of APO. Required. */
   kind: z.enum(['kto', 'apo-zero-unpaired']),
   ...weight,
@@ -131,7 +132,7 @@ const kto = z.strictObject({
 });
 
 /** Schema of a term of a preference loss over pairs. */
-const pairTermSchema = z.discriminatedUnion('kind', [
+export const pairTermSchema = z.discriminatedUnion('kind', [
   logistic,
   margins,
   smoothed,
@@ -146,7 +147,10 @@ const pairTermSchema = z.discriminatedUnion('kind', [
 ]);
 
 /** Schema of {@link PreferenceTerm}. */
-export const preferenceTermSchema = z.discriminatedUnion('kind', [...pairTermSchema.options, kto]);
+export const preferenceTermSchema = z.discriminatedUnion('kind', [
+  ...pairTermSchema.options,
+  singleTermSchema,
+]);
 
 /** A term of a preference loss, with its options. */
 export type PreferenceTerm = z.input<typeof preferenceTermSchema>;
@@ -161,7 +165,7 @@ export type ResolvedTerm = z.output<typeof preferenceTermSchema>;
 export type PairTerm = z.output<typeof pairTermSchema>;
 
 /** A term over single sequences. */
-export type SingleTerm = z.output<typeof kto>;
+export type SingleTerm = z.output<typeof singleTermSchema>;
 
 /** Names of the losses, in the order of the schema. */
 export const preferenceLossNames = preferenceTermSchema.options.flatMap(

@@ -1,5 +1,5 @@
-import { requireArguments, requireFields, type TensorOps } from '@rlp/core';
-import type { PairTerm, SingleTerm } from './loss-options.ts';
+import { parseOptions, requireArguments, requireFields, type TensorOps } from '@rlp/core';
+import { type PairTerm, pairTermSchema, type SingleTerm, singleTermSchema } from './loss-options.ts';
 import {
   divergenceScores,
   imitationLoss,
@@ -118,10 +118,14 @@ const orpo: PairLoss<TermOf<'orpo'>> = (ops, pair, { beta, imitation, imitated }
   return imitating(ops, pair, losses, { imitation, imitated });
 };
 
-/** The loss of a term over pairs, `[B, 1]`. */
+/**
+ * The loss of a term over pairs, `[B, 1]`.
+ *
+ * @throws OptionsError for a wrong term.
+ */
 export function pairLoss<T>(ops: TensorOps<T>, pair: PairInputs<T>, term: PairTerm): T {
   requireArguments('pairLoss', { ops: 'operations', pair: 'object' }, ops, pair);
-  requireFields('pairLoss', { weight: 'number', kind: 'text' }, term);
+  parseOptions('pairLoss', pairTermSchema, term);
   switch (term.kind) {
     case 'sigmoid':
     case 'sigmoid-norm':
@@ -169,6 +173,7 @@ export interface SingleInputs<T> {
  *     kto:               1 − σ(β(r − kl)) if desirable, 1 − σ(β(kl − r)) otherwise, r = ln π − ln π_ref
  *     apo-zero-unpaired: 1 − σ(βr) if desirable, σ(βr) otherwise
  *
+ * @throws OptionsError for a wrong term.
  * @see Ethayarajh et al. 2024, equation 7, https://arxiv.org/abs/2402.01306
  */
 export function singleLoss<T>(ops: TensorOps<T>, inputs: SingleInputs<T>, term: SingleTerm): T {
@@ -178,17 +183,7 @@ export function singleLoss<T>(ops: TensorOps<T>, inputs: SingleInputs<T>, term: 
     { logprobs: 'given', reference: 'given', desirable: 'given', divergence: 'given' },
     inputs,
   );
-  requireFields(
-    'singleLoss',
-    {
-      desirableWeight: 'number',
-      undesirableWeight: 'number',
-      beta: 'number',
-      weight: 'number',
-      kind: 'text',
-    },
-    term,
-  );
+  parseOptions('singleLoss', singleTermSchema, term);
   const ratio = ops.sub(inputs.logprobs, inputs.reference);
   const centred = term.kind === 'kto' ? ops.sub(ratio, inputs.divergence) : ratio;
   const x = scaled(ops, term.beta, centred);

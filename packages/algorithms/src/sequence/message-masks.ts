@@ -1,4 +1,4 @@
-import { type Message, requireArguments, type TokenId } from '@rlp/core';
+import { type Message, requireArguments, requireChoice, requireFields, type TokenId } from '@rlp/core';
 
 /** A message of a conversation as tokens, cut where its header ends. */
 export interface MessageTokens {
@@ -11,15 +11,18 @@ export interface MessageTokens {
   readonly use?: 'train' | 'context' | undefined;
 }
 
+const trainedMessages = [
+  'assistant',
+  'last-assistant-message',
+  'last-assistant-turn',
+  'user-and-system',
+  'messages',
+  'all-but-user',
+  'everything',
+] as const;
+
 /** Which tokens of a conversation are trained. See {@link messageMasks}. */
-export type TrainedMessages =
-  | 'assistant'
-  | 'last-assistant-message'
-  | 'last-assistant-turn'
-  | 'user-and-system'
-  | 'messages'
-  | 'all-but-user'
-  | 'everything';
+export type TrainedMessages = (typeof trainedMessages)[number];
 
 /** A conversation in one row. */
 export interface MaskedMessages {
@@ -50,7 +53,13 @@ export function messageMasks(
   messages: readonly MessageTokens[],
   trained: TrainedMessages = 'assistant',
 ): MaskedMessages {
-  requireArguments('messageMasks', { messages: 'objects', trained: 'text?' }, messages, trained);
+  requireArguments('messageMasks', { messages: 'objects' }, messages);
+  requireChoice('messageMasks', 'trained', trained, trainedMessages);
+  for (const [index, message] of messages.entries()) {
+    const owner = `messageMasks: messages[${index}]`;
+    requireFields(owner, { role: 'text', header: 'list', body: 'list' }, message);
+    requireChoice(owner, 'use', message.use ?? 'train', ['train', 'context']);
+  }
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const tokens: TokenId[] = [];
   const mask = new Uint8Array(
@@ -72,7 +81,7 @@ export function messageMasks(
 
 /** Tokens of a row from the first trained one to the end, as slime counts a response. It is 0 if none is trained. */
 export function responseLength(mask: ArrayLike<number>): number {
-  requireArguments('responseLength', { mask: 'list' }, mask);
+  requireArguments('responseLength', { mask: 'numbers' }, mask);
   for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) return mask.length - t;
   return 0;
 }

@@ -105,6 +105,8 @@ describe('diagnostics', () => {
   it('counts groups that teach nothing', () => {
     expect(zeroVarianceShare([[1, 1], [0, 1], [null, 3], []])).toBe(0.75);
     expect(zeroVarianceShare([])).toBe(0);
-    expect(() => zeroVarianceShare([[Number.NaN]])).toThrow('finite numbers or null');
+    expect(() => zeroVarianceShare([[Number.NaN]])).toThrow(
+      'zeroVarianceShare: groups[0][0] must be a finite number (at most 1e100 in size), or null if unscorable, got NaN',
+    );
   });
 });

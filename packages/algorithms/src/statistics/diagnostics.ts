@@ -1,4 +1,5 @@
-import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
+import { requireChoice, requireFields } from '@rlp/core';
+import { hasRewardVariance, requireRewards } from '../advantage/group-relative.ts';
 import { maskedMean, maskedRowMeans, maskedVariance, moments } from './masked.ts';
 import { namedInputs } from './named-inputs.ts';
 import { requireRows, type TokenRows } from './token-rows.ts';
@@ -44,6 +45,7 @@ export function tokenStatistics(values: TokenRows, masks?: TokenRows): TokenStat
  * @see Kish 1965, Survey Sampling
  */
 export function effectiveSampleSize(weights: TokenRows, masks?: TokenRows): number {
+  requireRows('effectiveSampleSize', { weights, masks });
   const { mean, deviation } = tokenStatistics(weights, masks);
   const square = mean ** 2 + deviation ** 2;
   return square === 0 ? 0 : mean ** 2 / square;
@@ -152,9 +154,10 @@ export function normalizedWeights(
   masks: TokenRows,
   options: NormalizationOptions,
 ): Float64Array[] {
-  requireArguments('normalizedWeights', { weights: 'lists', masks: 'lists' }, weights, masks);
-  requireFields('normalizedWeights', { over: 'text', countEpsilon: 'number?' }, options);
+  requireRows('normalizedWeights', { weights, masks });
+  requireFields('normalizedWeights', { countEpsilon: 'number?' }, options);
   const { over, countEpsilon = 0 } = options;
+  requireChoice('normalizedWeights', 'over', over, ['tokens', 'sequences']);
   const mean =
     over === 'tokens'
       ? maskedMean(weights, masks, { countEpsilon })
@@ -175,14 +178,7 @@ function meanOfRowMeans(weights: TokenRows, masks: TokenRows, countEpsilon: numb
  * @throws ArgumentError for a reward that is neither a number nor `null`.
  */
 export function zeroVarianceShare(groups: readonly (readonly (number | null)[])[]): number {
-  requireArguments('zeroVarianceShare', { groups: 'lists' }, groups);
+  requireRewards('zeroVarianceShare', groups);
   if (groups.length === 0) return 0;
-  const flat = groups.filter((group) => {
-    const rewards = group.filter((reward) => reward !== null);
-    if (!rewards.every(Number.isFinite)) {
-      throw new ArgumentError('zeroVarianceShare: rewards must be finite numbers or null');
-    }
-    return rewards.every((reward) => reward === rewards[0]);
-  });
-  return flat.length / groups.length;
+  return groups.filter((group) => !hasRewardVariance(group)).length / groups.length;
 }

@@ -18,9 +18,9 @@ export function zeroRows(rows: TokenRows): Float64Array[] {
 /** Beyond it squares and their sums could overflow, and a difference of infinities is not a number. */
 const largest = 1e100;
 
-/** Whether a number is finite and at most 1e100 in size, so that one can compute with it. */
-export function isUsable(value: number): boolean {
-  return Math.abs(value) <= largest;
+/** Whether a value is a number, finite and at most 1e100 in size, so that one can compute with it. */
+export function isUsable(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= largest;
 }
 
 /**
@@ -29,27 +29,25 @@ export function isUsable(value: number): boolean {
  * @throws ArgumentError naming the first argument that is not, what was expected and what came.
  */
 export function requireRows(owner: string, rows: Readonly<Record<string, TokenRows | undefined>>): void {
-  const [first] = Object.entries(rows);
-  if (first !== undefined) requireList(owner, ...first);
-  const [reference, ...others] = Object.entries(rows).filter(
-    (entry): entry is [string, TokenRows] => entry[1] !== undefined,
-  );
-  if (reference === undefined)
-    throw new ArgumentError(`${owner}: expected ${Object.keys(rows).join(', ')}, got nothing`);
-  requireFiniteRows(owner, ...reference);
+  const [[reference, shape], ...others] = Object.entries(rows) as [
+    [string, TokenRows],
+    ...[string, TokenRows | undefined][],
+  ];
+  requireFiniteRows(owner, reference, shape);
   for (const [name, matrix] of others) {
+    if (matrix === undefined) continue;
     requireList(owner, name, matrix);
-    if (matrix.length !== reference[1].length) {
+    if (matrix.length !== shape.length) {
       throw new ArgumentError(
-        `${owner}: ${name} must have ${reference[1].length} rows, as ${reference[0]}, got ${matrix.length}`,
+        `${owner}: ${name} must have ${shape.length} rows, as ${reference}, got ${matrix.length}`,
       );
     }
     for (const [b, row] of matrix.entries()) {
       requireList(owner, `${name}[${b}]`, row);
-      const { length } = reference[1][b]!;
+      const { length } = shape[b]!;
       if (row.length === length) continue;
       throw new ArgumentError(
-        `${owner}: ${name}[${b}] must have ${length} tokens, as ${reference[0]}[${b}], got ${row.length}`,
+        `${owner}: ${name}[${b}] must have ${length} tokens, as ${reference}[${b}], got ${row.length}`,
       );
     }
     requireFiniteRows(owner, name, matrix);
@@ -86,7 +84,7 @@ export function requireFinite(owner: string, name: string, values: ArrayLike<num
   for (let index = 0; index < values.length; index++) {
     if (isUsable(values[index]!)) continue;
     throw new ArgumentError(
-      `${owner}: ${name}[${index}] must be a finite number (at most 1e100 in size), got ${String(values[index])}`,
+      `${owner}: ${name}[${index}] must be a finite number (at most 1e100 in size), got ${described(values[index])}`,
     );
   }
 }
