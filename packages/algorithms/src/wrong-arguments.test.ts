@@ -171,6 +171,12 @@ const wrongCalls: readonly (readonly [name: string, args: readonly unknown[], me
   ],
   ['entropyWeightedAdvantages', ['1', [1], { strength: 1 }], 'advantage must be a number, got "1"'],
   ['entropyWeightedAdvantages', [1, 7, { strength: 1 }], 'entropies must be a list of numbers, got 7'],
+  [
+    'entropyWeightedAdvantages',
+    [1, [1, 1 / 0], { strength: 1 }],
+    'entropies[1] must be a finite number, got Infinity',
+  ],
+  ['pooledEntropies', [[1 / 0], [1], { share: 1 }], 'entropies[0] must be a finite number, got Infinity'],
   ['entropyWeightedAdvantages', [1, [1], {}], 'strength must be a number, got undefined'],
   ['entropyWeightedAdvantages', [1, [1], { strength: 1 / 0 }], 'advantage and strength must be finite'],
   ['planningAmplifiedAdvantages', [7, [1], { amplification: 1 }], 'advantages must be a list of numbers'],

@@ -180,6 +180,64 @@ describe('estimators of returns', () => {
   });
 });
 
+describe('estimators with a critic', () => {
+  const members = [
+    { reward: 1, lengths: [2, 1] },
+    { reward: 0, lengths: [1] },
+  ];
+  const values = [[0.5, 0.25, 0.75], [0.5]];
+  const batch = (more: Partial<TokenBatch> = {}) => batchOf([groupOf(0, members)], { values, ...more });
+
+  it('gae has the returns of gae, whatever becomes of the advantages', () => {
+    // γ = λ = 1: returns are rewards to come, advantages those less the value.
+    const options = { discount: 1, lambda: 1 };
+    const plain = estimators.gae({ ...options, whitening: 'none' });
+    near(rowsOf(plain, batch()), [[0.5, 0.75, 0.25], [-0.5]]);
+    const { advantages, returns } = estimators.gae(options).estimate(batch());
+    near(returns as number[][], [[1, 1, 1], [0]]);
+    // Mean 0.25, squared distances 0.0625, 0.25, 0 and 0.5625: unbiased deviation √(0.875 / 3).
+    const deviation = Math.sqrt(0.875 / 3);
+    near(advantages as number[][], [[0.25 / deviation, 0.5 / deviation, 0], [-0.75 / deviation]]);
+    expect(plain.needs).toEqual(['values']);
+  });
+
+  it('gae goes on after the last token only where a limit cut it, and only if asked to', () => {
+    const cut = groupOf(0, members);
+    Object.assign(cut.scored[1]!.trajectory, { status: 'truncated' });
+    const last = (truncation: 'terminal' | 'bootstrap') => {
+      const estimator = estimators.gae({ discount: 0.5, lambda: 1, whitening: 'none', truncation });
+      return rowsOf(estimator, batchOf([cut], { values, finalValues: Float64Array.of(8, 4) })).map((row) =>
+        row.at(-1),
+      );
+    };
+    expect(last('terminal')).toEqual([0.25, -0.5]);
+    expect(last('bootstrap')).toEqual([0.25, -0.5 + 0.5 * 4]);
+  });
+
+  it('whitens over the trained tokens, or over all', () => {
+    const masks = [[1, 0, 1], [1]];
+    const whitened = (over: 'trained' | 'all') => {
+      const estimator = estimators.gae({ discount: 1, lambda: 1, outside: 'recursion', whitening: { over } });
+      return rowsOf(estimator, batch({ masks }));
+    };
+    const meanOf = (rows: readonly (readonly number[])[]) => {
+      const trained = rows.flatMap((row, b) => row.filter((_, t) => masks[b]![t] === 1));
+      return trained.reduce((sum, x) => sum + x, 0) / trained.length;
+    };
+    expect(meanOf(whitened('trained'))).toBeCloseTo(0, 9);
+    expect(Math.abs(meanOf(whitened('all')))).toBeGreaterThan(0.01);
+  });
+
+  it('bilevelGae carries credit from turn to turn, each of which ends with its last trained token', () => {
+    const one = { turnDiscount: 0.5, discount: 1, lambda: 1 };
+    // Turn ends have the values 0.25 and 0.75: returns 0.5 · 1 and 1, which the first token of turn one sees undiscounted.
+    near(rowsOf(estimators.bilevelGae(one), batch()), [[0.5 - 0.5, 0.5 - 0.25, 0.25], [-0.5]]);
+    const masks = [[1, 0, 1], [1]];
+    near(rowsOf(estimators.bilevelGae(one), batch({ masks })), [[0.5 - 0.5, 0, 0.25], [-0.5]]);
+    expect(estimators.bilevelGae().needs).toEqual(['values']);
+  });
+});
+
 describe('estimators that move advantages between tokens', () => {
   it('entropyWeighted leaves the mean where no token would turn negative', () => {
     const entropies = [[0.5], [1, 3], [2, 2, 2]];
@@ -201,6 +259,12 @@ describe('estimators that move advantages between tokens', () => {
     const rows = rowsOf(amplified, batchOf([group], { tokens }));
     const plain = rowsOf(estimators.drGrpo(), batchOf([group]));
     near(rows, [plain[0]!, plain[1]!, [0, plain[2]![1]!, plain[2]![2]!]]);
+    expect(amplified.needs).toEqual([]);
+    const needy = {
+      needs: ['values'],
+      estimate: ({ rewards }: TokenBatch) => ({ advantages: rewards }),
+    } as const;
+    expect(estimators.entropyWeighted(needy, { strength: 1 }).needs).toEqual(['values', 'entropies']);
   });
 
   it('entropyShaped whitens successes and failures apart', () => {

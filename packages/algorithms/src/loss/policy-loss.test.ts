@@ -94,6 +94,14 @@ describe('policyLoss', () => {
     });
   });
 
+  it('divides by the number of tokens and an epsilon, over sequences', () => {
+    const columns = { logprobs: [-1, -1], proximalLogprobs: [-2, -3], advantages: [1, 1] };
+    const lossOf = (options: PolicyLossOptions) =>
+      run({ ratio: 'sequence', proximal: 'column', correction: 'none', clipHigh: 99, ...options }, columns);
+    expect(lossOf({}).losses).toEqual(close([-Math.exp(3 / 2), -Math.exp(3 / 2)]));
+    expect(lossOf({ countEpsilon: 1 }).losses).toEqual(close([-Math.E, -Math.E]));
+  });
+
   it('stays finite when the policies have nothing in common', () => {
     const far = { logprobs: [0], proximalLogprobs: [-1000], advantages: [1], referenceLogprobs: [-1000] };
     const { losses, slopes } = run({ proximal: 'column', correction: 'none', klCoefficient: 1 }, far);

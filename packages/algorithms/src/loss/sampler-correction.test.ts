@@ -122,6 +122,22 @@ describe('acceptanceMask', () => {
     ]);
   });
 
+  it.each([
+    ['k1', -Math.log(2)],
+    ['k2', Math.log(2) ** 2 / 2],
+    ['k3', 1 - Math.log(2)],
+    ['tv', 1],
+  ] as const)('measures %s of a ratio of 2, both bounds included', (statistic, value) => {
+    const tape = new Tape();
+    const one = (x: number) => tape.data(matrixFromRows([[x]]));
+    const inputs = { proximalLogprobs: one(ln2), behaviorLogprobs: one(0), mask: one(1) };
+    const kept = (low: number, high: number) =>
+      acceptanceMask(tape, inputs, [{ statistic, over: 'token', low, high }]).data[0];
+    expect(kept(value - 1e-9, value + 1e-9)).toBe(1);
+    expect(kept(value + 1e-9, 9)).toBe(0);
+    expect(kept(-9, value - 1e-9)).toBe(0);
+  });
+
   it('asks for every criterion', () => {
     const token = { statistic: 'k1', over: 'token', low: -0.1 } as const;
     const sequence = { statistic: 'tv', over: 'every-token', high: 0.4 } as const;

@@ -40,8 +40,8 @@ export function judgedPair(inputs: Preference, encoding: DemonstrationEncoding):
   requireFields('judgedPair', { margin: 'number?' }, inputs);
   const { margin, ...preference } = inputs;
   requireFields('judgedPair', { tokenizer: 'object' }, encoding);
-  const chosen = sequenceOf(preference, preference.chosen, encoding);
-  const rejected = sequenceOf(preference, preference.rejected, encoding);
+  const chosen = sequenceOf('judgedPair', preference, preference.chosen, encoding);
+  const rejected = sequenceOf('judgedPair', preference, preference.rejected, encoding);
   if (chosen.tokens.join() === rejected.tokens.join()) {
     throw new ArgumentError('judgedPair: chosen and rejected are equal; leave the pair out');
   }
@@ -59,11 +59,12 @@ export function labelledSequence(
     );
   }
   requireFields('labelledSequence', { tokenizer: 'object' }, encoding);
-  const sequence = sequenceOf(inputs, inputs.completion, encoding);
+  const sequence = sequenceOf('labelledSequence', inputs, inputs.completion, encoding);
   return { sequence, label: inputs.rating ? 'desirable' : 'undesirable' };
 }
 
 function sequenceOf(
+  owner: string,
   { prompt, tools }: Pick<Preference, 'prompt' | 'tools'>,
   answer: Text,
   encoding: DemonstrationEncoding,
@@ -75,7 +76,7 @@ function sequenceOf(
     typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
   const after: readonly Message[] =
     typeof answer === 'string' ? [{ role: 'assistant', content: answer }] : answer;
-  if (after.length === 0) throw new ArgumentError('judgedPair: an answer has no message; leave the row out');
+  if (after.length === 0) throw new ArgumentError(`${owner}: an answer has no message; leave the row out`);
   const sequences = demonstrationSequences({ messages: [...before, ...after], tools }, encoding);
   return withoutPromptTurns(sequences.at(-1)!, { messages: before, tools }, encoding);
 }
