@@ -31,7 +31,7 @@ function lossOf(term: PreferenceTerm, other: Partial<typeof pair> = {}): number 
   const tape = new Tape();
   const entries = Object.entries({ ...pair, ...other });
   const inputs = Object.fromEntries(entries.map(([name, x]) => [name, tape.data(matrixFromRows([[x]]))]));
-  return pairLoss(tape, inputs as never, resolved(term) as PairTerm).data[0]!;
+  return pairLoss(tape, inputs as never, term as PairTerm).data[0]!;
 }
 
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
@@ -112,7 +112,7 @@ describe('singleLoss', () => {
     // Log-ratio 0.5 at a divergence of 0.25.
     const [logprobs, reference, divergence] = [data(-2), data(-2.5), data(0.25)];
     const inputs = { logprobs, reference, desirable: data(desirable), divergence };
-    return singleLoss(tape, inputs, resolved(term) as SingleTerm).data[0]!;
+    return singleLoss(tape, inputs, term as SingleTerm).data[0]!;
   };
 
   it('compares with the divergence in KTO, and with nothing in APO', () => {

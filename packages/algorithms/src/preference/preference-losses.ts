@@ -125,7 +125,10 @@ const orpo: PairLoss<TermOf<'orpo'>> = (ops, pair, { beta, imitation, imitated }
  */
 export function pairLoss<T>(ops: TensorOps<T>, pair: PairInputs<T>, term: PairTerm): T {
   requireArguments('pairLoss', { ops: 'operations', pair: 'object' }, ops, pair);
-  parseOptions('pairLoss', pairTermSchema, term);
+  return lossOf(ops, pair, parseOptions('pairLoss', pairTermSchema, term));
+}
+
+function lossOf<T>(ops: TensorOps<T>, pair: PairInputs<T>, term: PairTerm): T {
   switch (term.kind) {
     case 'sigmoid':
     case 'sigmoid-norm':
@@ -183,12 +186,15 @@ export function singleLoss<T>(ops: TensorOps<T>, inputs: SingleInputs<T>, term: 
     { logprobs: 'given', reference: 'given', desirable: 'given', divergence: 'given' },
     inputs,
   );
-  parseOptions('singleLoss', singleTermSchema, term);
+  const { kind, beta, desirableWeight, undesirableWeight } = parseOptions(
+    'singleLoss',
+    singleTermSchema,
+    term,
+  );
   const ratio = ops.sub(inputs.logprobs, inputs.reference);
-  const centred = term.kind === 'kto' ? ops.sub(ratio, inputs.divergence) : ratio;
-  const x = scaled(ops, term.beta, centred);
-  const desirable = scaled(ops, term.desirableWeight, ops.sigmoid(ops.neg(x)));
-  return ops.where(inputs.desirable, desirable, scaled(ops, term.undesirableWeight, ops.sigmoid(x)));
+  const x = scaled(ops, beta, kind === 'kto' ? ops.sub(ratio, inputs.divergence) : ratio);
+  const desirable = scaled(ops, desirableWeight, ops.sigmoid(ops.neg(x)));
+  return ops.where(inputs.desirable, desirable, scaled(ops, undesirableWeight, ops.sigmoid(x)));
 }
 
 function scoreGap<T>(

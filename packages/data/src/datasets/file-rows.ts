@@ -169,10 +169,13 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
   async *jsonl(chunks, { source, tornLine, onMalformed, skip }) {
     const expected = 'one JSON object per line';
     let reported = 0;
-    let isBegun = !/\.json(\.gz|\.zst)?$/i.test(source);
+    // The first line of a file named `.json` may be the beginning of an object over several lines.
+    let mayBeObject = /\.json(\.gz|\.zst)?$/i.test(source);
+    let line: string | undefined;
     const report = (error: FormatError) => {
-      if (!isBegun) throw neitherListNorLines(source, error);
-      if (onMalformed === undefined) throw error;
+      if (onMalformed === undefined) {
+        throw mayBeObject && isUnfinished(line, error) ? neitherListNorLines(source, error) : error;
+      }
       reported += 1;
       onMalformed(error);
     };
@@ -184,11 +187,13 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
     const parse = (text: string | undefined, isEnded: boolean): Placed | undefined => {
       if (count >= skip) {
         const before = reported;
+        line = text;
         const row = text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
-        isBegun ||= row !== undefined;
+        if (row !== undefined) mayBeObject = false;
         return reported > before ? leftOut : row;
       }
       if (!parser.skip(text)) return undefined;
+      mayBeObject = false;
       count += 1;
       return skipped;
     };
@@ -254,6 +259,13 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
     yield placed(decoded(), 'last');
   },
 };
+
+/** Whether the text is JSON up to its end, where more is missing. */
+function isUnfinished(text: string | undefined, error: FormatError): boolean {
+  const problem = messageOf(rootCause(error));
+  const position = /at position (\d+)/.exec(problem)?.[1];
+  return problem.includes('end of JSON') || Number(position) === text?.trimEnd().length;
+}
 
 /** A file named `.json` whose first object does not end on its line. */
 function neitherListNorLines(source: string, cause: FormatError): FormatError {

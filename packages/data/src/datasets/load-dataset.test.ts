@@ -107,6 +107,25 @@ describe('loadDataset', () => {
     );
   });
 
+  it.each([
+    ['a value behind the object', '{"a":1} x'],
+    ['another byte than UTF-8', Buffer.from('{"a":"\xe4"}', 'latin1')],
+    ['a word without quotes', '{"a": bad}'],
+  ])('names line 1 of JSON Lines in a .json file with %s', async (_, content) => {
+    const path = saved('lines.json', Buffer.concat([Buffer.from(content), Buffer.from('\n{"a":2}\n')]));
+    await expect((await loadDataset(path)).toArray()).rejects.toThrow('lines.json, line 1: expected one JSON');
+  });
+
+  it('leaves out broken first lines of JSON Lines in a .json file, and names a later one after a cursor', async () => {
+    const problems: string[] = [];
+    const onMalformed = ({ message }: Error) => problems.push(message);
+    const left = await loadDataset(saved('first.json', '{"a":\n{"a":1}\n'), { onMalformed });
+    expect(await left.toArray()).toEqual([{ a: 1 }]);
+    expect(problems).toEqual([expect.stringContaining('first.json, line 1')]);
+    const later = await loadDataset(saved('third.json', '{"a":1}\n{"a":2}\n{"a":'));
+    await expect(gathered(later.read({ cursor: 2 }))).rejects.toThrow('third.json, line 3: expected');
+  });
+
   it('reads lines of text', async () => {
     const dataset = await loadDataset(saved('stories.txt', 'One.\r\n\nTwo.'));
     expect(await dataset.toArray()).toEqual([{ text: 'One.' }, { text: 'Two.' }]);

@@ -40,15 +40,17 @@ export async function fileRows(
 /** The dataset, which ends with an error if no row has a column that the user named. */
 function withNamedColumns(dataset: Dataset, fields: DatasetFields): Dataset {
   const open = async function* (skip: number) {
-    const unseen = new Map<string, string>(Object.entries(fields));
-    let names: readonly string[] = [];
+    const unseen = new Map<string, string>();
+    for (const [role, column] of Object.entries(fields)) if (column !== undefined) unseen.set(role, column);
+    let names: readonly string[] | undefined;
     for await (const batch of dataset.batches({ cursor: skip })) {
       for (const [role, column] of unseen) {
         if (batch.some(({ row }) => cellsOf(row, column).length > 0)) unseen.delete(role);
       }
-      names = Object.keys(batch[0]!.row);
+      names ??= batch[0] && Object.keys(batch[0].row);
       yield batch;
     }
+    if (names === undefined) return;
     for (const [role, column] of unseen) {
       const [near] = nearNames(column, names, (name) => name);
       throw new FormatError(

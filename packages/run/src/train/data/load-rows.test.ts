@@ -70,6 +70,17 @@ it('takes a row without a named column for a mistake in the row, if others have 
   );
 });
 
+it('asks for rows of an empty file first, and for no column that is left undefined', async () => {
+  const path = join(await madeFolder(), 'rows.jsonl');
+  await writeFile(path, '\n');
+  await expect(loadRows({ path, fields: { prompt: 'q' } }, { seed: '0' })).rejects.toThrow(
+    'expected rows, got none',
+  );
+  await writeFile(path, '{"q":"a?"}\n');
+  const read = loadRows({ path, fields: { prompt: 'q', answer: undefined } }, { seed: '0' });
+  expect(await read).toMatchObject([{ prompt: 'a?' }]);
+});
+
 it('ends with the place at which rows fill the heap', async () => {
   const rows = Array.from({ length: 3000 }, (_, n) => ({ n }));
   const dataset = withinHeap(datasetOf(rows, { name: 'big.jsonl' }), 1);
