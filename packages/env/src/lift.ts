@@ -1,5 +1,13 @@
 import { ArgumentError, type Environment, isPromiseLike, type State } from '@rlp/core';
 
+/** What every environment has, for `requireFields`. */
+export const environmentMethods = {
+  reset: 'function',
+  buildPrompt: 'function',
+  updateState: 'function',
+  isTerminal: 'function',
+} as const;
+
 /** Methods that only read a state. */
 const readers = [
   'buildPrompt',

@@ -1,6 +1,6 @@
 import { type Environment, parseOptions, requireFields, type State } from '@rlp/core';
 import * as z from 'zod';
-import { lift } from './lift.ts';
+import { environmentMethods, lift } from './lift.ts';
 
 const schema = z.strictObject({
   /** Responses after which the episode is over. */
@@ -20,11 +20,7 @@ export function withLimits<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   limits: EnvironmentLimits,
 ): Environment<S, Metadata, Outcome> {
-  requireFields(
-    'withLimits',
-    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
-    environment,
-  );
+  requireFields('withLimits', environmentMethods, environment);
   const { maxTurns } = parseOptions('withLimits', schema, limits, 'EnvironmentLimits');
   return {
     ...lift(environment, (state: S) => state),

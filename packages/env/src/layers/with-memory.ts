@@ -8,7 +8,7 @@ import {
   type State,
 } from '@rlp/core';
 import * as z from 'zod';
-import { lift } from '../lift.ts';
+import { environmentMethods, lift } from '../lift.ts';
 import { type Tool, type ToolContext, tool } from '../tools/tool.ts';
 import { ToolLayer, toolLayerSchema } from '../tools/tool-layer.ts';
 import type { ToolUse } from '../tools/tool-use.ts';
@@ -55,11 +55,7 @@ export function withMemory<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   options: MemoryOptions = {},
 ): Environment<WithMemory<S>, Metadata, Outcome> {
-  requireFields(
-    'withMemory',
-    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
-    environment,
-  );
+  requireFields('withMemory', environmentMethods, environment);
   const { keepTurns, maxCharacters } = parseOptions('withMemory', schema, options, 'MemoryOptions');
   const settings = {
     ...toolLayerSchema.parse({ maxCalls: Number.MAX_SAFE_INTEGER, maxCallsPerTurn: 1 }),

@@ -15,7 +15,7 @@ import {
   transienceOf,
 } from '@rlp/core';
 import * as z from 'zod';
-import { lift } from '../lift.ts';
+import { environmentMethods, lift } from '../lift.ts';
 import type { Keyed } from './layer.ts';
 
 const milliseconds = z.number().nonnegative().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');
@@ -63,11 +63,7 @@ export function withRetries<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   options: RetryOptions = {},
 ): Environment<Keyed<S, 'retries', RetryUse>, Metadata, Outcome> {
-  requireFields(
-    'withRetries',
-    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
-    environment,
-  );
+  requireFields('withRetries', environmentMethods, environment);
   const settings = parseOptions('withRetries', schema, options, 'RetryOptions');
   const inner = ({ retries: _, ...state }: Keyed<S, 'retries', RetryUse>) => state as unknown as S;
   const outer = (state: S, retries: RetryUse) => ({ ...state, retries }) as Keyed<S, 'retries', RetryUse>;

@@ -17,6 +17,7 @@ import {
   timerMs,
 } from '@rlp/core';
 import * as z from 'zod';
+import { environmentMethods } from '../lift.ts';
 import { type CallFormat, calledTools, callFormatSchema, withoutThinking } from '../tools/called-tools.ts';
 import {
   exchanged,
@@ -100,11 +101,7 @@ export function withUser<S extends State, Metadata, Outcome>(
   user: TextGenerator,
   options: WithUserOptions<NoInfer<Metadata>>,
 ): Environment<Outer<S>, Metadata, Outcome> {
-  requireFields(
-    'withUser',
-    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
-    environment,
-  );
+  requireFields('withUser', environmentMethods, environment);
   const { instructions, ...settings } = parseOptions(
     'withUser',
     withInstructions,

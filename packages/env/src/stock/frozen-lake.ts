@@ -1,4 +1,4 @@
-import { parseOptions, type RandomStream, requireArguments, requireFields } from '@rlp/core';
+import { parseOptions, type RandomStream, requireChoice, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import { scaled } from '../draws.ts';
 import { type Game, gameTasks, gameTasksSchema } from './game.ts';
@@ -101,7 +101,7 @@ export function frozenLakeMoves(
   inputs: FrozenLakePosition,
   wanted: Direction,
 ): { readonly probability: number; readonly cell: Cell }[] {
-  requireArguments('frozenLakeMoves', { wanted: 'text' }, wanted);
+  requireChoice('frozenLakeMoves', 'wanted', wanted, directions);
   requireFields('frozenLakeMoves', { cell: 'list', rows: 'texts', successRate: 'number' }, inputs);
   const { rows, cell, successRate } = inputs;
   const to = (direction: Direction): Cell => {

@@ -1,4 +1,4 @@
-import { type RandomStream, requireArguments } from '@rlp/core';
+import { ArgumentError, type RandomStream, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { between, scaled } from '../draws.ts';
 import { type Game, gameTasks } from './game.ts';
@@ -77,6 +77,12 @@ export function mastermindPegs(
   guess: readonly number[],
 ): { readonly black: number; readonly white: number } {
   requireArguments('mastermindPegs', { secret: 'numbers', guess: 'numbers' }, secret, guess);
+  const foreign = [...secret, ...guess].find(
+    (digit) => !(Number.isInteger(digit) && digit >= 0 && digit <= 9),
+  );
+  if (foreign !== undefined) {
+    throw new ArgumentError(`mastermindPegs: digits must be whole numbers from 0 to 9, got ${foreign}`);
+  }
   const counts = new Uint8Array(10);
   let black = 0;
   for (const [place, digit] of secret.entries()) {

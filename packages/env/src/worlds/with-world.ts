@@ -11,7 +11,7 @@ import {
 } from '@rlp/core';
 import type * as z from 'zod';
 import { type Keyed, opened } from '../layers/layer.ts';
-import { keyWith, lift } from '../lift.ts';
+import { environmentMethods, keyWith, lift } from '../lift.ts';
 import {
   type Tool,
   type ToolArguments,
@@ -94,11 +94,7 @@ export function withWorld<Live extends OpenWorld, S extends State, Metadata, Out
   given: WithWorldOptions<Live, Seen> = {},
 ): Environment<WithWorld<S, Seen>, Metadata, Seen> {
   requireArguments('withWorld', { pool: 'object', tools: 'objects', options: 'object?' }, pool, tools, given);
-  requireFields(
-    'withWorld',
-    { reset: 'function', buildPrompt: 'function', updateState: 'function', isTerminal: 'function' },
-    environment,
-  );
+  requireFields('withWorld', environmentMethods, environment);
   const { observe, ...options } = given;
   const settings = {
     ...parseOptions('withWorld', toolLayerSchema, options, 'WithWorldOptions'),
