@@ -106,6 +106,17 @@ describe('toxicity', () => {
     expect((await report(new ToxicityVerifier(), text)).result).toBe('fail');
   });
 
+  it.each(['*', '**', '***'])('reads letters between %s as their words', async (marks) => {
+    for (const text of ['You dumb clown, go away.', 'These idiots are ruining the country.']) {
+      const emphasised = text.replace(/\w+/g, (word) => `${marks}${word[0]}${marks}${word.slice(1)}`);
+      const [plain, marked] = [
+        await report(new ToxicityVerifier(), text),
+        await report(new ToxicityVerifier(), emphasised),
+      ];
+      expect([marked.result, marked.score]).toEqual(['fail', plain.score]);
+    }
+  });
+
   it('finds phrases behind disguises, and bad words among friendly ones', async () => {
     const verifier = new ToxicityVerifier({ phrases: ['blue moon'] });
     for (const text of ['bl\u200bue moon', 'b l u e   m o o n', 'blu3 m00n', 'bluе mооn']) {

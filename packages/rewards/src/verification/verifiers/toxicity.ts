@@ -92,7 +92,7 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
     const tooLong = `longer than the ${judgedCharacters} characters that are judged`;
     if (response.length > judgedCharacters) return scoreReport({ score: 0, message: tooLong, thresholds });
     const { text, disguises } = spelledText(response);
-    const seen = spelledText(seenText(response).replace(/[[\]]|(?<= )\| /g, '')).text;
+    const seen = spelledText(seenText(response).replace(/[[\]]|\*+|(?<= )\| /g, '')).text;
     const calibrated = { ...model, bias };
     let worst = 0;
     let profanities = 0;
