@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, described } from '@rlp/core';
 import type { CodeOutcome, CodeRunner } from '../code-runner.ts';
 import type { JobReport } from './protocol.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -19,6 +19,11 @@ const exitCodes = { exception: 1, unsettled: 13, crashed: 134 } as const;
  * Rejects with an `ArgumentError` for another language. `pythonRunner` of `@rlp/sandbox/python` runs Python.
  */
 export function javascriptRunner(sandbox: Sandbox): CodeRunner {
+  if (typeof (sandbox as Partial<Sandbox> | undefined)?.execute !== 'function') {
+    throw new ArgumentError(
+      `javascriptRunner: expected a sandbox, got ${described(sandbox)}; pass the result of createSandbox()`,
+    );
+  }
   return async ({ language, source, input, test }, limits) => {
     if (!/^(javascript|js)$/i.test(language)) {
       throw new ArgumentError(

@@ -66,6 +66,14 @@ describe('codeTests with the runners of @rlp/sandbox', () => {
     }
   });
 
+  it('refuses a runner that is none, and a sandbox that is none, before a run', () => {
+    const options = { language: 'javascript', tests: () => [] };
+    expect(() => codeTests(options as never)).toThrow('runner: must be a function that runs programs');
+    expect(() => javascriptRunner({ sandbox } as never)).toThrow(
+      'expected a sandbox, got an object with sandbox',
+    );
+  });
+
   it('gives JavaScript that avoids its tests nothing', async () => {
     const reward = codeTests({
       runner: javascriptRunner(sandbox),

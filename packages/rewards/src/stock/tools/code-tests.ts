@@ -1,5 +1,5 @@
 import { lastCodeBlock } from '@rlp/answers';
-import { ArgumentError, parseOptions, RewardError, type RewardFunction, timerMs } from '@rlp/core';
+import { ArgumentError, callback, parseOptions, RewardError, type RewardFunction, timerMs } from '@rlp/core';
 import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
 import pLimit from 'p-limit';
 import * as z from 'zod';
@@ -15,6 +15,10 @@ export type CodeTest =
   | { readonly kind: 'assertion'; readonly source: string };
 
 const schema = z.strictObject({
+  /** Sandbox that runs the programs. Required. */
+  runner: callback<CodeRunner>(
+    'a function that runs programs, such as pythonRunner() or javascriptRunner(sandbox)',
+  ),
   /** Language of the programs. Required. */
   language: z.string().min(1),
   /** 1 only if every test passes, stopping at the first failure, or the share that passes. Default `'all'`. */
@@ -29,8 +33,6 @@ const schema = z.strictObject({
 
 /** Options of {@link codeTests}. */
 export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
-  /** Sandbox that runs the programs. Required. */
-  readonly runner: CodeRunner;
   /** Tests of a task, from its metadata. Required. */
   readonly tests: (metadata: Metadata) => readonly CodeTest[];
   /** Program in a response. Default: the last fenced block of the language, {@link lastCodeBlock}. */
@@ -48,9 +50,9 @@ export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
  * judge tests apart from the program rejects as well.
  */
 export function codeTests<Metadata>(options: CodeTestsOptions<Metadata>): RewardFunction<Metadata> {
-  const { runner, tests, extract, ...rest } = withReader('codeTests', options, 'tests');
+  const { tests, extract, ...rest } = withReader('codeTests', options, 'tests');
   const parsed = parseOptions('codeTests', schema, rest);
-  const { language, grading, timeoutMs, responseTimeoutMs, concurrency } = parsed;
+  const { runner, language, grading, timeoutMs, responseTimeoutMs, concurrency } = parsed;
   const limit = pLimit(concurrency);
   const read = extract ?? ((response: string) => lastCodeBlock(response, language));
 
