@@ -218,6 +218,13 @@ describe('createOnnxBackend', () => {
     await backend.close();
   });
 
+  it('names a batch that it is given to score in place of lists of tokens', async () => {
+    const { backend } = await create();
+    await expect(backend.logprobs({ sequences: [] } as never)).rejects.toThrow('logprobs: sequences must be');
+    await expect(backend.logprobs([{ tokens: [0, 1] }] as never)).rejects.toThrow('logprobs: sequences');
+    await backend.close();
+  });
+
   it('knows two policies to score with', async () => {
     const { backend } = await create();
     await expect(backend.logprobs([[0, 1]], { policy: 'old' as never })).rejects.toThrow(

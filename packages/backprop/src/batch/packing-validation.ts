@@ -2,6 +2,7 @@ import {
   ArgumentError,
   described,
   type Loss,
+  requireArguments,
   type TokenId,
   type TrainingBatch,
   type TrainingSequence,
@@ -88,6 +89,7 @@ export function validateTokens(
   limits: PackingLimits,
   { temperature, masks, sequencesPerRow }: Scoring,
 ): void {
+  requireArguments(owner, { sequences: 'lists' }, sequences);
   const problems: string[] = [];
   checkTemperature(temperature, problems);
   checkRows(sequences.length, sequencesPerRow, 'sequencesPerRow puts', problems);
