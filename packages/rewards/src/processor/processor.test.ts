@@ -172,6 +172,8 @@ describe('processEpisodeBatchRewards', () => {
     ],
     [{ metadata: 'x' }, 'expected the metadata to be an object, got string'],
     [null, 'expected an object with prompt and response, got null'],
+    [[], 'expected an object with prompt and response, got a list'],
+    [{ response: 'a', metadata: ['b'] }, 'expected the metadata to be an object, got a list'],
     [hostile, 'reading it threw trap'],
   ])('makes %j unscorable and nothing else', (bad, message) => {
     const rewards = processEpisodeBatchRewards(

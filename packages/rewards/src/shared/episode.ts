@@ -33,10 +33,9 @@ const answerFields = ['completion', 'messages', 'output'];
 
 /** An episode, `null` if it is not to be judged, or a sentence that says why it cannot be read. */
 export function readEpisode(episode: unknown): ReadEpisode | null | string {
-  if (typeof episode !== 'object' || episode === null)
-    return `expected an object with prompt and response, got ${kindOf(episode)}`;
+  if (!isRecord(episode)) return `expected an object with prompt and response, got ${kindOf(episode)}`;
   try {
-    const { prompt = '', response = '', metadata = noMetadata, status } = episode as Record<string, unknown>;
+    const { prompt = '', response = '', metadata = noMetadata, status } = episode;
     if (status !== undefined && status !== 'completed' && status !== 'truncated') return null;
     const elsewhere = 'response' in episode ? undefined : answerFields.find((field) => field in episode);
     if (elsewhere || typeof response !== 'string')
@@ -44,9 +43,8 @@ export function readEpisode(episode: unknown): ReadEpisode | null | string {
     const text = typeof prompt === 'string' ? prompt : textOfMessages(prompt);
     if (text === undefined)
       return `expected the prompt to be text or a list of messages, got ${kindOf(prompt)}${strangeMessage(prompt)}`;
-    if (typeof metadata !== 'object' || metadata === null)
-      return `expected the metadata to be an object, got ${kindOf(metadata)}`;
-    return { prompt: text, response, metadata: metadata as ReadEpisode['metadata'] };
+    if (!isRecord(metadata)) return `expected the metadata to be an object, got ${kindOf(metadata)}`;
+    return { prompt: text, response, metadata };
   } catch (error) {
     return `reading it threw ${error instanceof Error ? error.message : typeof error}`;
   }

@@ -1,4 +1,4 @@
-import { ArgumentError, missingPeer, parseOptions, type RewardFunction } from '@rlp/core';
+import { ArgumentError, missingPeer, parseOptions, type RewardFunction, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { plainText, unhiddenText } from '../../shared/plain-text.ts';
 import { isVisible, seenText } from '../../shared/seen-text.ts';
@@ -43,11 +43,10 @@ export const detectableLanguages: readonly string[] = (
 const nameOf = (id: string) => id.replace(/^[a-z]{2}:/, '');
 
 /** The check of an instruction and its arguments. @throws ArgumentError if it cannot be checked. */
-function checkOf(
-  owner: string,
-  { id, args = {}, ...others }: Instruction,
-): { check: InstructionCheck; args: unknown } {
-  const name = nameOf(id);
+function checkOf(owner: string, instruction: Instruction): { check: InstructionCheck; args: unknown } {
+  requireArguments(owner, { instruction: 'object' }, instruction);
+  const { id, args = {}, ...others } = instruction;
+  const name = nameOf(String(id));
   if (!Object.hasOwn(instructionChecks, name)) {
     throw new ArgumentError(
       `${owner}: no instruction is named ${JSON.stringify(id)}, expected one of: ${instructionIds.join(', ')}`,

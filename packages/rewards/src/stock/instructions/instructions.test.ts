@@ -307,6 +307,8 @@ describe('what cannot be checked', () => {
       expect(() => checkInstructions(asks(code))).toThrow(`the language detector does not know "${code}"`);
     }
     expect(() => checkInstructions([{ id: 'keywords:none' }])).toThrow('no instruction is named');
+    expect(() => checkInstructions([null as never])).toThrow('checkInstructions');
+    expect(() => checkInstructions([{} as never])).toThrow('no instruction is named');
     expect(() => checkInstructions([{ id: 'keywords:existence', args: {} }])).toThrow('keywords: ');
     expect(() => checkInstructions(asks('sw'), { languages: ['sw'] })).not.toThrow();
   });
