@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { createProject, nextSteps, templates } from './create-project.ts';
+import { createProject, nextSteps, packageVersion, templates } from './create-project.ts';
 
 /**
  * Runs `npm create rlp` with the arguments of this process.
@@ -8,12 +8,15 @@ import { createProject, nextSteps, templates } from './create-project.ts';
  */
 export async function createFromProcess(): Promise<number> {
   const asked = argumentsOf(process.argv.slice(2));
-  if (asked === undefined || asked.values.help) {
-    const names = Object.entries(templates).map(([name, text]) => `  ${name}: ${text}`);
-    process.stderr.write(
-      `npm create rlp FOLDER [-- --template NAME] makes a project in FOLDER, by default in this one. Templates:\n${names.join('\n')}\n`,
-    );
-    return asked?.values.help ? 0 : 2;
+  const names = Object.entries(templates).map(([name, text]) => `  ${name}: ${text}`);
+  const usage = `npm create rlp FOLDER [-- --template NAME] makes a project in FOLDER, by default in this one. Templates:\n${names.join('\n')}\n`;
+  if (typeof asked === 'string') {
+    process.stderr.write(`${asked}\n${usage}`);
+    return 2;
+  }
+  if (asked.values.help || asked.values.version) {
+    process.stdout.write(asked.values.help ? usage : `${await packageVersion()}\n`);
+    return 0;
   }
   try {
     const [directory = '.'] = asked.positionals;
@@ -26,13 +29,20 @@ export async function createFromProcess(): Promise<number> {
   }
 }
 
-/** `undefined` for arguments that it does not know. */
+const options = {
+  template: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} as const;
+
+/** The arguments, or what is wrong with them. */
 function argumentsOf(args: readonly string[]) {
   try {
-    const options = { template: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
     const parsed = parseArgs({ args: [...args], options, allowPositionals: true });
-    return parsed.positionals.length > 1 ? undefined : parsed;
-  } catch {
-    return undefined;
+    const [, surplus] = parsed.positionals;
+    return surplus === undefined ? parsed : `expected one folder, got also ${JSON.stringify(surplus)}`;
+  } catch (error) {
+    // Node says more, about arguments that begin with a dash.
+    return error instanceof Error ? error.message.replace(/\. .*/s, '') : String(error);
   }
 }

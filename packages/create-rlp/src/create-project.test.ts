@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createFromProcess } from './create-from-process.ts';
 import { createProject, nextSteps, templates } from './create-project.ts';
 
 let root: string;
@@ -79,4 +80,28 @@ it('never overwrites a file', async () => {
   );
   expect(readdirSync(root)).toEqual(['run.ts']);
   await expect(createProject({ directory: join(root, 'run.ts') })).rejects.toThrow('is a file');
+});
+
+it.skipIf(process.platform !== 'linux')('ends where no folder can be made', async () => {
+  await expect(createProject({ directory: '/proc/x' })).rejects.toThrow(/ENOENT.*mkdir '\/proc\/x'/);
+});
+
+it.each([
+  [['--tmplate', 'sft'], 2, /^Unknown option '--tmplate'\nnpm create rlp FOLDER/],
+  [['a', 'b'], 2, /^expected one folder, got also "b"\n/],
+  [['a', '--template', 'none'], 1, /^template: expected reward, sft, agent-with-tools, got "none"\n$/],
+  [['--version'], 0, /^\d+\.\d+\.\d+\n$/],
+  [['--help'], 0, /^npm create rlp FOLDER .*\n {2}reward: /],
+])('answers npm create rlp %j', async (args, code, said) => {
+  const written: string[] = [];
+  for (const stream of [process.stdout, process.stderr])
+    vi.spyOn(stream, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+  const given = process.argv;
+  process.argv = ['node', 'create-rlp', ...args];
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    process.argv = given;
+  });
+  expect(await createFromProcess()).toBe(code);
+  expect(written.join('')).toMatch(said);
 });

@@ -65,7 +65,7 @@ export async function createProject({
     );
   }
   for (const [path, text] of contents) {
-    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await makeFolder(dirname(join(directory, path)));
     await writeFile(join(directory, path), text, { flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOSPC' && cause.code !== 'EDQUOT') throw cause;
       throw new Error(
@@ -75,6 +75,15 @@ export async function createProject({
     });
   }
   return { directory, name: named, files: [...contents.keys()] };
+}
+
+/** Makes a folder and those above it. Node's own `recursive` never ends where none can be made, as in `/proc`. */
+async function makeFolder(path: string): Promise<void> {
+  if (await exists(path)) return;
+  if (dirname(path) !== path) await makeFolder(dirname(path));
+  await mkdir(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EEXIST') throw cause;
+  });
 }
 
 const packageManagers = ['npm', 'pnpm', 'yarn', 'bun'];
@@ -103,9 +112,7 @@ export function nextSteps({ directory, files }: CreatedProject): string {
 
 /** Files of a part of the templates by their path, filled in. */
 async function filesOf(part: string, name: string): Promise<ReadonlyMap<string, string>> {
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
-    readonly version: string;
-  };
+  const version = await packageVersion();
   const folder = join(root, 'template', part);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -118,6 +125,14 @@ async function filesOf(part: string, name: string): Promise<ReadonlyMap<string, 
     }),
   );
   return new Map(contents);
+}
+
+/** Version of this package, which is that of all others. */
+export async function packageVersion(): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  return version;
 }
 
 /** A name that npm takes. */
