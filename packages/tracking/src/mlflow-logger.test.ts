@@ -70,6 +70,38 @@ describe('MlflowLogger', () => {
     expect(metrics[3]).toMatchObject({ key: 'odd_name_', value: 'NaN', step: 1 });
   });
 
+  it('takes the experiment that another process makes at the same time', async () => {
+    const problems: string[] = [];
+    const asked: string[] = [];
+    const racing: typeof fetch = async (url) => {
+      const path = String(url)
+        .replace(/.*mlflow\//, '')
+        .replace(/\?.*/, '');
+      asked.push(path);
+      const isMade = asked.includes('experiments/create');
+      if (path === 'experiments/create') return new Response('RESOURCE_ALREADY_EXISTS', { status: 400 });
+      if (path === 'experiments/get-by-name')
+        return new Response('{"experiment":{"experiment_id":"7"}}', { status: isMade ? 200 : 404 });
+      return new Response(createdRun);
+    };
+    const onProblem = (problem: string) => problems.push(problem);
+    const logger = new MlflowLogger({
+      url: 'http://127.0.0.1:1',
+      experiment: 'grpo',
+      fetch: racing,
+      onProblem,
+    });
+    logger.log(0, { a: 1 });
+    await logger.close();
+    expect([problems, logger.dropped]).toEqual([[], 0]);
+    expect(asked.slice(0, 4)).toEqual([
+      'experiments/get-by-name',
+      'experiments/create',
+      'experiments/get-by-name',
+      'runs/create',
+    ]);
+  });
+
   it('has one run, with its numbers, where the server refuses the parameters', async () => {
     const problems: string[] = [];
     const bodies: string[] = [];
@@ -218,7 +250,7 @@ describe('MlflowLogger', () => {
     expect([requests, logger.dropped]).toEqual([1, 2500]);
   });
 
-  it.skipIf(!hasModule('mlflow'))('is understood by a real server', { timeout: 90_000 }, async () => {
+  it.skipIf(!hasModule('mlflow'))('is understood by a real server', { timeout: 240_000 }, async () => {
     const port = 20_000 + (process.pid % 20_000);
     const server = spawn(
       python,
@@ -280,7 +312,7 @@ describe('MlflowLogger', () => {
 
 /** Resolves once an address answers. */
 async function reachable(url: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 600; attempt++) {
     const response = await fetch(url).catch(() => undefined);
     if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -231,15 +231,26 @@ export class MlflowLogger implements MetricsLogger {
   }
 
   async #experimentId(): Promise<string> {
-    const { experiment } = this.#options;
-    const name = encodeURIComponent(experiment);
-    const found = await this.#client.request('GET', `mlflow/experiments/get-by-name?experiment_name=${name}`);
-    if (found !== undefined) {
-      return z.object({ experiment: z.object({ experiment_id: z.string() }) }).parse(found).experiment
-        .experiment_id;
+    const found = await this.#foundExperiment();
+    if (found !== undefined) return found;
+    const { experiment: name } = this.#options;
+    try {
+      const created = await this.#client.post('mlflow/experiments/create', { name });
+      return z.object({ experiment_id: z.string() }).parse(created).experiment_id;
+    } catch (error) {
+      // Another process made it in between, or an attempt whose answer came too late.
+      const made = await this.#foundExperiment();
+      if (made !== undefined) return made;
+      throw error;
     }
-    const created = await this.#client.post('mlflow/experiments/create', { name: experiment });
-    return z.object({ experiment_id: z.string() }).parse(created).experiment_id;
+  }
+
+  async #foundExperiment(): Promise<string | undefined> {
+    const name = encodeURIComponent(this.#options.experiment);
+    const found = await this.#client.request('GET', `mlflow/experiments/get-by-name?experiment_name=${name}`);
+    if (found === undefined) return undefined;
+    return z.object({ experiment: z.object({ experiment_id: z.string() }) }).parse(found).experiment
+      .experiment_id;
   }
 
   #report(reason: string, numbers: number): void {
