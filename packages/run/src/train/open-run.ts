@@ -1,3 +1,4 @@
+import type { MetricsLogger } from '@rlp/core';
 import type { Lease } from '@rlp/data/store';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
@@ -15,6 +16,8 @@ export interface OpenRun {
   readonly stream: ConsoleStream;
   readonly clock: () => number;
   readonly signal: AbortSignal;
+  /** Another place for what the run logs. */
+  readonly logger: MetricsLogger | undefined;
   /** What `run.json` holds. */
   readonly journal: Journal;
   /** Model after the last finished stage. */

@@ -13,6 +13,8 @@ export interface StageLogOptions {
   readonly offset: number;
   /** Iterations that an earlier process made. */
   readonly startedAt: number;
+  /** Another place for all of it. It stays open. */
+  readonly logger?: MetricsLogger | undefined;
   readonly stream: ConsoleStream;
   readonly clock: () => number;
 }
@@ -22,23 +24,31 @@ export interface StageLogOptions {
  * Its repetitions are counted in a note at the end.
  */
 export function stageLog(options: StageLogOptions): MetricsLogger {
-  const { files, label, iterations, offset, startedAt, stream, clock } = options;
+  const { files, label, iterations, offset, startedAt, stream, clock, logger } = options;
   const metrics = new JsonlLogger({ path: files.metrics });
   const notes = new JsonlLogger({ path: files.notes });
   const load = processLoad(clock);
   const findings = new ChangedFindings();
   let last = offset + startedAt;
+  const note = (step: number, text: string) => {
+    notes.note(step, text);
+    logger?.note?.(step, text);
+  };
   const inFiles: MetricsLogger = {
     log(step, values) {
       last = offset + step;
-      metrics.log(last, { ...values, ...load() });
+      const row = { ...values, ...load() };
+      metrics.log(last, row);
+      logger?.log(last, row);
     },
-    note: (step, text) => notes.note(offset + step, text),
+    note: (step, text) => note(offset + step, text),
     finding(step, finding) {
-      if (findings.isChange(offset + step, finding)) notes.finding(offset + step, finding);
+      if (!findings.isChange(offset + step, finding)) return;
+      notes.finding(offset + step, finding);
+      logger?.finding?.(offset + step, finding);
     },
     async close() {
-      for (const sentence of findings.summary) notes.note(last, sentence);
+      for (const sentence of findings.summary) note(last, sentence);
       await metrics.close();
       await notes.close();
     },

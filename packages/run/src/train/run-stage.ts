@@ -97,11 +97,11 @@ async function resumed(open: OpenStage): Promise<StageState | undefined> {
 /** Makes the iterations that are left. @returns Whether all are made. */
 async function trained(open: OpenStage): Promise<boolean> {
   const { run, stage, plan, policy, offset } = open;
-  const { prepared, model, clock, signal, stream, files, engine } = run;
+  const { prepared, model, clock, signal, stream, files, engine, logger } = run;
   const { iterations } = plan;
   const resume = await resumed(open);
   const startedAt = resume?.iteration ?? 0;
-  const log = stageLog({ files, stream, clock, label: stage.label, iterations, offset, startedAt });
+  const log = stageLog({ files, stream, clock, logger, label: stage.label, iterations, offset, startedAt });
   let reached = resume;
   // Whether the weights are those of `reached`, which is so until the loop is asked for its next iteration.
   let isHeld = false;

@@ -30,7 +30,7 @@ export async function measureBefore(open: OpenStage): Promise<void> {
   const { run, offset } = open;
   if (offset > 0 || existsSync(join(run.files.evaluations, 'before.json'))) return;
   await open.policy.refresh();
-  const before = await measured(open, 'before');
+  const before = await measured(open, { name: 'before', made: 0 });
   if (before) say(run, `Held-out accuracy before training: ${accuracyText(before.record)}`);
 }
 
@@ -46,7 +46,7 @@ export async function measureDuring(open: OpenStage, made: number): Promise<Metr
   const { evaluation } = run.prepared.config;
   if (evaluation === 'none') return {};
   if (stage.kind !== 'rl') await policy.refresh();
-  const result = await measured(open, evaluationName(open, made), evaluation.during);
+  const result = await measured(open, { name: evaluationName(open, made), made, limit: evaluation.during });
   if (result === undefined) return {};
   await keepBest(open, result, made);
   const { accuracy, reward } = result.record;
@@ -70,7 +70,7 @@ export async function measureMissed(open: OpenStage, made: number, log: MetricsL
 /** Measures the finished stage on all tasks. */
 export async function measureEnd(open: OpenStage): Promise<void> {
   const { run, name, stage, plan, isLast } = open;
-  const result = await measured(open, isLast ? 'final' : `after-${name}`);
+  const result = await measured(open, { name: isLast ? 'final' : `after-${name}`, made: plan.iterations });
   if (result === undefined) return;
   await keepBest(open, result, plan.iterations);
   say(run, `Held-out accuracy after ${stage.label}: ${accuracyText(result.record)}`);
@@ -78,16 +78,22 @@ export async function measureEnd(open: OpenStage): Promise<void> {
 
 const evaluationName = ({ name }: OpenStage, made: number) => `${name}-${String(made).padStart(8, '0')}`;
 
+/** Responses of an evaluation that a logger gets. */
+const loggedSamples = 16;
+
 async function measured(
-  { run, stage, policy: { inference, backend } }: OpenStage,
-  name: string,
-  limit?: number,
+  { run, stage, offset, policy: { inference, backend } }: OpenStage,
+  { name, made, limit }: { readonly name: string; readonly made: number; readonly limit?: number },
 ): Promise<Measured | undefined> {
   const { prepared, model, signal, files } = run;
   const folder = files.evaluations;
   const measures = prepared.config.evaluation !== 'none' && (stage.measuresPairs?.(prepared) ?? true);
   if (stage.measure === undefined || !measures) {
-    return measure(prepared, { name, limit, inference, model, signal, folder });
+    const result = await measure(prepared, { name, limit, inference, model, signal, folder });
+    const shown = result?.answers.slice(0, loggedSamples).map(({ answer: _, ...sample }) => sample) ?? [];
+    // They are of the weights after the iteration; -1 is before the first one.
+    if (shown.length > 0) run.logger?.samples?.(offset + made - 1, shown);
+    return result;
   }
   const record = await stage.measure({ prepared, backend, model }, { name, limit });
   if (record === undefined) return undefined;

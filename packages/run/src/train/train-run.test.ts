@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { closeRun } from '@rlp/algorithms/run';
 import { loadModel } from '@rlp/models';
-import { metricRowsFromJsonl } from '@rlp/tracking';
+import { JsonlLogger, logRowsFromJsonl, metricRowsFromJsonl } from '@rlp/tracking';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfig } from '../config/run-schema.ts';
 import { trainRun } from './train-run.ts';
@@ -56,7 +56,22 @@ describe('trainRun', () => {
   it('imitates, practises and evaluates, in a folder that says what happened', async () => {
     const output = join(directory, 'whole');
     const { stream, text } = recorded();
-    const result = await trainRun({ ...tiny, output }, { stream });
+    const tracked = join(directory, 'tracked.jsonl');
+    const logger = new JsonlLogger({ path: tracked });
+    const result = await trainRun({ ...tiny, output }, { stream, logger });
+    await logger.close();
+    const logged = logRowsFromJsonl(await readFile(tracked, 'utf8'));
+    expect(logged.filter((row) => 'metrics' in row)).toEqual(
+      logRowsFromJsonl(await readFile(join(output, 'metrics.jsonl'), 'utf8')),
+    );
+    expect(logged.filter((row) => 'note' in row || 'finding' in row)).toEqual(
+      logRowsFromJsonl(await readFile(join(output, 'notes.jsonl'), 'utf8')),
+    );
+    // Before training, during and after imitation (4 iterations), during and after practice (3).
+    const samples = logged.flatMap((row) => ('samples' in row ? [row] : []));
+    expect(samples.map(({ step, samples: { length } }) => [step, length])).toEqual(
+      [-1, 1, 3, 5, 6].map((step) => [step, 10]),
+    );
     expect(result).toMatchObject({
       status: 'finished',
       mode: 'sft+rl',

@@ -8,13 +8,14 @@ import {
   evaluationSchema,
   having,
   isStoppedBy,
+  type MetricsLogger,
   messageOf,
   parseOptions,
 } from '@rlp/core';
 import { holdDirectory, releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
-import { type ConsoleStream, metricRowsFromJsonl } from '@rlp/tracking';
+import { type ConsoleStream, compositeLogger, metricRowsFromJsonl } from '@rlp/tracking';
 import * as z from 'zod';
 import { checkRun } from '../config/check-run.ts';
 import type { RunMode, StageName } from '../config/modes.ts';
@@ -41,6 +42,11 @@ export interface TrainRunOptions {
   readonly signal?: AbortSignal | undefined;
   /** `'resume'` continues an earlier run of the same configuration in the folder, `'new'` deletes it. Default `'resume'`. */
   readonly existing?: 'resume' | 'new' | undefined;
+  /**
+   * Receives what the folder receives, such as W&B, MLflow or TensorBoard: metrics, notes and findings of each iteration, and responses of
+   * evaluations. `trainRun` does not close it. Default none.
+   */
+  readonly logger?: MetricsLogger | undefined;
   /** Receives progress. Default `process.stderr`. */
   readonly stream?: ConsoleStream | undefined;
   /** Milliseconds from any origin. Default `performance.now`. */
@@ -52,6 +58,7 @@ export interface TrainRunOptions {
 const optionsSchema = z.strictObject({
   signal: abortSignal.optional(),
   existing: z.enum(['resume', 'new']).optional(),
+  logger: having<MetricsLogger>('log', 'a logger, such as a TensorBoardLogger').optional(),
   stream: having<ConsoleStream>('write', 'a stream, such as process.stderr').optional(),
   clock: callback<() => number>().optional(),
   date: callback<() => Date>().optional(),
@@ -121,7 +128,8 @@ export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
     const record = { ...(earlier ?? newRecord(asData, prepared, date())), rows };
     const lease = await holdDirectory(output);
     const journal = new Journal(files.run, record, { clock, date, lease });
-    const run = { prepared, files, stream, clock, signal, journal };
+    const logger = options.logger && compositeLogger(options.logger);
+    const run = { prepared, files, stream, clock, signal, journal, logger };
     const isFinished = earlier?.status === 'finished';
     if (isFinished) say(run, `${output} is finished. --new makes it again, --out trains in another folder.`);
     const status = isFinished ? 'finished' : await runAll(run);
