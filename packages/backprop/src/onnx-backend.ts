@@ -21,6 +21,7 @@ import {
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
 import { type OptimStepOptions, resolveOptimStep } from './backend-options.ts';
+import { attentionForm } from './batch/attention-blocks.ts';
 import { countTokens } from './batch/count-tokens.ts';
 import type { AttentionForm } from './batch/layout-costs.ts';
 import {
@@ -296,7 +297,7 @@ export class OnnxTrainingBackend implements FullBackend {
     call: (request: ComputeRequest) => Promise<Result>,
   ): Promise<Result> {
     const { temperature, microBatches } = packed;
-    const attention = microBatches.some(({ blocks }) => blocks > 1) ? 'blocks' : 'whole';
+    const attention = attentionForm(microBatches, this.#parts.packing);
     const graph = this.#library.request(`${key} (${attention})`, () => source(attention));
     try {
       return await call({ ...graph, temperature, microBatches });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { attentionCost, blocksOf, pairsOf, wholeBlocks } from './attention-blocks.ts';
+import { attentionCost, attentionForm, blocksOf, pairsOf, wholeBlocks } from './attention-blocks.ts';
 
 const blocks = { pair: 1, scores: 0, microBatch: 128, attention: 'blocks' } as const;
 const whole = { pair: 1, scores: 0, microBatch: 128, attention: 'whole' } as const;
@@ -26,4 +26,23 @@ it('a pair costs more where more scores than the cache holds are computed at onc
   const perRow = [2, 8, 16, 32].map((rows) => attentionCost(rows, 128, processor) / (rows * 128 ** 2));
   expect(perRow.map((cost) => Number(cost.toFixed(6)))).toEqual([0.7, 0.7, 0.83, 0.96]);
   expect(attentionCost(32, 128, { ...whole, scores: 0 })).toBe(32 * 128 ** 2);
+});
+
+it('rows are split where their pairs cost enough, and the longest row of a batch decides', () => {
+  const split = { ...blocks, pair: 0.002, longestSplit: 1000 };
+  const formOf = (...lengths: number[]) =>
+    attentionForm(
+      lengths.map((length) => ({ length, blocks: blocksOf(length, split) })),
+      split,
+    );
+  expect([formOf(100), formOf(4, 101), formOf(4, 1000), formOf(4, 1001)]).toEqual([
+    'whole',
+    'split',
+    'split',
+    'blocks',
+  ]);
+  // 4 parts of 100 rows, which read 1, 2, 3 and 4 of them.
+  expect([100, 400].map((length) => pairsOf(length, split))).toEqual([100 ** 2, 10 * 100 ** 2]);
+  expect([1, 401].map((length) => wholeBlocks(length, split))).toEqual([4, 401]);
+  expect(attentionForm([{ length: 400, blocks: 1 }], whole)).toBe('whole');
 });

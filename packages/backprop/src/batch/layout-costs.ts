@@ -3,8 +3,13 @@ import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import { elementCount } from '@rlp/onnx';
 import type { Engine } from '@rlp/onnx/runtime';
 
-/** `'blocks'` computes long rows in blocks of columns, `'whole'` computes all pairs at once. */
-export type AttentionForm = 'whole' | 'blocks';
+import { longestWhole, shownPairs } from './attention-blocks.ts';
+
+/**
+ * `'blocks'` computes long rows in blocks of columns, one after the other, `'split'` in a few parts that stay in memory, and
+ * `'whole'` computes all pairs at once.
+ */
+export type AttentionForm = 'whole' | 'split' | 'blocks';
 
 /** How attention may be computed, and what parts of a step cost, in tokens through the decoder's linear layers. */
 export interface LayoutCosts {
@@ -15,7 +20,9 @@ export interface LayoutCosts {
   /** Cost of one more micro-batch: a pass over all gradients, and smaller matrix products. */
   readonly microBatch: number;
   /** `'blocks'` if rows may be computed in blocks. */
-  readonly attention: AttentionForm;
+  readonly attention: 'whole' | 'blocks';
+  /** Longest row whose attention may be split. Default: none is. */
+  readonly longestSplit?: number;
 }
 
 /** A pair of attention has few operations, but most of them read and write memory. */
@@ -23,6 +30,9 @@ const pairSlowness = 2.5;
 
 /** Cost of one more micro-batch where all parameters are in linear layers, as on two threads. With the number of threads, rounding would change. */
 const microBatchTokens = 128;
+
+/** Probabilities of a row that its backward pass may keep. */
+const keptProbabilities = 2 ** 25;
 
 /** Costs of a model's steps. */
 export function layoutCosts(
@@ -39,5 +49,12 @@ export function layoutCosts(
     scores: onProcessor ? config.heads : 0,
     microBatch: (microBatchTokens * all) / linear,
     attention: onProcessor ? 'blocks' : 'whole',
+    longestSplit: onProcessor ? longestSplit(config) : 0,
   };
+}
+
+/** Longest row whose attention keeps its probabilities for the backward pass: of 512 to 1024 positions, and 128 MiB in all layers. */
+export function longestSplit({ layers, heads }: ModelConfig): number {
+  const kept = Math.sqrt(keptProbabilities / (shownPairs * layers * heads));
+  return Math.floor(Math.max(longestWhole, Math.min(2 * longestWhole, kept)));
 }

@@ -7,6 +7,7 @@ import {
   tokenLogprobs,
 } from '@rlp/onnx/layers';
 import { filled, gather, gemm, mul, reshape } from '@rlp/onnx/ops';
+import { attentionParts } from '../batch/attention-blocks.ts';
 import type { AttentionForm } from '../batch/layout-costs.ts';
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import type { DropoutMask, GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
@@ -160,6 +161,7 @@ export class PolicyGraphs {
       slots: integers('slots', 'rows', 'length'),
       ends: integers('ends', 'rows', 'length'),
       picked: { rows: integers('scored', 'scores'), places: integers('scorePlaces', 'tokens') },
+      ...(attention === 'split' && { parts: attentionParts }),
       ...(attention === 'blocks' && {
         blocks: {
           slots: integers('blockSlots', 'blocks', 'rows', 'columns'),

@@ -201,10 +201,11 @@ describe('estimateMemory', () => {
     expect(estimateMemory({ ...question, trained: 999 }).logits).toBe(logits);
   });
 
-  it('has probabilities of whole rows up to 512 tokens, and of three blocks of longer ones', () => {
+  it('has probabilities of whole rows up to 512 tokens, of parts up to 1024, and of three blocks of longer ones', () => {
     const activations = (length: number) => estimateMemory({ ...question, rows: 1, length }).activations;
     expect(activations(512)).toBe(4 * 512 * 6 * (around + 8 * 512));
-    expect(activations(513)).toBe(4 * 513 * (6 * around + 3 * 8 * 256));
+    expect(activations(1024)).toBe(4 * 1024 * 6 * (around + (5 / 8) * 8 * 1024));
+    expect(activations(1025)).toBe(4 * 1025 * (6 * around + 3 * 8 * 256));
   });
 
   it('has blocks of a large vocabulary', () => {

@@ -10,7 +10,8 @@ import {
 } from '@rlp/models/decoder';
 import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
-import { blockColumns, longestWhole } from '../batch/attention-blocks.ts';
+import { blockColumns, longestWhole, shownPairs } from '../batch/attention-blocks.ts';
+import { longestSplit } from '../batch/layout-costs.ts';
 import { headBlockRows, largeVocabulary } from '../graphs/parameter-blocks.ts';
 import { optimizerSchema } from '../optimizer/options.ts';
 import { withRoles } from '../optimizer/roles.ts';
@@ -109,7 +110,8 @@ const gib = 2 ** 30;
  * dimension, kv: key-value heads · head dimension, f: intermediate size):
  *
  * - Activations, in floats per token and layer: `2d + 2q + 2kv` around attention (`2d` more with layer norms), `2f` in the
- *   feed-forward block, and `heads · length` attention probabilities of rows up to 512 tokens. With recomputation, only `d`.
+ *   feed-forward block, and `heads · length` attention probabilities of rows up to 512 tokens, or five eighths of
+ *   them up to 1024 tokens of a small model. With recomputation, only `d`.
  * - Attention of longer rows holds the probabilities of one block of 256 columns, three times, in one layer.
  * - The backward pass of one layer takes about as much again. Corrections of low rank leave holes in the memory, 15 % of all this, and
  *   30 % over 4 bits.
@@ -254,7 +256,7 @@ function count(tensors: readonly { readonly shape: readonly number[] }[]): numbe
 function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' | 'recompute'): number {
   const { hiddenSize: d, layers } = config;
   const layer = layerPerToken(config, length);
-  const block = length <= longestWhole ? 0 : 3 * config.heads * blockColumns;
+  const block = length <= longestSplit(config) ? 0 : 3 * config.heads * blockColumns;
   return (mode === 'keep' ? (layers + 1) * layer : layers * d + 2 * layer) + block;
 }
 
@@ -269,7 +271,8 @@ function layerPerToken(config: ModelConfig, length: number): number {
   // Every expert is computed for every token.
   const f = experts ? experts.count * experts.intermediateSize : config.intermediateSize;
   const residual = config.norm.type === 'layer' ? 4 * d : 2 * d;
-  const probabilities = length <= longestWhole ? heads * length : 0;
+  const kept = length <= longestSplit(config) ? heads * length * shownPairs : 0;
+  const probabilities = length <= longestWhole ? heads * length : kept;
   return residual + 2 * (heads + keyValueHeads) * headDimension + 2 * f + probabilities;
 }
 

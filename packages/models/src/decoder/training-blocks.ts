@@ -10,6 +10,7 @@ import {
   packedAttention,
   pickRows,
   rotaryEmbedding,
+  splitAttention,
   spreadRows,
   type TableGradient,
   type TokenLayout,
@@ -135,15 +136,18 @@ function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): Decode
   const { config, layout } = options;
   const scale = attentionScale(config);
   const rotations = rotationsOf(options, ops);
-  if (layout.blocks) {
-    const attend = blockedAttention(layout, config.heads, config.keyValueHeads);
+  const windows = new Set(Array.from({ length: config.layers }, (_, layer) => windowOf(config, layer)));
+  if (layout.blocks || layout.parts) {
+    const { heads, keyValueHeads: keyHeads } = config;
+    const attend = layout.blocks
+      ? blockedAttention(layout, heads, keyHeads)
+      : splitAttention(layout, { heads, keyHeads, windows });
     return (layer, query, key, value) => {
       const rotate = rotations.get(positionOf(config, layer))!;
-      const turned = [rotate(query, config.heads), rotate(key, config.keyValueHeads)] as const;
+      const turned = [rotate(query, heads), rotate(key, keyHeads)] as const;
       return attend(...turned, value, { scale, window: windowOf(config, layer) });
     };
   }
-  const windows = new Set(Array.from({ length: config.layers }, (_, layer) => windowOf(config, layer)));
   const masks = new Map([...windows].map((window) => [window, layoutMask(layout, window)]));
   const queries = headMover(layout, config.heads);
   const keys = config.keyValueHeads === config.heads ? queries : headMover(layout, config.keyValueHeads);

@@ -155,7 +155,7 @@ function attendInBlocks([query, key, value]: readonly [Value, Value, Value], pla
         const probabilities = shownOnly(probabilitiesOf(own, keysSeen, block));
         const scores = mul(probabilities, centered(upward, valuesSeen, gather(sums, index), fusedMatmul));
         const part = (x: Value, by: Value, alpha: number) =>
-          padColumns(fusedMatmul(x, by, { transposeA: 'yes', alpha }), block, k.shape);
+          padColumns(fusedMatmul(x, by, { transposeA: 'yes', alpha }), block.end, k.shape);
         return {
           carried: [add(ofKeys!, part(scores, own, scale)), add(ofValues!, part(probabilities, upward, 1))],
           collected: [fusedMatmul(scores, keysSeen, { alpha: scale })],
@@ -168,7 +168,7 @@ function attendInBlocks([query, key, value]: readonly [Value, Value, Value], pla
 }
 
 /** Elements `start … end − 1` of an axis, where both are known at run time only. */
-function cut(x: Value, axis: number, start: Value, end: Value, size: Dimension): Value {
+export function cut(x: Value, axis: number, start: Value, end: Value, size: Dimension): Value {
   const shape = x.shape.with(axis, size);
   return applyOne(
     sliceOp,
@@ -178,10 +178,10 @@ function cut(x: Value, axis: number, start: Value, end: Value, size: Dimension):
   );
 }
 
-/** Zeros behind the columns that a block saw, up to `shape`. */
-function padColumns(x: Value, { end }: Block, shape: Shape): Value {
+/** Zeros behind the columns `[rows, heads, columns, size]` of `x`, up to `shape`. */
+export function padColumns(x: Value, columns: Value, shape: Shape): Value {
   const zeros = (count: number) => x.graph.constant(new Array<number>(count).fill(0), [count], 'int64');
-  const missing = sub(dimensionSize(x.graph, shape[2]!), end);
+  const missing = sub(dimensionSize(x.graph, shape[2]!), columns);
   const amounts = concat([zeros(6), missing, zeros(1)], 0);
   return applyOne(padOp, [x, amounts], {}, { type: x.type, shape });
 }

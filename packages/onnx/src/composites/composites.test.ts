@@ -184,6 +184,31 @@ const cases: readonly CompositeCase[] = [
     },
     composed: (q, k, v) => composedTrees(q!, k!, v!),
   },
+  ...[4, 6].map((parts) => ({
+    name: `splitAttention of trees with grouped queries in ${parts} parts`,
+    inputs: [normals('q', [7, 16]), normals('k', [7, 8]), normals('v', [7, 8])],
+    composite: (_: layers.OperatorSet, ...[q, k, v]: Value[]) => {
+      const options = { heads: 4, keyHeads: 2, windows: [undefined] };
+      return layers.splitAttention({ ...packedTrees(q!.graph), parts }, options)(q!, k!, v!, { scale: 0.5 });
+    },
+    composed: (...[q, k, v]: Value[]) => composedTrees(q!, k!, v!),
+    float64: 'unavailable' as const,
+  })),
+  {
+    name: 'splitAttention of trees with a window',
+    inputs: [normals('q', [7, 16]), normals('k', [7, 8]), normals('v', [7, 8])],
+    composite: (_, q, k, v) => {
+      const layout = { ...packedTrees(q!.graph), parts: 3 };
+      const attend = layers.splitAttention(layout, { heads: 4, keyHeads: 2, windows: [undefined, 2] });
+      return attend(q!, k!, v!, { scale: 0.5, window: 2 });
+    },
+    composed: (q, k, v) => {
+      const layout = packedTrees(q!.graph);
+      const [queries, keys] = [layers.headMover(layout, 4), layers.headMover(layout, 2)];
+      return layers.packedAttention(q!, k!, v!, { queries, keys, mask: layers.layoutMask(layout, 2) });
+    },
+    float64: 'unavailable',
+  },
   {
     name: 'pickRows',
     inputs: [normals('x', [4, 3])],
@@ -324,7 +349,7 @@ describe('normalSoftmax', () => {
   });
 });
 
-describe.each(['packedAttention', 'blockedAttention'])('%s in float32', (name) => {
+describe.each(['packedAttention', 'blockedAttention', 'splitAttention'])('%s in float32', (name) => {
   it('gives keys that only queries without a gradient see a gradient of exactly 0', async () => {
     const graph = new onnx.Graph();
     const inputs = [normals('q', [7, 16]), normals('k', [7, 8]), normals('v', [7, 8])];

@@ -1,6 +1,6 @@
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import type { Graph, Value } from '../graph/graph.ts';
-import { type Dimension, productDimension, type Shape, staticDimension } from '../graph/shape.ts';
+import { type Dimension, productDimension, staticDimension } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
 import { and, greater, less, where } from '../ops/comparison.ts';
 import { gather, range } from '../ops/indexing.ts';
@@ -28,6 +28,8 @@ export interface TokenLayout {
   readonly positions: Value;
   /** Queries in blocks of columns, for {@link blockedAttention}. Default: all columns at once. */
   readonly blocks?: QueryBlocks | undefined;
+  /** Parts of columns that queries are computed in, for {@link splitAttention}. Default: all columns at once. */
+  readonly parts?: number | undefined;
 }
 
 /** Slots of a layout, cut into blocks of columns. */
@@ -53,28 +55,53 @@ export function fullLayout(graph: Graph, rows: number, length: number): TokenLay
   };
 }
 
+/** Some columns of a layout, and those up to the last of them. */
+export interface Columns {
+  /** Name of their number. */
+  readonly own: Dimension;
+  /** Name of the number of columns up to the last one. */
+  readonly seen: Dimension;
+  /** Takes the own columns of an axis. */
+  readonly ofOwn: (x: Value, axis: number) => Value;
+  /** Takes the columns up to the last one of an axis. */
+  readonly ofSeen: (x: Value, axis: number) => Value;
+}
+
+/** All columns of a layout. */
+export function allColumns({ slots }: Pick<TokenLayout, 'slots'>): Columns {
+  const length = slots.shape[1]!;
+  const all = (x: Value) => x;
+  return { own: length, seen: length, ofOwn: all, ofSeen: all };
+}
+
 /**
- * Additive mask `[rows, 1, 1, length, length]` of a layout: 0 where a token sees another, otherwise very negative.
+ * Additive mask `[rows, 1, 1, columns, seen]` of a layout: 0 where a token sees another, otherwise very negative.
  *
  * A token sees itself and the tokens before it in its sequence, the last `window` of them if there is a window.
+ *
+ * @param columns - Columns of the queries. Default: all.
  */
-export function layoutMask(layout: TokenLayout, window?: number | undefined): Value {
+export function layoutMask(
+  layout: TokenLayout,
+  window?: number | undefined,
+  { own, seen, ofOwn, ofSeen }: Columns = allColumns(layout),
+): Value {
   const { slots, ends } = layout;
   const { graph } = slots;
   const [rows, length] = slots.shape as [Dimension, Dimension];
   const index = range(graph, length);
-  const query = reshape(index, [length, 1]);
-  const past = less(reshape(index, [1, length]), add(query, 1));
-  const ofTree = less(query, reshape(ends, [rows, 1, length]));
+  const query = reshape(ofOwn(index, 0), [own, 1]);
+  const past = less(reshape(ofSeen(index, 0), [1, seen]), add(query, 1));
+  const ofTree = less(query, reshape(ofSeen(ends, 1), [rows, 1, seen]));
   const visible = and(ofTree, past);
   const near = () => {
     const positions = reshape(gather(layout.positions, reshape(slots, [-1])), [rows, length]);
-    const first = sub(reshape(positions, [rows, length, 1]), window!);
-    return greater(reshape(positions, [rows, 1, length]), first);
+    const first = sub(reshape(ofOwn(positions, 1), [rows, own, 1]), window!);
+    return greater(reshape(ofSeen(positions, 1), [rows, 1, seen]), first);
   };
-  const seen = window === undefined ? visible : and(visible, near());
-  const mask = where(seen, graph.constant(0), graph.constant(-1e30));
-  return reshape(mask, [rows, 1, 1, length, length]);
+  const shown = window === undefined ? visible : and(visible, near());
+  const mask = where(shown, graph.constant(0), graph.constant(-1e30));
+  return reshape(mask, [rows, 1, 1, own, seen]);
 }
 
 /** Moves heads between tokens and the rectangle. Both ways copy every head once. */
@@ -148,47 +175,96 @@ export function packedAttention(
   query: Value,
   key: Value,
   value: Value,
-  options: PackedAttentionOptions,
+  { queries, keys, mask, scale, ops }: PackedAttentionOptions,
 ): Value {
-  const { queries, keys, mask } = options;
-  const { heads } = queries;
+  const part = { toRows: queries.toRows, mask, seen: (x: Value) => x, pad: (x: Value) => x };
+  const toTokens = ([y]: readonly Value[]) => queries.toTokens(y!);
+  return attendInParts([query, key, value], {
+    heads: queries.heads,
+    parts: [part],
+    toTokens,
+    keys,
+    scale,
+    ops,
+  });
+}
+
+/** Queries of some columns of a layout. They see the keys up to the last of these columns. */
+export interface QueryPart {
+  /** `[tokens, heads · size]` to `[rows, heads, columns, size]`. */
+  readonly toRows: (x: Value) => Value;
+  /** Additive mask `[rows, 1, 1, columns, seen]`. */
+  readonly mask: Value;
+  /** Columns that the queries may see, of `[rows, keyHeads, length, size]`. */
+  readonly seen: (x: Value) => Value;
+  /** Adds zeros for columns that this part sees and the part before does not. */
+  readonly pad: (x: Value) => Value;
+}
+
+/** What {@link attendInParts} computes. */
+export interface PartedAttention {
+  readonly heads: number;
+  readonly parts: readonly QueryPart[];
+  /** `[rows, heads, columns, size]` of every part to `[tokens, heads · size]`. */
+  readonly toTokens: (parts: readonly Value[]) => Value;
+  readonly keys: HeadMover;
+  readonly scale?: number | undefined;
+  readonly ops?: OperatorSet | undefined;
+}
+
+/** {@link packedAttention} of queries in parts of columns. */
+export function attendInParts(
+  [query, key, value]: readonly [Value, Value, Value],
+  { heads, parts, toTokens, keys, scale: given, ops }: PartedAttention,
+): Value {
   const groups = keys.heads;
   const [tokens, width] = query.shape as [Dimension, number];
   const size = width / heads;
-  const scale = options.scale ?? 1 / Math.sqrt(size);
-  const multiply = matmulOf(options.ops);
-  const [rows, , , length] = mask.shape as [Dimension, 1, 1, Dimension];
-  const grouped: Shape = [rows, groups, productDimension([heads / groups, length]), size];
-  const masked = (scores: Value) =>
-    reshape(add(reshape(scores, [rows, groups, heads / groups, length, length]), mask), scores.shape);
-  let kept: { q: Value; k: Value; v: Value; probabilities: Value };
+  const scale = given ?? 1 / Math.sqrt(size);
+  const multiply = matmulOf(ops);
+  const grouped = (x: Value) => {
+    const [rows, , columns, own] = x.shape;
+    return reshape(x, [rows!, groups, productDimension([heads / groups, columns!]), own!]);
+  };
+  const apart = (x: Value, { mask }: QueryPart) =>
+    reshape(x, [mask.shape[0]!, heads, mask.shape[3]!, x.shape[3]!]);
+  const masked = (scores: Value, { mask }: QueryPart) => {
+    const [rows, , , columns, seen] = mask.shape;
+    const perHead = reshape(scores, [rows!, groups, heads / groups, columns!, seen!]);
+    return reshape(add(perHead, mask), scores.shape);
+  };
+  let kept: readonly { part: QueryPart; q: Value; k: Value; v: Value; probabilities: Value }[];
   const [y] = customGradient(
     [query, key, value],
     () => {
-      const [q, k, v] = [reshape(queries.toRows(query), grouped), keys.toRows(key), keys.toRows(value)];
-      const scores = masked(multiply(q, k, { transposeB: 'yes', alpha: scale }));
-      const probabilities = normalSoftmax(scores, options.ops);
-      kept = { q, k, v, probabilities };
-      return [queries.toTokens(reshape(multiply(probabilities, v), [rows, heads, length, size]))];
+      const [allKeys, allValues] = [keys.toRows(key), keys.toRows(value)];
+      kept = parts.map((part) => {
+        const [q, k, v] = [grouped(part.toRows(query)), part.seen(allKeys), part.seen(allValues)];
+        const scores = masked(multiply(q, k, { transposeB: 'yes', alpha: scale }), part);
+        return { part, q, k, v, probabilities: normalSoftmax(scores, ops) };
+      });
+      return [toTokens(kept.map(({ part, v, probabilities }) => apart(multiply(probabilities, v), part)))];
     },
     ([upstream], [needsQuery, needsKey, needsValue]) => {
-      const { q, k, v } = kept;
-      const probabilities = shownOnly(kept.probabilities, options.ops);
-      const g = reshape(queries.toRows(upstream!), grouped);
       const products = reshape(mul(upstream!, y), [tokens, heads, size]);
-      const sums = queries.toRows(reshape(sum(products, { axes: -1 }), [tokens, heads]));
-      const scores = mul(
-        probabilities,
-        centered(g, v, reshape(sums, [...grouped.slice(0, -1), 1]), multiply),
-      );
-      const ofKeys = (x: Value, by: Value, alpha: number) =>
-        keys.toTokens(multiply(x, by, { transposeA: 'yes', alpha }));
+      const sums = reshape(sum(products, { axes: -1 }), [tokens, heads]);
+      const found = kept.map(({ part, q, k, v, probabilities: all }) => {
+        const g = grouped(part.toRows(upstream!));
+        const probabilities = shownOnly(all, ops);
+        const scores = mul(probabilities, centered(g, v, grouped(part.toRows(sums)), multiply));
+        const ofKeys = (x: Value, by: Value, alpha: number) => multiply(x, by, { transposeA: 'yes', alpha });
+        return {
+          ofQueries: () => apart(multiply(scores, k, { alpha: scale }), part),
+          ofKeys: () => ofKeys(scores, q, scale),
+          ofValues: () => ofKeys(probabilities, g, 1),
+        };
+      });
+      const total = (gradients: readonly Value[]) =>
+        keys.toTokens(gradients.reduce((total, gradient, index) => add(parts[index]!.pad(total), gradient)));
       return [
-        needsQuery
-          ? queries.toTokens(reshape(multiply(scores, k, { alpha: scale }), [rows, heads, length, size]))
-          : undefined,
-        needsKey ? ofKeys(scores, q, scale) : undefined,
-        needsValue ? ofKeys(probabilities, g, 1) : undefined,
+        needsQuery ? toTokens(found.map(({ ofQueries }) => ofQueries())) : undefined,
+        needsKey ? total(found.map(({ ofKeys }) => ofKeys())) : undefined,
+        needsValue ? total(found.map(({ ofValues }) => ofValues())) : undefined,
       ];
     },
   );
