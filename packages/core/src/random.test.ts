@@ -101,6 +101,28 @@ describe('RandomStream', () => {
     expect(stream.integer(2 ** 32)).toBe(2 ** 32 - 1);
   });
 
+  it('draws shares as often as they weigh, and never one of 0', () => {
+    const stream = RandomStream.named('shares');
+    const drawn = [0, 0, 0, 0, 0];
+    for (let draw = 0; draw < 6000; draw++) drawn[stream.weighted([0, 1, 0, 2, 0])]! += 1;
+    expect(drawn).toEqual([0, expect.any(Number), 0, 6000 - drawn[1]!, 0]);
+    expect(Math.abs(drawn[1]! - 2000)).toBeLessThan(4 * Math.sqrt((6000 * 2) / 9));
+    expect(stream.state.position).toBe(6000);
+  });
+
+  it('draws the share that holds a point of their sum', () => {
+    const stream = RandomStream.named('points');
+    const at = (uniform: number, shares: readonly number[]) => {
+      vi.spyOn(stream, 'uniform').mockReturnValue(uniform);
+      return stream.weighted(shares);
+    };
+    expect([0, 0.24, 0.25, 0.74, 0.75].map((uniform) => at(uniform, [1, 2, 1]))).toEqual([0, 0, 1, 1, 2]);
+    // Only rounding leads behind the last share.
+    expect(at(1, [1, 3, 0])).toBe(1);
+    expect(() => at(0, [0, 0])).toThrow('expected a share above 0, got 0, 0');
+    expect(() => at(0, [])).toThrow('expected a share above 0, got none');
+  });
+
   it('shuffles into each order equally often, within four standard errors', () => {
     const stream = RandomStream.named('orders');
     const n = 6000;

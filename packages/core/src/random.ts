@@ -126,6 +126,23 @@ export class RandomStream {
     return Math.floor(this.uniform() * bound);
   }
 
+  /**
+   * Index of one of the shares, drawn with the probability that it has of their sum. Takes one draw.
+   *
+   * @throws ArgumentError if no share is above 0.
+   */
+  weighted(shares: readonly number[]): number {
+    let left = this.uniform() * shares.reduce((sum, share) => sum + share, 0);
+    for (const [index, share] of shares.entries()) {
+      if (left < share) return index;
+      left -= share;
+    }
+    // Rounding may leave a rest behind the last share.
+    const last = shares.findLastIndex((share) => share > 0);
+    if (last >= 0) return last;
+    throw new ArgumentError(`RandomStream: expected a share above 0, got ${shares.join(', ') || 'none'}`);
+  }
+
   /** Next normal deviate of mean 0 and variance 1 (Box–Muller, two draws). */
   normal(): number {
     const radius = Math.sqrt(-2 * Math.log(this.#positive()));

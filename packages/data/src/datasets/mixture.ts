@@ -110,7 +110,7 @@ async function evenDraws<Row>({ parts, seed }: Rounds<Row>): Promise<Draws> {
   return {
     next() {
       if (total === 0) return undefined;
-      const part = chosen(left, random.uniform() * total);
+      const part = random.weighted(left);
       left[part]! -= 1;
       total -= 1;
       return part;
@@ -121,26 +121,15 @@ async function evenDraws<Row>({ parts, seed }: Rounds<Row>): Promise<Draws> {
 
 async function weightedDraws<Row>({ parts, seed, until }: Rounds<Row>): Promise<Draws> {
   const weights = parts.map(({ weight = 1 }) => weight);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
   const random = RandomStream.named(seed, 'mixture');
   const left = new Set(parts.keys());
   return {
-    next: () => chosen(weights, random.uniform() * total),
+    next: () => random.weighted(weights),
     endsWith(part) {
       left.delete(part);
       return until === 'first' || left.size === 0;
     },
   };
-}
-
-/** The part whose share of the sum holds the point. */
-function chosen(shares: readonly number[], point: number): number {
-  let rest = point;
-  for (const [part, share] of shares.entries()) {
-    if (rest < share) return part;
-    rest -= share;
-  }
-  return shares.findLastIndex((share) => share > 0);
 }
 
 /** Reads a part, again when it has ended. */

@@ -69,7 +69,7 @@ export function reasoningTasks(options: ReasoningOptions): Task<ReasoningMetadat
   const shares = names.map((name) => weights[name] ?? 1);
   return Array.from({ length: count }, (_, index) => {
     const random = RandomStream.named(seed, 'reasoning', difficulty, index);
-    const name = weighted(random, names, shares);
+    const name = names[random.weighted(shares)]!;
     const { question, answer, data } = families[name]!.draw(random, difficulty);
     return {
       id: `reasoning/${seed}/${difficulty}/${index}`,
@@ -98,13 +98,4 @@ export function isReasoningAnswer(response: string, inputs: ReasoningMetadata): 
   if (check === undefined) return normalized(text) === normalized(answer);
   const isRight = (said: string) => check(said, { answer, data });
   return isRight(text) || (text.endsWith('.') && isRight(text.slice(0, -1)));
-}
-
-function weighted(random: RandomStream, names: readonly string[], shares: readonly number[]): string {
-  let left = random.uniform() * shares.reduce((sum, share) => sum + share, 0);
-  for (const [index, share] of shares.entries()) {
-    if (left < share) return names[index]!;
-    left -= share;
-  }
-  return names[shares.findLastIndex((share) => share > 0)]!;
 }
