@@ -185,7 +185,8 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
     });
     let count = 0;
     const parse = (text: string | undefined, isEnded: boolean): Placed | undefined => {
-      if (count >= skip) {
+      // Only parsing tells whether a last line is cut short and thus no row.
+      if (count >= skip || (!isEnded && tornLine === 'skip')) {
         const before = reported;
         line = text;
         const row = text === undefined ? parser.undecodable(isEnded) : parser.parse(text, isEnded);
