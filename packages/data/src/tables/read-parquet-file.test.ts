@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { FormatError } from '@rlp/core';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, expect, it } from 'vitest';
-import { type ParquetRow, readParquetFile } from './read-parquet-file.ts';
+import { countParquetRows, type ParquetRow, parquetBatches, readParquetFile } from './read-parquet-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rlp-parquet-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -59,6 +60,61 @@ it('writes bytes as base64', async () => {
   expect(rows.map(({ value }) => value.digest)).toEqual(['AP+A', 'BwcH']);
 });
 
+it('reads bytes of any length as text only if they are UTF-8', async () => {
+  const schema = [
+    { name: 'root', num_children: 2 },
+    { name: 'plain', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' },
+    { name: 'said', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+  ] as const;
+  const data = [Uint8Array.of(0xe2, 0x98, 0x83), Uint8Array.of(0xff, 0xd8, 0), null];
+  const columnData = [
+    { name: 'plain', data },
+    { name: 'said', data: ['a☃', null, ''] },
+  ];
+  const path = saved('plain.parquet', parquetWriteBuffer({ columnData, schema: [...schema] }));
+  const rows = await all(readParquetFile(path));
+  expect(rows.map(({ value }) => value)).toEqual([
+    { plain: '☃', said: 'a☃' },
+    { plain: '/9gA', said: null },
+    { plain: null, said: '' },
+  ]);
+});
+
+it('reads numbers that JSON cannot hold as text, and dates that are none as null', async () => {
+  // Milliseconds that a file can hold, and a date cannot.
+  const beyond = 9n * 10n ** 15n;
+  const columnData = [
+    { name: 'large', data: [2n ** 53n, -(2n ** 53n) + 1n, 2n ** 53n - 1n], type: 'INT64' as const },
+    { name: 'at', data: [beyond, new Date(1), new Date(0)], type: 'TIMESTAMP' as const },
+  ];
+  const [first, second, third] = await all(
+    readParquetFile(saved('large.parquet', parquetWriteBuffer({ columnData }))),
+  );
+  expect([first, second, third].map((row) => row!.value.large)).toEqual([
+    '9007199254740992',
+    -9007199254740991,
+    9007199254740991,
+  ]);
+  expect(first!.value.at).toBeNull();
+  expect(second!.value.at).toBe('1970-01-01T00:00:00.001Z');
+});
+
+it('reads the rows behind the first ones, from every group', async () => {
+  const path = saved('groups.parquet', parquetWriteBuffer({ columnData: columns(10), rowGroupSize: 4 }));
+  expect(await countParquetRows(path)).toBe(10);
+  for (const skip of [0, 3, 4, 5, 9, 10, 11]) {
+    const numbers: number[] = [];
+    for await (const batch of parquetBatches(path, { columns: ['count'], skip })) {
+      expect(batch.length).toBeGreaterThan(0);
+      for (const { number, value } of batch) {
+        expect(value).toEqual({ count: number - 1 });
+        numbers.push(number);
+      }
+    }
+    expect(numbers).toEqual(Array.from({ length: Math.max(0, 10 - skip) }, (_, at) => skip + at + 1));
+  }
+});
+
 it('reads compressed pages', async () => {
   const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gzipSync(bytes)) };
   const bytes = parquetWriteBuffer({ columnData: columns(20), codec: 'GZIP', compressors });
@@ -70,7 +126,10 @@ it('names the file that it cannot read', async () => {
   const whole = new Uint8Array(parquetWriteBuffer({ columnData: columns(20) }));
   for (const bytes of [new Uint8Array(), whole.subarray(0, 400), new TextEncoder().encode('{"a":1}\n')]) {
     const path = saved('broken.parquet', bytes);
-    await expect(all(readParquetFile(path))).rejects.toThrow(`${path}: expected a Parquet file`);
+    await expect(all(readParquetFile(path))).rejects.toThrow(FormatError);
+    await expect(all(readParquetFile(path))).rejects.toThrow(
+      new RegExp(`^${path}: expected a Parquet file: .*; download or write the file again$`),
+    );
   }
   await expect(all(readParquetFile(join(directory, 'none')))).rejects.toThrow('ENOENT');
 });

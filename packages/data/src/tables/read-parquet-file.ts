@@ -31,10 +31,24 @@ const compressors: Compressors = Object.fromEntries(
   ),
 );
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** hyparquet itself replaces bytes that are not UTF-8, which cannot be undone. */
+const parsers = {
+  stringFromBytes(bytes: Uint8Array | undefined): unknown {
+    try {
+      return bytes && utf8.decode(bytes);
+    } catch {
+      return bytes;
+    }
+  },
+};
+
 /**
  * Reads a Parquet file, one row group at a time. Needs the package `hyparquet`.
  *
- * Whole numbers become numbers, or text beyond 2⁵³. Dates become ISO text, and bytes that are not text base64.
+ * Whole numbers become numbers, or text beyond 2⁵³. Dates become ISO text. Bytes of variable length become text if they are UTF-8,
+ * also in columns that do not say that they hold text. Other bytes become base64.
  *
  * @throws MissingPeerError if `hyparquet` is not installed.
  * @throws FormatError naming the file, if it is not a readable Parquet file.
@@ -59,7 +73,10 @@ export async function* parquetBatches(
     end += Number(rows);
     if (rowStart >= end) continue;
     const range = { rowStart, rowEnd: end };
-    const options = { file, metadata, compressors, ...range, ...(columns && { columns: [...columns] }) };
+    const options = {
+      ...{ file, metadata, compressors, parsers, ...range },
+      ...(columns && { columns: [...columns] }),
+    };
     const read = await reading(path, () => parquet.parquetReadObjects(options));
     yield read.map((row, at) => ({
       number: rowStart + at + 1,
