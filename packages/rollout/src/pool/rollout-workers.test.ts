@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { GroupJob, TrajectoryGroup } from '@rlp/core';
 import { describeRolloutPool } from '@rlp/core/testing';
@@ -20,35 +21,53 @@ const job = (index: number): GroupJob => ({
 const expected = (one: GroupJob): Promise<TrajectoryGroup> => groupWorker(parts()).run(one);
 
 for (const kind of ['thread', 'process'] as const) {
-  let pids: number[] = [];
   describeRolloutPool(`createRolloutWorkers with a ${kind} each`, {
     create: () => createRolloutWorkers({ module, kind, workers: 2 }),
     job,
     expected,
     deadly: () => ({ ...job(50), name: 'deadly', task: { id: 'die', prompt: '', metadata: undefined } }),
-    ...(kind === 'process' && {
-      kill: () => {
-        const text = execFileSync('ps', ['-o', 'pid=', '--ppid', String(process.pid)], { encoding: 'utf8' });
-        pids = text
-          .split('\n')
-          .map(Number)
-          .filter((pid) => pid > 0);
-        for (const pid of pids) {
-          if (isWorker(pid)) process.kill(pid, 'SIGKILL');
-        }
-      },
-    }),
+    ...(kind === 'process' && { kill: () => end(processes()) }),
   });
 }
 
-/** Whether a process is one of the pool's, which carry the data of their worker. */
-function isWorker(pid: number): boolean {
+/** The processes of pools, which carry the data of their worker. */
+function processes(): number[] {
+  const text = execFileSync('ps', ['-o', 'pid=', '--ppid', String(process.pid)], { encoding: 'utf8' });
+  const pids = text.split('\n').map(Number);
+  return pids.filter((pid) => pid > 0 && read(pid, 'environ').includes('RLP_WORKER_DATA'));
+}
+
+/** Ends processes, and returns when all have ended and their parent has heard of none. */
+function end(pids: readonly number[]): void {
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  // The first thread of a process may have ended before the others.
+  while (pids.some((pid) => /^State:\s+[^Z]|^Threads:\s+[^1]/m.test(read(pid, 'status'))));
+}
+
+/** A file of a process. Empty if the process is gone. */
+function read(pid: number, file: 'environ' | 'status'): string {
   try {
-    return execFileSync('cat', [`/proc/${pid}/environ`], { encoding: 'utf8' }).includes('RLP_WORKER_DATA');
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }
+
+it.skipIf(process.platform !== 'linux')(
+  'a job whose worker ended is not given to one that ended at the same moment',
+  async () => {
+    const pool = await createRolloutWorkers({ module, kind: 'process', workers: 2, attempts: 2 });
+    onTestFinished(() => pool.close());
+    // The second round changes which of the two is asked next: the one that its parent hears of first.
+    for (let round = 0; round < 2; round++) await Promise.all([pool.run(job(1)), pool.run(job(2))]);
+    const pids = processes();
+    expect(pids).toHaveLength(2);
+    const running = pool.run(job(3));
+    await new Promise((resolve) => setImmediate(resolve));
+    end(pids);
+    expect((await running).id).toBe(job(3).groupId);
+  },
+);
 
 describe('pooledRollouts', () => {
   const tasks = Array.from({ length: 5 }, (_, index) => job(index).task);

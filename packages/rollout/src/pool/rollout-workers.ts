@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type GroupJob,
   onAbort,
@@ -9,6 +10,12 @@ import {
 } from '@rlp/core';
 import { ThreadError, ThreadPool } from '@rlp/sandbox/threads';
 import { type RolloutWorkersOptions, workersSchema } from './worker-options.ts';
+
+/**
+ * Milliseconds before a job is tried again. If several workers end at once, the pool hears of one before the others, and another dead one
+ * would cost another attempt.
+ */
+const pauseMs = 100;
 
 type Threads<Metadata, Outcome> = ThreadPool<
   GroupJob<Metadata>,
@@ -91,7 +98,10 @@ export class RolloutWorkers<Metadata = unknown, Outcome = unknown>
         return await this.#threads.ask(job, { timeoutMs, signal });
       } catch (error) {
         if (!(error instanceof ThreadError)) throw error;
-        if (error.failure !== 'threw' && attempt < attempts) continue;
+        if (error.failure !== 'threw' && attempt < attempts) {
+          await pause(pauseMs, undefined, { signal });
+          continue;
+        }
         const tried = attempt === 1 ? '' : `, tried ${attempt} times`;
         throw new ThreadError(error.failure, `group job ${job.name}${tried}: ${error.message}`, {
           cause: error,
