@@ -32,7 +32,7 @@ export function columnsOf(row: DatasetRow, fields: DatasetFields = {}): DatasetC
   }
   // One column has one role: what was named for another role is not an answer by its name alone.
   const { answer, prompt } = columns;
-  if (fields.answer === undefined && answer === prompt && prompt !== undefined) delete columns.answer;
+  if (fields.answer === undefined && answer === prompt) delete columns.answer;
   return columns;
 }
 

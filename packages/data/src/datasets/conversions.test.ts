@@ -1,7 +1,5 @@
-import { FormatError, type Task } from '@rlp/core';
-import { describe, expect, expectTypeOf, it } from 'vitest';
-import * as z from 'zod';
-import { datasetOf, datasetOfText } from './dataset-of.ts';
+import { describe, expect, it } from 'vitest';
+import { datasetOf } from './dataset-of.ts';
 import { demonstrationsFrom } from './demonstrations-from.ts';
 import { gathered } from './gathered.fixture.ts';
 import { preferencesFrom, ratingsFrom } from './preferences-from.ts';
@@ -21,172 +19,6 @@ it('asks for datasets, and datasetOf for rows', async () => {
   expect(() => datasetOf('rows.jsonl' as never)).toThrow(
     'datasetOf: expected a list of rows or an AsyncIterable of them, got string; loadDataset reads files',
   );
-});
-
-describe('tasksFrom', () => {
-  it.each<[string, Row, Row | undefined, object]>([
-    [
-      'question and answer',
-      { question: 'a', answer: 'b' },
-      undefined,
-      { id: '1', prompt: 'a', metadata: { answer: 'b' } },
-    ],
-    [
-      'own records',
-      { id: 'x', prompt: 'a', metadata: { n: 1 } },
-      undefined,
-      { id: 'x', prompt: 'a', metadata: { n: 1 } },
-    ],
-    [
-      'a record of numbers',
-      { id: 7, prompt: 'a', metadata: 3 },
-      undefined,
-      { id: '7', prompt: 'a', metadata: 3 },
-    ],
-    ['no answer', { prompt: 'a' }, undefined, { id: '1', prompt: 'a', metadata: {} }],
-    [
-      'another answer column, which stays',
-      { prompt: 'a', target: ['b'], level: 3 },
-      undefined,
-      { id: '1', prompt: 'a', metadata: { target: ['b'], level: 3, answer: ['b'] } },
-    ],
-    [
-      'Alpaca',
-      { instruction: 'Add.', input: '2, 3', output: '5' },
-      undefined,
-      { id: '1', prompt: 'Add.\n\n2, 3', metadata: { output: '5', answer: '5' } },
-    ],
-    [
-      'Alpaca without input',
-      { instruction: 'Sing.', input: '', output: 'La' },
-      undefined,
-      { id: '1', prompt: 'Sing.', metadata: { output: 'La', answer: 'La' } },
-    ],
-    [
-      'a conversation',
-      { messages: [user('a'), assistant('b')] },
-      undefined,
-      { id: '1', prompt: [user('a')], metadata: { answer: 'b' } },
-    ],
-    [
-      'ShareGPT',
-      {
-        conversations: [
-          { from: 'human', value: 'a' },
-          { from: 'gpt', value: 'b' },
-        ],
-      },
-      undefined,
-      { id: '1', prompt: [user('a')], metadata: { answer: 'b' } },
-    ],
-    [
-      'a prompt of messages',
-      { prompt: [user('a')], completion: [assistant('b')] },
-      undefined,
-      { id: '1', prompt: [user('a')], metadata: { completion: [assistant('b')], answer: [assistant('b')] } },
-    ],
-    [
-      'a label',
-      { text: 'a', label: 1 },
-      undefined,
-      { id: '1', prompt: 'a', metadata: { label: 1, answer: 1 } },
-    ],
-    [
-      'columns that the user names, also within others',
-      { query: 'a', key: 'k', prompt: 'no', gold: { text: ['b', 'c'] } },
-      { prompt: 'query', id: 'key', answer: 'gold.text.1' },
-      { id: 'k', prompt: 'a', metadata: { prompt: 'no', gold: { text: ['b', 'c'] }, answer: 'c' } },
-    ],
-    [
-      'a pair, by the names of its roles',
-      { q: 'a', good: 'b', bad: { text: 'c' } },
-      { prompt: 'q', chosen: 'good', rejected: 'bad.text' },
-      { id: '1', prompt: 'a', metadata: { good: 'b', bad: { text: 'c' }, chosen: 'b', rejected: 'c' } },
-    ],
-    [
-      'columns of null, as Parquet has them',
-      { prompt: null, question: 'a', answer: 'b', id: null },
-      undefined,
-      { id: '1', prompt: 'a', metadata: { prompt: null, answer: 'b' } },
-    ],
-    [
-      'a pattern',
-      { prompt: 'a', terminationPattern: '\\d' },
-      undefined,
-      { id: '1', prompt: 'a', metadata: {}, terminationPattern: '\\d' },
-    ],
-  ])('reads %s', async (_, row, fields, task) => {
-    expect(await tasksFrom(datasetOf([row], fields === undefined ? {} : { fields }))).toEqual([task]);
-  });
-
-  it('numbers rows by their place in the dataset, and types metadata by a schema', async () => {
-    const dataset = datasetOfText('{"question":"a","answer":"1"}\n\n{"question":"b","answer":"2"}').slice(1);
-    const tasks = await tasksFrom(dataset, { metadata: z.object({ answer: z.coerce.number() }) });
-    expectTypeOf(tasks).toEqualTypeOf<Task<{ answer: number }>[]>();
-    expect(tasks).toEqual([{ id: '2', prompt: 'b', metadata: { answer: 2 } }]);
-  });
-
-  it.each<[string, readonly Row[], RegExp, object?]>([
-    [
-      'no prompt',
-      [{ a: 1, b: 2 }],
-      /^rows, row 1: expected a column with the prompt .*; the row has a, b; name it, as in fields: \{ prompt: 'query' \}/,
-    ],
-    [
-      'a row without the field',
-      [{ question: 'a' }, { text: 'b' }],
-      /^rows, row 2: expected text or a list of messages in the column question, got nothing; the row has text; /,
-    ],
-    [
-      'another type',
-      [{ question: 'a' }, { question: { b: 1 } }],
-      /^rows, row 2: .* in the column question, got an object/,
-    ],
-    ['null', [{ question: 'a' }, { question: null }], /^rows, row 2: .* got null/],
-    [
-      'an empty prompt',
-      [{ question: '' }],
-      /^rows, row 1: expected a prompt in the column question, got empty text; .*`filter`/,
-    ],
-    [
-      'messages of another shape',
-      [{ messages: [{ who: 'me', text: 'a' }] }],
-      /^rows, row 1: expected messages \{ role, content \} in the column messages\.0\.role/,
-    ],
-    [
-      'an unknown role',
-      [{ messages: [{ role: 'king', content: 'a' }] }],
-      /messages\.0\.role: .*"system"\|"user"/,
-    ],
-    ['no messages', [{ messages: [] }], /in the column messages: /],
-    [
-      'an id twice',
-      [{ id: 'x', prompt: 'a' }, { prompt: 'b' }, { id: 'x', prompt: 'c' }],
-      /^rows, row 3: expected an id of its own, got "x" as in rows, row 1; rename one/,
-    ],
-    ['an id of another type', [{ id: {}, prompt: 'a' }], /as id in the column id, got an object/],
-    [
-      'metadata that do not fit',
-      [{ prompt: 'a', answer: 1 }],
-      /^rows, row 1: metadata: answer: /,
-      { metadata: z.object({ answer: z.string() }) },
-    ],
-    [
-      'a pattern that is none',
-      [{ prompt: 'a', terminationPattern: '(' }],
-      /terminationPattern: .*regular expression/,
-    ],
-    ['no rows', [], /^rows: expected rows, got none; look at the file, the split and the slice/],
-  ])('refuses %s', async (_, rows, message, options = {}) => {
-    const reading = tasksFrom(datasetOf(rows, { name: 'rows' }), options);
-    await expect(reading).rejects.toThrow(FormatError);
-    await expect(reading).rejects.toThrow(message);
-  });
-
-  it('finds columns that the first row lacks', async () => {
-    const tasks = await tasksFrom(datasetOf([{ prompt: 'a' }, { prompt: 'b', answer: '2' }]));
-    expect(tasks.map(({ metadata }) => metadata)).toEqual([{}, { answer: '2' }]);
-  });
 });
 
 describe('demonstrationsFrom', () => {
@@ -233,9 +65,32 @@ describe('demonstrationsFrom', () => {
     ],
     [{ x: 'a' }, /got no prompt; the row has x; name them/],
     [{ prompt: 'a', answer: '' }, /expected text to imitate in the column answer, got empty text/],
+    [
+      { text: '' },
+      /expected text to imitate in the column text, got empty text; the row has text; correct or remove/,
+    ],
+    [
+      { x: 'a' },
+      /\(answer, completion, output, response or target\), .* as in fields: \{ prompt: 'query', answer: 'reply' \}$/,
+    ],
     [{ prompt: 'a', answer: true }, /in the column answer, got the boolean true/],
   ])('refuses %j', async (row, message) => {
     await expect(read(row)).rejects.toThrow(message);
+  });
+
+  it.each<[Row, object]>([
+    [{ prompt: [user('a')], completion: 'b' }, { messages: [user('a'), assistant('b')] }],
+    [{ prompt: 'a', completion: [assistant('b')] }, { messages: [user('a'), assistant('b')] }],
+    [{ messages: [user('a'), assistant('b')], tools: [] }, { messages: [user('a'), assistant('b')] }],
+  ])('makes a conversation as soon as one part has messages: %j', async (row, demonstration) => {
+    expect(await read(row)).toEqual([demonstration]);
+  });
+
+  it('takes messages before a prompt and an answer that nobody named', async () => {
+    const row = { prompt: 'x', answer: 'y', messages: [user('a'), assistant('b')] };
+    expect(await read(row, {}, { answer: 'answer' })).toEqual([{ messages: row.messages }]);
+    const { answer: _, ...rest } = row;
+    expect(await read(rest, {}, { prompt: 'prompt' })).toEqual([{ messages: row.messages }]);
   });
 
   it('refuses options that do not exist', async () => {
@@ -277,6 +132,26 @@ describe('preferencesFrom', () => {
       { question: 'a', chosen: 'same x', rejected: 'same y' },
       { prompt: 'a', chosen: 'same x', rejected: 'same y' },
     ],
+    [
+      { chosen: 'Assistant: a b Assistant: c', rejected: 'Assistant: a d Assistant: c' },
+      { prompt: 'Assistant:', chosen: ' a b Assistant: c', rejected: ' a d Assistant: c' },
+    ],
+    [
+      { chosen: 'a Assistant: b Assistant: c', rejected: 'a Assistant: b Assistant: d' },
+      { prompt: 'a Assistant: b Assistant:', chosen: ' c', rejected: ' d' },
+    ],
+    [
+      { chosen: 'the sky', rejected: 'the sky is blue' },
+      { prompt: 'the ', chosen: 'sky', rejected: 'sky is blue' },
+    ],
+    [
+      { chosen: [user('a'), assistant('b')], rejected: [user('a'), assistant('c')] },
+      { prompt: [user('a')], chosen: [assistant('b')], rejected: [assistant('c')] },
+    ],
+    [
+      { prompt: 'x', chosen: [user('a'), assistant('b')], rejected: [user('a'), assistant('c')] },
+      { prompt: [user('a')], chosen: [assistant('b')], rejected: [assistant('c')] },
+    ],
   ])('reads %j', async (row, pair) => {
     expect(await read(row)).toEqual([pair]);
   });
@@ -292,6 +167,19 @@ describe('preferencesFrom', () => {
       /expected a prompt, or answers that begin with it, got answers that begin differently/,
     ],
     [{ chosen: 'same ', rejected: 'same ' }, /got an answer that is empty/],
+    [{ chosen: 'same ', rejected: 'same more' }, /got an answer that is empty/],
+    [
+      { chosen: [user('a'), assistant('b')], rejected: [user('a')] },
+      /got an answer that is empty; the row has chosen, rejected; name its column, as in fields: \{ prompt: 'query' \}, or remove the row$/,
+    ],
+    [
+      { prompt: 'a', rejected: 'b' },
+      /the columns chosen and rejected; .* name them, as in fields: \{ chosen: 'better', rejected: 'worse' \}$/,
+    ],
+    [
+      { prompt: 'a', chosen: 'b', rejected: [assistant('c')] },
+      /expected chosen and rejected in one form, got text and a list; .* write both as text or both as messages$/,
+    ],
   ])('refuses %j', async (row, message) => {
     await expect(read(row)).rejects.toThrow(message);
   });
@@ -338,6 +226,8 @@ describe('tools of a row', () => {
       rejected: 'c',
       tools,
     });
+    const shared = datasetOf([{ chosen: 'a b', rejected: 'a c', tools }]);
+    expect(await first(preferencesFrom(shared))).toEqual({ prompt: 'a ', chosen: 'b', rejected: 'c', tools });
   });
 
   it('are none in a column of something else, unless it was named', async () => {
@@ -366,6 +256,18 @@ describe('ratingsFrom', () => {
       { prompt: 'a', response: 'b', score: '0.5' },
       { prompt: 'a', completion: 'b', rating: 0.5 },
     ],
+    [
+      { prompt: 'a', response: 'b', score: 0 },
+      { prompt: 'a', completion: 'b', rating: 0 },
+    ],
+    [
+      { prompt: 'a', response: 'b', label: 1, score: 2 },
+      { prompt: 'a', completion: 'b', rating: 2 },
+    ],
+    [
+      { prompt: 'a', response: 'b', label: 'FALSE', score: 2 },
+      { prompt: 'a', completion: 'b', rating: false },
+    ],
   ])('reads %j', async (row, rated) => {
     expect(await read(row)).toEqual([rated]);
   });
@@ -374,7 +276,23 @@ describe('ratingsFrom', () => {
     { prompt: 'a', completion: 'b' },
     { prompt: 'a', label: true },
     { prompt: 'a', output: 'b', score: 'good' },
+    { prompt: 'a', output: 'b', score: ' ' },
+    { prompt: 'a', output: 'b', score: 'Infinity' },
+    { prompt: 'a', output: 'b', label: null },
+    { output: 'b', score: 1 },
   ])('refuses %j', async (row) => {
-    await expect(read(row)).rejects.toThrow(/^rows, row 1: expected a prompt, an answer and a label/);
+    await expect(read(row)).rejects.toThrow(
+      /^rows, row 1: expected a prompt, an answer and a label \(true or false\) or a score \(a number\); .*; name them, as in fields: \{ prompt: 'query', answer: 'reply', label: 'good' \}$/,
+    );
   });
+});
+
+it('every conversion ends with its signal', async () => {
+  const signal = AbortSignal.abort(new Error('enough'));
+  const dataset = datasetOf([{ prompt: 'a', chosen: 'b', rejected: 'c', answer: 'd', score: 1 }]);
+  await expect(tasksFrom(dataset, { signal })).rejects.toThrow('enough');
+  for (const conversion of [demonstrationsFrom, preferencesFrom, ratingsFrom])
+    await expect(gathered(conversion(dataset, { signal }) as AsyncIterable<unknown>)).rejects.toThrow(
+      'enough',
+    );
 });

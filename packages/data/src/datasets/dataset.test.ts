@@ -1,7 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Dataset } from './dataset.ts';
+import { Dataset } from './dataset.ts';
 import { datasetOf, datasetOfText } from './dataset-of.ts';
 import { gathered } from './gathered.fixture.ts';
 
@@ -40,6 +40,43 @@ describe('Dataset', () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('slices as lists are sliced', async () => {
+    const bound = fc.integer({ min: -12, max: 12 });
+    await fc.assert(
+      fc.asyncProperty(fc.nat(9), bound, fc.option(bound, { nil: undefined }), async (rows, start, end) => {
+        const dataset = datasetOf(numbered(rows)).slice(start, end);
+        expect(await values(dataset)).toEqual(range(0, rows).slice(start, end));
+      }),
+      { numRuns: 200 },
+    );
+    expect(await values(datasetOf(numbered(3)).slice())).toEqual([0, 1, 2]);
+  });
+
+  it('reads no further than its slice', async () => {
+    let read = 0;
+    const rows = {
+      async *[Symbol.asyncIterator]() {
+        for (const row of numbered(9)) {
+          read += 1;
+          yield row;
+        }
+      },
+    };
+    expect(await values(datasetOf(rows).slice(1, 3))).toEqual([1, 2]);
+    expect(read).toBe(3);
+    expect(await values(datasetOf(rows).slice(3, 3))).toEqual([]);
+    expect(read).toBe(3);
+  });
+
+  it('gives lists of up to 1024 rows, and no empty ones', async () => {
+    const lengths = async (dataset: Dataset<object>, cursor = 0) =>
+      (await gathered(dataset.batches({ cursor }))).map(({ length }) => length);
+    expect(await lengths(datasetOf(numbered(2049)))).toEqual([1024, 1024, 1]);
+    expect(await lengths(datasetOf(numbered(2049)), 1025)).toEqual([1024]);
+    expect(await lengths(datasetOf(numbered(1030)).filter(({ n }) => n >= 1024))).toEqual([6]);
+    expect(await lengths(datasetOf([]))).toEqual([]);
   });
 
   it('shuffles by its seed: the same order for the same, each row once', async () => {
@@ -104,6 +141,86 @@ describe('Dataset', () => {
     await expect(hanging.toArray({ signal })).rejects.toThrow(/timeout|aborted/i);
   });
 
+  it('names columns anew once rows are converted, and keeps their places', async () => {
+    const dataset = datasetOf([{ q: 'a' }, { q: 'b' }], { name: 'rows', fields: { prompt: 'q' } });
+    const mapped = dataset.map(({ q }) => ({ prompt: `${q}!` }));
+    const [first, second] = await gathered(mapped.map((row) => row).read());
+    expect(first!.origin).toEqual({ name: 'rows', unit: 'row' });
+    expect(second!.origin).toBe(first!.origin);
+    expect(second).toMatchObject({ number: 2, at: 2, place: 'rows, row 2', row: { prompt: 'b!' } });
+    expect([mapped.name, await mapped.count()]).toEqual(['rows', 2]);
+  });
+
+  it('knows the number of its rows without reading them, unless they are filtered', async () => {
+    const dataset = new Dataset({ name: 'unread', open: () => expect.unreachable(), count: () => 7 });
+    expect(await dataset.count()).toBe(7);
+    expect(await dataset.map((row) => row).count()).toBe(7);
+    expect(await dataset.shuffle().count()).toBe(7);
+    await expect(dataset.filter(() => true).count()).rejects.toThrow();
+    const asked = new Dataset({
+      name: 'read',
+      open: () => datasetOf(numbered(3)).batches(),
+      count: () => undefined,
+    });
+    expect(await asked.count()).toBe(3);
+  });
+
+  it.each(['count', 'toArray'] as const)('%s ends with its signal', async (method) => {
+    const signal = AbortSignal.abort(new Error('enough'));
+    const asked = datasetOf({ async *[Symbol.asyncIterator]() {} });
+    await expect(asked[method]({ signal })).rejects.toThrow('enough');
+  });
+
+  it('waits until its source is closed, but not once it is aborted', async () => {
+    const events: string[] = [];
+    const source = (close: () => Promise<void>) => ({
+      async *[Symbol.asyncIterator]() {
+        try {
+          yield* numbered(5);
+        } finally {
+          await close();
+          events.push('closed');
+        }
+      },
+    });
+    const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
+    for await (const _ of datasetOf(source(slow))) break;
+    events.push('left');
+    expect(events).toEqual(['closed', 'left']);
+    const failing = datasetOf(source(() => Promise.reject(new Error('cannot close'))));
+    await expect(failing.slice(0, 1).toArray()).rejects.toThrow('cannot close');
+    const controller = new AbortController();
+    const hanging = datasetOf(source(() => new Promise(() => undefined)));
+    const reader = hanging.read({ signal: controller.signal });
+    await reader.next();
+    controller.abort(new Error('enough'));
+    await expect(reader.next()).rejects.toThrow('enough');
+  });
+
+  it('a reader that was closed, or whose source failed, gives no more', async () => {
+    const reader = datasetOf(numbered(3)).read({ cursor: 1 });
+    expect([reader.cursor, (await reader.next()).value?.row, reader.cursor]).toEqual([1, { n: 1 }, 2]);
+    expect(await reader.return()).toEqual({ done: true, value: undefined });
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
+    expect(reader.cursor).toBe(2);
+    const rows = {
+      async *[Symbol.asyncIterator]() {
+        yield { n: 0 };
+        throw new Error('torn');
+      },
+    };
+    const failing = datasetOf(rows).read();
+    await failing.next();
+    await expect(failing.next()).rejects.toThrow('torn');
+    expect(await failing.next()).toEqual({ done: true, value: undefined });
+    const plain = datasetOf(numbered(1))[Symbol.asyncIterator]();
+    expect([await plain.next(), await plain.next()]).toEqual([
+      { done: false, value: { n: 0 } },
+      { done: true, value: undefined },
+    ]);
+    expect(await plain.return!()).toEqual({ done: true, value: undefined });
+  });
+
   it('answers calls that wait together in order, and closes what is left early', async () => {
     let open = 0;
     const rows = {
@@ -150,8 +267,46 @@ describe('Dataset', () => {
 
   it.each([
     ['jsonl', '{"n":1}\n7\n', 'x, line 2: '],
-    ['json', '[{"n":1}, 7]', 'x, element 2: '],
+    [
+      'json',
+      '[{"n":1}, 7]',
+      'x, element 2: expected an object with columns, got 7; write one object per element',
+    ],
+    ['json', '{"n":1}', 'x: expected a JSON list of objects, got another JSON value; write [ … ]'],
+    ['json', '[', /^x: expected a JSON list of objects: SyntaxError: /],
+    ['csv', 'n,m\n1\n', 'x, line 2: expected 2 fields'],
   ] as const)('names the place in a text of %s', async (format, text, place) => {
     await expect(datasetOfText(text, { format, name: 'x' }).toArray()).rejects.toThrow(place);
+  });
+
+  it.each([
+    ['jsonl', '{"n":1}\n\n{"n":2}\n{"n":3}', 4],
+    ['json', '[{"n":1}, {"n":2}, {"n":3}]', 3],
+    ['csv', 'n\n1\n2\n3\n', 4],
+  ] as const)('continues a text of %s at a cursor', async (format, text, at) => {
+    const entries = await gathered(datasetOfText(text, { format }).read({ cursor: 2 }));
+    expect(entries).toMatchObject([{ number: 3, at, origin: { name: 'dataset' } }]);
+  });
+
+  it('shows what a row is instead of an object, shortened', async () => {
+    const problem = async (row: unknown) =>
+      (
+        await datasetOf([row as object])
+          .toArray()
+          .catch((error) => error)
+      ).message;
+    expect(await problem(undefined)).toBe(
+      'dataset, row 1: expected an object with columns, got undefined; write one object per row',
+    );
+    expect(await problem('x'.repeat(100))).toContain(`got "${'x'.repeat(59)}; write`);
+    const texts = {
+      async *[Symbol.asyncIterator]() {
+        yield { n: 1 };
+        yield 'text' as never;
+      },
+    };
+    await expect(datasetOf(texts).toArray()).rejects.toThrow(
+      'dataset, row 2: expected an object with columns, got "text"',
+    );
   });
 });

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { ArgumentError } from '@rlp/core';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, describe, expect, it } from 'vitest';
 import { gathered } from './gathered.fixture.ts';
@@ -126,6 +127,63 @@ describe('loadDataset', () => {
     await expect(gathered(later.read({ cursor: 2 }))).rejects.toThrow('third.json, line 3: expected');
   });
 
+  it('leaves a last line that is cut short out of rows, counts and cursors alike', async () => {
+    const torn = '{"a":1}\n{"a":2}\n{"a"';
+    const parts = [saved('torn-1.jsonl', torn), saved('torn-2.jsonl', '{"a":3}\n{"a":4}')];
+    const dataset = await loadDataset(parts, { tornLine: 'skip' });
+    const all = [1, 2, 3, 4].map((a) => ({ a }));
+    expect([await dataset.toArray(), await dataset.count()]).toEqual([all, 4]);
+    for (const cursor of [1, 2, 3, 4])
+      expect((await gathered(dataset.read({ cursor }))).map(({ row }) => row)).toEqual(all.slice(cursor));
+    expect(await (await loadDataset(`${parts[0]}[-1:]`, { tornLine: 'skip' })).toArray()).toEqual([{ a: 2 }]);
+    await expect((await loadDataset(parts)).toArray()).rejects.toThrow('torn-1.jsonl, line 3');
+  });
+
+  it.each([
+    ['places.jsonl', '\n{"a":1}\n{"a":2}\n', 'line 3'],
+    ['places.json', '[{"a":1},\n{"a":2}]', 'element 2'],
+    ['places.csv', 'a\n1\n2\n', 'line 3'],
+    ['places.txt', 'one\n\ntwo\n', 'line 3'],
+    ['places.parquet', parquet(2), 'row 2'],
+  ])('says where a row is in %s', async (name, content, place) => {
+    const dataset = await loadDataset(saved(name, content));
+    expect(dataset.name).toBe(join(directory, name));
+    const [entry] = await gathered(dataset.read({ cursor: 1 }));
+    expect(entry).toMatchObject({ number: 2, place: `${join(directory, name)}, ${place}` });
+  });
+
+  it('does not parse the rows before a cursor, nor those that it counts', async () => {
+    const broken = [saved('early.jsonl', '{"a"\n{"a":2}\n'), saved('early.json', '[{"a"},{"a":2}]')];
+    for (const path of broken) {
+      const dataset = await loadDataset(path);
+      expect((await gathered(dataset.read({ cursor: 1 }))).map(({ row }) => row)).toEqual([{ a: 2 }]);
+      expect(await dataset.count()).toBe(2);
+      await expect(dataset.toArray()).rejects.toThrow(/line 1|element 1/);
+    }
+  });
+
+  it.each(['', '\ufeff\n \n'])('reads no rows from %j', async (content) => {
+    expect(await (await loadDataset(saved('empty.jsonl', content))).toArray()).toEqual([]);
+  });
+
+  it('looks at the first character alone to tell a list from lines', async () => {
+    const list = saved('spaced.jsonl', `\ufeff${' \n'.repeat(200_000)}[{"a":1}]`);
+    expect(await (await loadDataset(list)).toArray()).toEqual([{ a: 1 }]);
+    const lines = saved('lists.jsonl', '{"a":[1]}\n{"a":[2]}');
+    expect(await (await loadDataset(lines)).count()).toBe(2);
+  });
+
+  it('takes the ending of a name in capitals, and a slice as the split of a file', async () => {
+    expect(await (await loadDataset(saved('TABLE.CSV', 'a\n1\n'))).toArray()).toEqual([{ a: '1' }]);
+    expect(await (await loadDataset(saved('WORDS.TXT', 'a'))).toArray()).toEqual([{ text: 'a' }]);
+    expect(await (await loadDataset(saved('PACKED.CSV.GZ', gzipSync('a\n1\n')))).toArray()).toEqual([
+      { a: '1' },
+    ]);
+    const path = saved('split.jsonl', lines(5));
+    expect(await (await loadDataset(path, { split: '[1:3]' })).toArray()).toEqual(rows(2, 1));
+    expect(await (await loadDataset(`${path}[2:4]`, { split: '[0:1]' })).toArray()).toEqual(rows(2, 2));
+  });
+
   it('reads lines of text', async () => {
     const dataset = await loadDataset(saved('stories.txt', 'One.\r\n\nTwo.'));
     expect(await dataset.toArray()).toEqual([{ text: 'One.' }, { text: 'Two.' }]);
@@ -171,6 +229,7 @@ describe('loadDataset', () => {
     }
     const [{ place } = { place: '' }] = await gathered(dataset.read({ cursor: 6 }));
     expect(place).toBe(`${parts[1]}, row 2`);
+    expect(dataset.name).toBe(`${parts[0]} and 2 more`);
   });
 });
 
@@ -293,11 +352,26 @@ describe('bad input', () => {
 
   it('says what does not exist or cannot be', async () => {
     await expect(loadDataset(undefined as never)).rejects.toThrow('got nothing; datasetOf takes rows');
-    await expect(read(join(directory, 'none.jsonl'))).rejects.toThrow(/none\.jsonl does not exist/);
-    await expect(read(join(directory, 'none.jsonl[0:5]'))).rejects.toThrow(/none\.jsonl does not exist/);
+    const missing = (name: string, remedy: string) =>
+      `loadDataset: expected a file, a folder or a name of the hub such as openai/gsm8k, but ${join(directory, name)} does not exist in ${process.cwd()}; ${remedy}`;
+    const [correct, slice] = [
+      'correct the path',
+      'correct the path, or write the slice as in rows.jsonl[0:500]',
+    ];
+    for (const [given, name, remedy] of [
+      ['none.jsonl', 'none.jsonl', correct],
+      ['none.jsonl[0:5]', 'none.jsonl', correct],
+      ['none.jsonl[0-5]', 'none.jsonl[0-5]', slice],
+      ['none[0-5].jsonl', 'none[0-5].jsonl', correct],
+    ] as const)
+      await expect(read(join(directory, given))).rejects.toThrow(new ArgumentError(missing(name, remedy)));
+    const beneath = join(saved('one.jsonl', lines(1)), 'rows.jsonl');
+    await expect(read(beneath)).rejects.toThrow(`${beneath} does not exist`);
+    for (const name of ['owner/rows.csv', 'rows', 'a b/c', 'owner/rows.jsonl.gz'])
+      await expect(loadDataset(name)).rejects.toThrow(`but ${name} does not exist in`);
     await expect(loadDataset([])).rejects.toThrow('expected at least one file, got none');
     await expect(read(saved('one.jsonl', lines(1)), { split: 'test' })).rejects.toThrow(
-      /is a file and has no splits/,
+      `loadDataset: ${join(directory, 'one.jsonl')} is a file and has no splits; leave out split: 'test', or pass its folder`,
     );
     mkdirSync(join(directory, 'empty'), { recursive: true });
     await expect(read(join(directory, 'empty'))).rejects.toThrow(/empty: expected files of rows .* got none/);

@@ -87,6 +87,52 @@ describe('mixture', () => {
     );
   });
 
+  it('tells parts of one name apart, and rounds a share of a part to whole rows', async () => {
+    const parts = [
+      { dataset: rows('a', 5), repeat: 0.5 },
+      { dataset: rows('a', 3), repeat: 1.5 },
+      { dataset: rows('b', 1) },
+    ];
+    const mixed = mixture(parts);
+    expect(mixed.name).toBe('mixture of a#1, a#2, b');
+    const ids = (await gathered(mixed.read())).map((entry) => entry.idFrom(undefined)).toSorted();
+    expect(ids).toEqual(['a#1:1', 'a#1:2', 'a#1:3', 'a#2:1', 'a#2:1~2', 'a#2:2', 'a#2:2~2', 'a#2:3', 'b:1']);
+    expect(await mixed.count()).toBe(9);
+  });
+
+  it('has more rows than a list holds, from any cursor', async () => {
+    const mixed = mixture([{ dataset: rows('a', 600) }, { dataset: rows('b', 100) }]);
+    const batches = await gathered(mixed.batches());
+    expect(batches.map(({ length }) => length)).toEqual([256, 256, 188]);
+    const rest = await gathered(mixed.batches({ cursor: 100 }));
+    expect(rest.flat().map(({ row }) => row)).toEqual((await mixed.toArray()).slice(100));
+  });
+
+  it('ends at once with a part that has ended, and closes what it read', async () => {
+    const events: string[] = [];
+    const part = (name: string, count: number) =>
+      datasetOf(
+        {
+          async *[Symbol.asyncIterator]() {
+            try {
+              for (let at = 0; at < count; at++) yield { prompt: `${name}${at}` };
+            } finally {
+              events.push(name);
+            }
+          },
+        },
+        { name },
+      );
+    const parts = [
+      { dataset: part('a', 2), weight: 1 },
+      { dataset: part('b', 50), weight: 1 },
+    ];
+    const order = await prompts(mixture(parts));
+    expect(order.filter((prompt) => String(prompt).startsWith('a'))).toEqual(['a0', 'a1']);
+    expect(events).toEqual(['a', 'b']);
+    expect(order.length).toBeLessThan(20);
+  });
+
   it('names tasks by their part and their round', async () => {
     const own = datasetOf([{ id: 'x', prompt: 'p' }], { name: 'own' });
     const inner = mixture([{ dataset: rows('a', 1), repeat: 2 }]);
@@ -106,6 +152,8 @@ describe('mixture', () => {
       () => mixture([{ dataset: rows('a', 1), weight: 1 }, { dataset: rows('b', 1) }]),
       'a weight for all parts',
     ],
+    [() => mixture([{ dataset: rows('a', 1), weight: 1, repeat: 2 }]), 'got several kinds together'],
+    [() => mixture([{ dataset: rows('a', 1), size: 1, repeat: 2 }]), 'got several kinds together'],
     [() => mixture([{ dataset: rows('a', 1), weihgt: 1 } as never]), 'weihgt'],
     [() => mixture([{ dataset: [] as never }]), 'must be a Dataset'],
   ])('refuses %s', (call, message) => {
@@ -117,6 +165,13 @@ describe('mixture', () => {
       { dataset: rows('a', 3), size: 3 },
       { dataset: rows('b', 0), size: 2 },
     ];
-    await expect(mixture(parts).toArray()).rejects.toThrow(/expected rows in b, got none/);
+    const problem =
+      'mixture of a, b: expected rows in b, got none; look at the file, the split and the slice, or leave the part out';
+    await expect(mixture(parts).toArray()).rejects.toThrow(problem);
+    const weighted = parts.map(({ dataset }) => ({ dataset, weight: 1 }));
+    await expect(mixture(weighted, { until: 'all' }).toArray()).rejects.toThrow(
+      'expected rows in b, got none',
+    );
+    await expect(mixture(weighted).slice(0, 0).toArray()).resolves.toEqual([]);
   });
 });

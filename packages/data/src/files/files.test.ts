@@ -66,6 +66,18 @@ describe('AppendFile', () => {
     expect(content()).toBe(`${after}2\n`);
   });
 
+  it('repairs a last line that begins in an earlier piece of the file, wherever the pieces meet', () => {
+    appendTo('');
+    for (const length of [65_534, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073]) {
+      writeFileSync(path, `1\n[${'x'.repeat(length - 1)}`);
+      appendTo('2\n');
+      expect(content(), `${length}`).toBe('1\n2\n');
+      writeFileSync(path, `[${'x'.repeat(length - 1)}`);
+      appendTo('2\n');
+      expect(content(), `${length}`).toBe('2\n');
+    }
+  });
+
   it('does not touch a file of bytes', () => {
     appendTo('{"', { content: 'bytes' });
     appendTo('!', { content: 'bytes' });

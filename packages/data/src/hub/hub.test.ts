@@ -35,7 +35,10 @@ let server: HubServer;
 let cacheDirectory = '';
 const root = mkdtempSync(join(tmpdir(), 'rlp-hub-'));
 beforeAll(async () => {
-  server = await startHubServer({ 'datasets/owner/sums': files });
+  server = await startHubServer({
+    'datasets/owner/sums': files,
+    'owner/sums': { 'config.json': '{}', 'weights.bin': 'w' },
+  });
 });
 beforeEach(() => {
   cacheDirectory = mkdtempSync(join(root, 'cache-'));
@@ -190,6 +193,61 @@ describe('loadDataset of a hub id', () => {
     const signal = AbortSignal.timeout(200);
     const fetching = hubSnapshot({ type: 'dataset', name: 'owner/sums' }, hub(), { signal });
     await expect(fetching).rejects.toThrow(/timeout/i);
+  });
+
+  it('asks for nothing that is there, and takes no lease then', async () => {
+    const repository = { type: 'dataset', name: 'owner/sums' } as const;
+    const first = await hubSnapshot(repository, hub());
+    expect([...first.paths].sort()).toEqual(['README.md', table, 'test.jsonl']);
+    expect(first).toMatchObject({ commit, directory: inCache('snapshots', commit) });
+    rmSync(join(cacheDirectory, '.locks'), { recursive: true });
+    expect(await hubSnapshot(repository, { ...hub(), revision: commit })).toEqual(first);
+    expect(existsSync(join(cacheDirectory, '.locks'))).toBe(false);
+    expect(existsSync(inCache('refs', commit))).toBe(false);
+  });
+
+  it('downloads files of models, and those alone that were chosen', async () => {
+    const { directory, paths } = await hubSnapshot({ type: 'model', name: 'owner/sums' }, hub(), {
+      choose: (all) => all.filter((path) => path === 'config.json'),
+    });
+    expect(paths).toEqual(['config.json']);
+    expect(directory).toBe(join(cacheDirectory, 'models--owner--sums', 'snapshots', commit));
+    expect(readFileSync(join(directory, 'config.json'), 'utf8')).toBe('{}');
+    expect(existsSync(join(directory, 'weights.bin'))).toBe(false);
+  });
+
+  /** A hub whose answers are changed on their way. */
+  const changed = (change: (url: string, body: unknown) => unknown): typeof fetch => {
+    return async (input, init) => {
+      const response = await fetch(input, init);
+      if (!response.headers.get('content-type')?.includes('json')) return response;
+      const body = change(String(input), await response.json());
+      return new Response(JSON.stringify(body), {
+        status: response.status,
+        headers: { 'content-type': 'application/json' },
+      });
+    };
+  };
+
+  it('refuses a commit that is none', async () => {
+    const own = changed((_, body) => (Array.isArray(body) ? body : { ...(body as object), sha: '../x' }));
+    await expect(
+      hubSnapshot({ type: 'dataset', name: 'owner/sums' }, { ...hub(), fetch: own }),
+    ).rejects.toThrow('owner/sums: expected the hub to name a commit, got ../x; try again later');
+  });
+
+  it('leaves out paths that lead out of the folder', async () => {
+    const outside = ['../a', 'b/../../c', '/d', '\\e', 'C:\\f', 'g\\..\\h'];
+    const own = changed((_, body) =>
+      Array.isArray(body) ? [...outside.map((path) => ({ ...body[0], path })), ...body] : body,
+    );
+    const seen: string[] = [];
+    const choose = (paths: readonly string[]) => {
+      seen.push(...paths);
+      return [];
+    };
+    await hubSnapshot({ type: 'dataset', name: 'owner/sums' }, { ...hub(), fetch: own }, { choose });
+    expect(seen.sort()).toEqual(['README.md', table, 'test.jsonl']);
   });
 
   it('uses the fetch that it is given', async () => {

@@ -144,6 +144,17 @@ describe('parseJsonLines and readJsonLines', () => {
     expect(answers.map(({ value }) => value?.value)).toEqual([1, 2, 3, undefined, undefined]);
   });
 
+  it('do not wait for a source that hangs when they are left', async () => {
+    const source = (async function* () {
+      yield '1\n';
+      await new Promise(() => undefined);
+    })();
+    const lines = readJsonLines(source);
+    await lines.next();
+    void lines.next();
+    expect(await lines.return!()).toEqual({ done: true, value: undefined });
+  });
+
   it('close a source that is left early', async () => {
     let isClosed = false;
     const source = (async function* () {

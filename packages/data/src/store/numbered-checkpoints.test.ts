@@ -2,6 +2,7 @@ import { RandomStream } from '@rlp/core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { continueNumbered, newestNumbered, type StoreHost, saveNumbered } from '../store.ts';
 import { SimulatedDisk } from '../testing/index.ts';
+import { sealDirectory } from './checksums.ts';
 import { writeNewFile } from './file-system.ts';
 
 let disk: SimulatedDisk;
@@ -119,5 +120,61 @@ describe('continueNumbered', () => {
       'process 1 on simulated',
     );
     expect(await newestNumbered('/run', disk.startSecondProcess())).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'a complete checkpoint of the last holder',
+      '.checkpoint-00000002.00000000-1-1.0000000a.partial',
+      'named',
+    ],
+    ['one that is not complete', '.checkpoint-00000002.00000000-1-1.0000000a.partial', 'removed'],
+    ['one that was being removed', '.checkpoint-00000002.00000000-1-1.0000000a.removed', 'removed'],
+    ['one of another process', '.checkpoint-00000002.00000000-9-1.0000000a.partial', 'removed'],
+    ['one whose number is there', '.checkpoint-00000001.00000000-1-1.0000000a.partial', 'removed'],
+    ['a pointer', '.latest.00000000-1-1.0000000a.partial', 'removed'],
+    ['what is no checkpoint', '.other.00000000-1-1.0000000a.partial', 'left'],
+  ])('finds %s: %s is %s', async (what, name, fate) => {
+    await save(1, 'one');
+    await host.files.mkdir(`/run/${name}`);
+    await writeNewFile(host.files, `/run/${name}/a`, 'two');
+    if (!what.includes('not complete')) await sealDirectory(host.files, `/run/${name}`);
+    const newest = await continueNumbered('/run', disk.startProcess());
+    expect(newest).toBe(fate === 'named' ? '/run/checkpoint-00000002' : '/run/checkpoint-00000001');
+    expect(disk.paths().includes(`/run/${name}`)).toBe(fate === 'left');
+  });
+
+  it('leaves what it is writing itself', async () => {
+    const own = '/run/.checkpoint-00000002.00000000-1-1.0000000a.partial';
+    await host.files.mkdir('/run');
+    await host.files.mkdir(own);
+    await continueNumbered('/run', host);
+    expect(disk.paths()).toContain(own);
+  });
+
+  it('takes the highest number and its last save, not the last by name', async () => {
+    await host.files.mkdir('/run');
+    const names = [
+      'checkpoint-99999999',
+      'checkpoint-100000000',
+      'checkpoint-100000000-9',
+      'checkpoint-100000000-10',
+      'checkpoint-9',
+      'checkpoint-200000000x',
+    ];
+    for (const name of names) await host.files.mkdir(`/run/${name}`);
+    expect(await newestNumbered('/run', host)).toBe('/run/checkpoint-100000000-10');
+  });
+
+  it('reads where it cannot write', async () => {
+    await save(1, 'one');
+    const next = disk.startProcess();
+    const refusing = (code: string) => ({
+      ...next,
+      files: { ...next.files, mkdir: () => Promise.reject(Object.assign(new Error(code), { code })) },
+    });
+    for (const code of ['EROFS', 'EACCES', 'EPERM'])
+      expect(await continueNumbered('/run', refusing(code))).toBe('/run/checkpoint-00000001');
+    await expect(continueNumbered('/run', refusing('EIO'))).rejects.toThrow('EIO');
   });
 });

@@ -1,8 +1,11 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RandomStream } from '@rlp/core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { checksumFile, saveNumbered, verifyRun, writeDirectory } from '../store.ts';
+import { SimulatedDisk } from '../testing/index.ts';
+import { writeNewFile } from './file-system.ts';
 import { ownIdentity } from './process-identity.ts';
 
 let run: string;
@@ -77,4 +80,40 @@ it('finds one save of a number that was saved again, however many are kept', asy
   for (const number of [1, 2, 2]) await save(number);
   const { intact, problems } = await verifyRun(run);
   expect([intact.length, problems]).toEqual([2, []]);
+});
+
+it('names a pointer to a checkpoint that is not there, and leaves other files of that name alone', async () => {
+  await save(1);
+  await writeFile(join(run, 'latest'), 'a note');
+  await writeFile(join(run, 'rl', 'latest'), 'checkpoint-00000007\n');
+  const { problems } = await verifyRun(run);
+  expect(problems).toEqual([
+    `${join(run, 'rl', 'latest')}: names "checkpoint-00000007", which is not there; the next save corrects it`,
+  ]);
+  await rm(join(run, 'rl', 'latest'));
+  expect((await verifyRun(run)).problems).toEqual([]);
+});
+
+it('finds leftovers of processes that have ended, but not the files of one that writes', async () => {
+  const disk = new SimulatedDisk(RandomStream.named('leftovers'));
+  const dead = disk.startProcess();
+  await dead.files.mkdir('/run');
+  await writeNewFile(dead.files, '/run/.a.00000000-1-1.00000009.partial', 'x');
+  const living = disk.startProcess();
+  await writeNewFile(living.files, '/run/.b.00000000-2-1.00000009.partial', 'x');
+  expect(await verifyRun('/run', living)).toEqual({
+    ...{ intact: [], problems: [], holder: undefined },
+    leftovers: ['/run/.a.00000000-1-1.00000009.partial'],
+  });
+});
+
+it('asks for one value of a file .json, which an empty one has not, and for none of an empty .jsonl', async () => {
+  await writeFile(join(run, 'empty.json'), ' ');
+  await writeFile(join(run, 'empty.jsonl'), '');
+  await writeFile(join(run, 'two.json'), '1\n2');
+  await writeFile(join(run, 'two.jsonl'), '1\n2');
+  await writeFile(join(run, 'a.json5'), '{');
+  expect((await verifyRun(run)).problems).toEqual(
+    ['empty.json', 'two.json'].map((name) => `${join(run, name)}: not valid JSON; delete or correct it`),
+  );
 });

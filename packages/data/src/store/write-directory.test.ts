@@ -63,6 +63,11 @@ describe('writeDirectory', () => {
       /expected nothing or an earlier save, found other files \(notes\.txt\) that replacing would delete/,
     );
     expect(await readdir(parent)).toEqual([checksumFile, 'a', 'notes.txt']);
+    for (const name of ['b', 'c', 'd']) await writeFile(join(parent, name), 'mine');
+    await expect(write(parent, 'second')).rejects.toThrow(
+      '(b, c, d, …) that replacing would delete; choose another path, or move them',
+    );
+    for (const name of ['b', 'c', 'd']) await rm(join(parent, name));
     const foreign = join(parent, 'model');
     await mkdir(foreign);
     await writeFile(join(foreign, 'config.json'), '{}');
@@ -147,6 +152,34 @@ describe('recoverDirectory', () => {
     await recoverDirectory('/m/a', next);
     expect(new TextDecoder().decode(crashed.bytesOf('/m/a/a'))).toBe('second');
     expect(crashed.paths()).toEqual(['/m', '/m/a', '/m/a/SHA256SUMS', '/m/a/a']);
+  });
+
+  it('passes where nothing can be changed, and rejects if the disk fails', async () => {
+    const host = disk().startProcess();
+    const failing = (code: string) => {
+      const readdir = () => Promise.reject(Object.assign(new Error(code), { code }));
+      return { ...host, files: { ...host.files, readdir } };
+    };
+    for (const code of ['EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR'])
+      await recoverDirectory('/m/a', failing(code));
+    await expect(recoverDirectory('/m/a', failing('EIO'))).rejects.toThrow('EIO');
+  });
+
+  it('puts an earlier save back, and removes what is damaged or in the way', async () => {
+    const simulated = disk();
+    const first = simulated.startProcess();
+    await fill(first, 'first');
+    const aside = (text: string) => `/m/.a.00000000-1-1.0000000${text}`;
+    await first.files.rename('/m/a', aside('1.replaced'));
+    await first.files.mkdir(aside('2.partial'));
+    await writeNewFile(first.files, `${aside('2.partial')}/a`, 'torn');
+    await first.files.mkdir(aside('3.removed'));
+    await recoverDirectory('/m/a', simulated.startProcess());
+    expect(new TextDecoder().decode(simulated.bytesOf('/m/a/a'))).toBe('first');
+    expect(simulated.paths().filter((path) => /^\/m\/[^/]*$/.test(path))).toEqual([
+      aside('3.removed'),
+      '/m/a',
+    ]);
   });
 
   it('leaves the files of a process that still runs alone', async () => {

@@ -109,3 +109,34 @@ it('writes a text with its directory, and keeps the earlier one if the disk is f
   expect(await textsOf(host, '/new/folder/page.html')).toEqual(['one']);
   expect(await host.files.readdir('/new/folder')).toEqual(['page.html']);
 });
+
+it('leaves files of processes that run, directories and what is no temporary file', async () => {
+  const { disk, host } = create();
+  await host.files.mkdir('/model');
+  const names = ['.a.00000000-1-1.00000001.partial', '.b.00000000-1-1.00000001.replaced', '.c'];
+  for (const name of names) await writeNewFile(host.files, `/model/${name}`, 'x');
+  await host.files.mkdir('/model/.d.00000000-1-1.00000001.partial');
+  const running = disk.startSecondProcess();
+  await writeFiles(plan(running, { '/model/e': 'one' }), [], running);
+  expect(disk.paths()).toHaveLength(6);
+  const next = disk.startProcess();
+  await writeFiles(plan(next, { '/model/e': 'two' }), [], next);
+  expect(disk.paths().map((path) => path.slice('/model/'.length))).toEqual([
+    ...['', ...names.slice(1), '.d.00000000-1-1.00000001.partial', 'e'],
+  ]);
+});
+
+it('flushes the names before the last one, which exchanges all at once', async () => {
+  const changesOf = async (...names: string[]) => {
+    const { disk, host } = create();
+    await host.files.mkdir('/model');
+    const start = disk.log.length;
+    await writeFiles(plan(host, Object.fromEntries(names.map((name) => [`/model/${name}`, name]))), [], host);
+    const changes = disk.log
+      .slice(start)
+      .flatMap((line) => /^(?:rename \S+|sync) (\/model(?:\/[a-z])?)$/.exec(line)?.[1] ?? []);
+    return changes.join(' ');
+  };
+  expect(await changesOf('a')).toBe('/model/a /model');
+  expect(await changesOf('a', 'b', 'c')).toBe('/model/a /model/b /model /model/c /model');
+});

@@ -1,4 +1,4 @@
-import { trajectorySchema } from '@rlp/core';
+import { FormatError, trajectorySchema } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { trajectoriesFromTraffic } from '../traffic.ts';
 
@@ -60,11 +60,23 @@ describe('logs of the chat API', () => {
     expect(exchanged).toMatchObject({ id: 'chatcmpl-1', task: { metadata: { columns: { rating: 5 } } } });
   });
 
+  it('tells the tasks of records without a name apart, and the parts of one by their number', () => {
+    const other = [{ ...asked, content: 'And in Bern?' }, said];
+    const choices = [said, { ...said, content: 'Rain.' }].map((message) => ({ message }));
+    const ids = read({ messages: conversation }, { request, response: { choices } }, { messages: other });
+    expect(ids.map(({ id, task }) => [id, task.id])).toEqual(
+      ['line 1', 'line 2, 1', 'line 2, 2', 'line 3'].map((place) => Array(2).fill(`log.jsonl, ${place}`)),
+    );
+  });
+
   it('numbers other conversations of the same name', () => {
     const other = [{ ...asked, content: 'And in Bern?' }, said];
     expect(
       read({ id: 's', messages: conversation }, { id: 's', messages: other }).map(({ id }) => id),
     ).toEqual(['s', 's, 2']);
+    const third = [{ ...asked, content: 'And in Oslo?' }, said];
+    const all = read(...[conversation, other, third].map((messages) => ({ id: 's', messages })));
+    expect(all.map(({ id, task }) => [id, task.id])).toEqual(['s', 's, 2', 's, 3'].map((id) => [id, id]));
   });
 
   it('leaves out no conversation without a word', () => {
@@ -100,6 +112,31 @@ describe('logs of the chat API', () => {
     const leftOut: number[] = [];
     trajectoriesFromTraffic(text, { onLeftOut: ({ messages }) => leftOut.push(messages.length) });
     expect(leftOut).toEqual([first.request.messages.length + 1]);
+  });
+
+  it.each([
+    [{ conversationId: 'a' }, { conversationId: 'b' }, 2],
+    [{ thread_id: 'a' }, { thread_id: 'b' }, 2],
+    [{ session_id: 'a', id: 1 }, { session_id: 'a', id: 2 }, 1],
+    [{ id: 1 }, { id: 2 }, 2],
+    [{ timestamp: 1, requestId: 1 }, { timestamp: 2, requestId: 2 }, 1],
+    [{ turn_index: 1, totalTokens: 5, cost: 1 }, { turn_index: 2, totalTokens: 9, cost: 2 }, 1],
+    [{ state: 'a' }, { state: 'b' }, 2],
+    [{ label: 'a' }, {}, 2],
+  ])('tells conversations of %j and %j apart if they are: %j', (one, other, count) => {
+    const short = [asked, said];
+    const long = [...short, { role: 'user', content: 'And tomorrow?' }, said];
+    expect(read({ ...one, messages: short }, { ...other, messages: long })).toHaveLength(count);
+  });
+
+  it('takes answers with other calls for other conversations', () => {
+    const calling = (args: string) => [
+      asked,
+      { ...called, tool_calls: [{ ...call, function: { ...call.function, arguments: args } }] },
+    ];
+    const goesOn = (args: string) => ({ messages: [...calling(args), told, said] });
+    expect(read({ messages: calling('{"a":1}') }, goesOn('{"a":2}'))).toHaveLength(2);
+    expect(read({ messages: calling('{"a":1}') }, goesOn('{"a":1}'))).toHaveLength(1);
   });
 
   it('keeps conversations of other ids and ratings that begin alike', () => {
@@ -323,8 +360,31 @@ describe('records that cannot be read', () => {
     expect(errors).toHaveLength(2);
   });
 
+  it.each([
+    ['{}', 'an object with no fields'],
+    ['{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7}', 'an object with a, b, c, d, e, f'],
+    ['7', '7'],
+    ['"text"', '"text"'],
+    ['null', 'null'],
+  ])('shows what %s is', (line, got) => {
+    const problem = `traffic, line 1: expected a request with its response, a conversation, a span or a run of the AI SDK, got ${got}`;
+    expect(() => trajectoriesFromTraffic(line)).toThrow(new FormatError(problem));
+  });
+
+  it('passes on what is no problem of a record', () => {
+    const broken = new Error('full');
+    const onMalformed = () => {
+      throw broken;
+    };
+    expect(() => trajectoriesFromTraffic('7', { onMalformed })).toThrow(broken);
+  });
+
   it('names the record of an array', () => {
     const text = JSON.stringify([{ messages: conversation }, { nothing: 1 }]);
     expect(() => trajectoriesFromTraffic(text)).toThrow('traffic, record 2: expected');
+    const [first] = trajectoriesFromTraffic(JSON.stringify([{ messages: conversation }]));
+    expect(first!.id).toBe('traffic, record 1');
+    const pretty = trajectoriesFromTraffic(`${JSON.stringify({ messages: conversation }, null, 1)}\n`);
+    expect(pretty.map(({ id }) => id)).toEqual(['traffic']);
   });
 });
