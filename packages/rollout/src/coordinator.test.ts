@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { Task, TaskSource } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRolloutCoordinator, type RolloutCoordinatorOptions } from './index.ts';
@@ -179,6 +180,45 @@ describe('createRolloutCoordinator', () => {
     expect(coordinator.getStatistics()).toBeUndefined();
     expect(await coordinator.collect()).toHaveLength(100);
     expect(requests).toHaveLength(100);
+  });
+
+  it('closes before anything was made, and a policy without `close`', async () => {
+    const { coordinator } = coordinate({ environment: () => expect.unreachable() });
+    await coordinator.close();
+    const other = coordinate({ maxEpisodes: 1 }).coordinator;
+    await other.collect();
+    await other.close();
+    await expect(other.collect()).rejects.toThrow(
+      'collect: the coordinator is closed: make another with createRolloutCoordinator',
+    );
+  });
+
+  it('closes the policy once a factory under way has failed', async () => {
+    const { coordinator } = coordinate({
+      environment: () => new Promise((_, reject) => setTimeout(reject, 5, new Error('no such world'))),
+    });
+    const collecting = coordinator.collect();
+    await coordinator.close();
+    expect(await collecting).toEqual([]);
+  });
+
+  it('keeps its policy for all buffers, and listens to no signal afterwards', async () => {
+    let policies = 0;
+    const coordinator = createRolloutCoordinator({
+      environment: () => mockEnvironment(),
+      policy: () => {
+        policies += 1;
+        return mockPolicy();
+      },
+      tasks: endless(),
+      groupSize: 2,
+      maxEpisodes: 5,
+    });
+    onTestFinished(() => coordinator.close());
+    const { signal } = new AbortController();
+    for (let times = 0; times < 2; times++) expect(await coordinator.collect({ signal })).toHaveLength(4);
+    expect(policies).toBe(1);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('names every problem of its options', () => {

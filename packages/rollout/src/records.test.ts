@@ -57,6 +57,52 @@ describe('trajectory records', () => {
       expect(() => trajectoryFromLine(line, 'log 3')).toThrow('log 3: not a trajectory: expected an object');
   });
 
+  it('name the field that cannot be written, and the line that no place was given for', () => {
+    const own = { ...trajectory('a'), outcome: { at: 1n } };
+    expect(() => trajectoryToLine(own as never)).toThrow(
+      new FormatError('trajectoryToLine: "a" needs plain data, but trajectory.outcome.at is a bigint'),
+    );
+    const odd = {
+      ...trajectory('a'),
+      outcome: {
+        toJSON: () => {
+          throw new Error('no words');
+        },
+      },
+    };
+    expect(() => trajectoryToLine(odd as never)).toThrow('but trajectory.outcome.toJSON is a function');
+    expect(() => trajectoryFromLine('{')).toThrow(/^line: expected one JSON object per line: /);
+    expect(() => trajectoriesFromJsonl('{')).toThrow(
+      /^trajectories, line 1: expected one JSON object per line/,
+    );
+  });
+
+  it('end with the signal, and keep what was appended before', async () => {
+    const path = join(directory, 'aborted.jsonl');
+    const controller = new AbortController();
+    const given = (function* () {
+      yield trajectory('a');
+      controller.abort(new Error('enough'));
+      yield trajectory('b');
+    })();
+    await expect(appendTrajectories(path, given, { signal: controller.signal })).rejects.toThrow('enough');
+    expect(await collect(readTrajectories(path))).toEqual([trajectory('a')]);
+    await expect(collect(readTrajectories(path, { signal: controller.signal }))).rejects.toThrow('enough');
+  });
+
+  it('are appended behind a line that was cut short, which is removed', async () => {
+    const path = join(directory, 'torn.jsonl');
+    await writeFile(path, `${trajectoryToLine(trajectory('a'))}\n{"id":"b","ta`);
+    expect(await appendTrajectories(path, [])).toBe(0);
+    expect(await collect(readTrajectories(path))).toEqual([trajectory('a')]);
+  });
+
+  it('of the wrong kind are named with their file and line', async () => {
+    const path = join(directory, 'wrong.jsonl');
+    await writeFile(path, `${trajectoryToLine(trajectory('a'))}\n\n7\n`);
+    await expect(collect(readTrajectories(path))).rejects.toThrow(`${path}, line 3: not a trajectory`);
+  });
+
   it('are not read one by one from a line that has a group of them', () => {
     const group = ['a', 'b'].map(trajectory);
     const scored = { id: '0/a', task: group[0]!.task, trajectories: group };

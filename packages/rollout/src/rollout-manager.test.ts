@@ -1,53 +1,18 @@
-import { type Environment, RandomStream, type State, type Task, type TrajectoryGroup } from '@rlp/core';
+import { type Environment, RandomStream, type State, type TrajectoryGroup } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  babble,
+  collect,
+  type GrowingState,
+  growing,
+  manage,
+  type Setting,
+  task,
+  tasks,
+} from './growing.fixture.ts';
 import { RolloutManager, type RolloutOptions } from './index.ts';
-import { characters, chat, type MockPolicyOptions, mockPolicy, type Speak } from './testing.ts';
-
-/** A text that grows by responses and an inserted `|`, over after `turns` of them (from the metadata). */
-interface GrowingState extends State {
-  readonly prompt: string;
-  readonly turns: number;
-}
-
-const growing: Environment<GrowingState, number> = {
-  reset: ({ prompt, metadata }) => ({ prompt: String(prompt), response: '', stepCount: 0, turns: metadata }),
-  buildPrompt: ({ prompt }) => prompt,
-  updateState: (state, response) => ({
-    ...state,
-    prompt: `${state.prompt}${response}|`,
-    response,
-    stepCount: state.stepCount + 1,
-  }),
-  isTerminal: ({ stepCount, turns }) => stepCount >= turns,
-};
-
-const task = (id: string, turns = 1): Task<number> => ({ id, prompt: `${id}?`, metadata: turns });
-const tasks = (count: number, turns = 1) =>
-  Array.from({ length: count }, (_, index) => task(`t${index}`, turns));
-
-/** Words that depend on the stream alone. */
-const babble: Speak = (_, stream) =>
-  Array.from({ length: 1 + stream.integer(4) }, () => stream.integer(10)).join('');
-
-interface Setting {
-  readonly environment?: Environment<GrowingState, number>;
-  readonly sampler?: MockPolicyOptions;
-  readonly options?: RolloutOptions;
-}
-
-function manage({ environment = growing, sampler, options }: Setting = {}) {
-  const recording = mockPolicy({ speak: babble, ...sampler }).sampler;
-  const dependencies = { environment, sampler: recording, tokenizer: characters };
-  const manager = new RolloutManager(dependencies, { groupSize: 3, ...options });
-  return { manager, sampler: recording };
-}
-
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const collected: Item[] = [];
-  for await (const item of items) collected.push(item);
-  return collected;
-}
+import { characters, chat, mockPolicy } from './testing.ts';
 
 const members = (groups: readonly TrajectoryGroup<number>[]) =>
   groups.flatMap(({ trajectories }) => trajectories);
@@ -366,78 +331,5 @@ describe('tokens across turns', () => {
     const manager = new RolloutManager(withoutChat, { groupSize: 1 });
     const [trajectory] = members(await collect(manager.collectGroups([task('a')])));
     expect(trajectory!.failure!.message).toContain('need a chat renderer: pass `chat: model.chat`');
-  });
-});
-
-describe('RolloutManager.collectRollouts', () => {
-  const endless = (turns: number) => {
-    let cursor = 0;
-    return {
-      get cursor() {
-        return cursor;
-      },
-      take: (count: number) => Array.from({ length: count }, () => task(`t${cursor++ % 2}`, turns)),
-      seek: (to: number) => {
-        cursor = to;
-      },
-    };
-  };
-
-  it('collects whole groups until there are enough', async () => {
-    const { manager } = manage();
-    const trajectories = await manager.collectRollouts({ tasks: endless(2), minTrajectories: 10 });
-    expect(trajectories).toHaveLength(12);
-    expect(new Set(trajectories.map(({ id }) => id)).size).toBe(12);
-    expect(manager.getStatistics()).toMatchObject({
-      groups: 4,
-      trajectories: 12,
-      steps: 24,
-      averageTrajectoryLength: 2,
-      byStatus: { completed: 12, truncated: 0, aborted: 0, failed: 0 },
-    });
-  });
-
-  it('limits the steps of each for this collection', async () => {
-    const { manager } = manage();
-    const trajectories = await manager.collectRollouts({
-      tasks: endless(9),
-      minTrajectories: 1,
-      maxTurns: 4,
-    });
-    expect(trajectories.map(({ status, steps }) => [status, steps.length])).toEqual(
-      Array(3).fill(['truncated', 4]),
-    );
-  });
-
-  it('replaces what the failure policy drops, without using an id twice', async () => {
-    const stumbling: Environment<GrowingState, number> = {
-      ...growing,
-      updateState: (state, response) => {
-        if (state.prompt.startsWith('t0')) throw new Error('stumbled');
-        return growing.updateState(state, response);
-      },
-    };
-    const { manager } = manage({ environment: stumbling, options: { onFailure: 'drop-group' } });
-    const trajectories = await manager.collectRollouts({ tasks: endless(1), minTrajectories: 12 });
-    expect(trajectories).toHaveLength(12);
-    expect(new Set(trajectories.map(({ id }) => id)).size).toBe(12);
-  });
-
-  it.each([0, 1.5, Number.NaN])('refuses to collect %d trajectories', async (minTrajectories) => {
-    const given = { tasks: endless(1), minTrajectories, max_steps_per_rollout: 50 };
-    await expect(manage().manager.collectRollouts(given)).rejects.toThrow(
-      /minTrajectories: expected [\s\S]*Unrecognized option "max_steps_per_rollout"; in rlp this is maxTurns/,
-    );
-  });
-
-  it('gives up when nothing but failures comes', async () => {
-    const broken = {
-      ...growing,
-      reset: () => {
-        throw new Error('no');
-      },
-    };
-    const { manager } = manage({ environment: broken, options: { onFailure: 'drop-member' } });
-    expect(await manager.collectRollouts({ tasks: endless(1), minTrajectories: 4 })).toEqual([]);
   });
 });

@@ -118,9 +118,79 @@ describe('a pool on a queue', () => {
     expect(removed).toEqual([]);
   });
 
+  it('hears of a job that failed, without a look of its own', async () => {
+    const { pool, jobs, end } = open({ pollMs: 1_000_000 });
+    const made = pool.run(job);
+    await settle();
+    const refused = expect(made).rejects.toThrow('group job run/0/a@first: no GPU');
+    end(idOf({ jobs }), { state: 'failed', failedReason: 'no GPU' });
+    await refused;
+  });
+
+  it('rejects with a result that cannot be read, and waits while Redis is away', async () => {
+    const { pool, jobs, end } = open({ pollMs: 500 });
+    const first = pool.run(job);
+    await settle();
+    const refused = expect(first).rejects.toThrow(
+      'group job run/0/a@first: expected a group, got another result',
+    );
+    end(idOf({ jobs }), { state: 'completed', returnvalue: 7 });
+    await refused;
+    jobs.clear();
+    const second = pool.run(job);
+    await settle();
+    const id = idOf({ jobs });
+    const found = jobs.get.bind(jobs);
+    jobs.get = () => {
+      throw new Error('ECONNREFUSED');
+    };
+    await vi.advanceTimersByTimeAsync(500);
+    jobs.get = found;
+    end(id, completed);
+    expect(await second).toEqual(group);
+  });
+
+  it('looks again for a job that went while it looked', async () => {
+    const { pool, jobs, added } = open({ pollMs: 500 });
+    const made = pool.run(job);
+    await settle();
+    const id = idOf({ jobs });
+    const found = jobs.get.bind(jobs);
+    let looks = 0;
+    // The state is there, and a moment later the job is not.
+    jobs.get = (key) => (++looks === 2 ? undefined : found(key));
+    Object.assign(found(id)!, completed);
+    await vi.advanceTimersByTimeAsync(500);
+    expect([looks, added.length]).toEqual([2, 1]);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await made).toEqual(group);
+  });
+
+  it('sends a job no second time while it waits or runs', async () => {
+    const { pool, jobs, added, end } = open({ pollMs: 500 });
+    const made = pool.run(job);
+    await settle();
+    await vi.advanceTimersByTimeAsync(2000);
+    jobs.get(idOf({ jobs }))!.state = 'active';
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(added).toHaveLength(1);
+    end(idOf({ jobs }), completed);
+    await made;
+  });
+
+  it('is made of options that are checked', async () => {
+    const { bullRollouts } = await import('./bull-rollouts.ts');
+    const pool = await bullRollouts({ url, workers: 7 });
+    expect(pool.workers).toBe(7);
+    await pool.close();
+    await expect(bullRollouts({ url: 'http://a' })).rejects.toThrow('bullRollouts: invalid options');
+  });
+
   it('gives up at its deadline', async () => {
     const { pool } = open({ deadlineMs: 3000 });
-    const made = expect(pool.run(job)).rejects.toThrow(TimeoutError);
+    const late =
+      'group job run/0/a@first: no group within 3000 ms; check that workers of the queue run, or raise `deadlineMs`';
+    const made = expect(pool.run(job)).rejects.toThrow(new TimeoutError(late));
     await vi.advanceTimersByTimeAsync(3000);
     await made;
   });

@@ -1,7 +1,7 @@
 import type { Message, Step, ToolCall } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { chat } from '../testing.ts';
-import { withCalls, withToolCalls, withView } from './conversation.ts';
+import { withCalls, withLastView, withToolCalls, withView } from './conversation.ts';
 
 const user = (content: string): Message => ({ role: 'user', content });
 const assistant = (content: string, calls?: readonly ToolCall[]): Message => ({
@@ -33,6 +33,63 @@ describe('text that a view adds to a conversation', () => {
   });
 });
 
+describe('messages that a view adds to a conversation', () => {
+  const before = [user('q'), assistant('a')];
+
+  it.each<[string, readonly Message[], readonly Message[]]>([
+    ['are those behind it', [...before, user('more')], [user('more')]],
+    [
+      'are those behind it, even if the answer was reworded',
+      [user('q'), assistant('A.'), user('more')],
+      [user('more')],
+    ],
+    ['are none if nothing was added', before, []],
+    [
+      'are all if an earlier one is another',
+      [user('Q'), assistant('a'), user('more')],
+      [user('Q'), assistant('a'), user('more')],
+    ],
+    ['are all if only the last one fits', [user('Q'), assistant('a')], [user('Q'), assistant('a')]],
+    [
+      'are all if another role said it',
+      [{ role: 'system', content: 'q' }, assistant('a')],
+      [{ role: 'system', content: 'q' }, assistant('a')],
+    ],
+    ['are all if there are fewer', [user('q')], [user('q')]],
+  ])('%s', (_, view, observation) => {
+    expect(withView(before, view)).toEqual({ observation, messages: view });
+  });
+
+  it('are all at the beginning', () => {
+    const view = [user('q')];
+    expect(withView([], view)).toEqual({ observation: view, messages: view });
+  });
+});
+
+describe('the conversation once an episode ended', () => {
+  const conversation = [user('q '), assistant('a')];
+
+  it.each<[string, string | readonly Message[] | undefined, readonly Message[]]>([
+    ['without a last view', undefined, conversation],
+    ['with a text that goes on', 'q a Done.', [...conversation, user(' Done.')]],
+    ['with a text that adds nothing', 'q a', conversation],
+    ['with another text', 'Done.', conversation],
+    ['with messages that go on', [...conversation, user('Done.')], [...conversation, user('Done.')]],
+    [
+      'with a reworded answer',
+      [user('q '), assistant('A.'), user('Done.')],
+      [user('q '), assistant('A.'), user('Done.')],
+    ],
+    ['with other messages', [user('Done.')], conversation],
+  ])('%s', (_, view, messages) => {
+    expect(withLastView(conversation, view)).toEqual(messages);
+  });
+
+  it('is empty if nothing was said, whatever is shown', () => {
+    expect([withLastView([], 'Done.'), withLastView([], [user('Done.')])]).toEqual([[], []]);
+  });
+});
+
 describe('tool calls', () => {
   it('go to the last answers, because a prompt may have answers of its own', () => {
     const given = [user('q'), assistant(written('example')), user('q'), assistant(written('add')), user('3')];
@@ -56,6 +113,35 @@ describe('tool calls', () => {
     const none = assistant(written('add'), []);
     expect(withCalls(none, chat)).toBe(none);
     expect(withToolCalls([none], [step('add')], chat).steps).toEqual([step('add')]);
+  });
+
+  it('are those of each step, in their order', () => {
+    const given = [
+      user('q'),
+      assistant(written('one')),
+      user('1'),
+      assistant('no call'),
+      user('2'),
+      assistant(written('two')),
+    ];
+    const { messages, steps } = withToolCalls(given, ['one', 'none', 'two'].map(step), chat);
+    expect(steps.map(({ text, toolCalls }) => [text, namesOf(toolCalls)])).toEqual([
+      ...[
+        ['one', ['one']],
+        ['none', undefined],
+        ['two', ['two']],
+      ],
+    ]);
+    expect(steps[1]).not.toHaveProperty('toolCalls');
+    expect(messages.map(({ content }) => content)).toEqual(['q', '', '1', 'no call', '2', '']);
+    expect(given[1]!.content).toBe(written('one'));
+  });
+
+  it('are none of a conversation without steps, or without a chat format', () => {
+    const given = [user('q'), assistant(written('add'))];
+    expect(withToolCalls(given, [], chat)).toEqual({ messages: given, steps: [] });
+    expect(withToolCalls(given, [step('add')], undefined)).toEqual({ messages: given, steps: [step('add')] });
+    expect(withCalls(given[1]!, { render: () => [] })).toBe(given[1]);
   });
 
   it('are left out of a conversation with fewer answers than steps', () => {

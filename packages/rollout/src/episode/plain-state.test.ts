@@ -20,6 +20,16 @@ it.each([
   [{ score: Number.NaN }, 'state.score is NaN'],
   [circle, 'state.self refers to itself'],
   [new Board(), 'state is a Board'],
+  [new (class {})(), 'state is a class instance'],
+  [{ key: Symbol('a') }, 'state.key is a symbol'],
+  [{ limit: Number.NEGATIVE_INFINITY }, 'state.limit is -Infinity'],
+  ['text', undefined],
+  [null, undefined],
+  [[[circle]], 'state[0][0].self refers to itself'],
 ])('finds what JSON loses: %o', (state, found) => {
   expect(lostInJson(state)).toBe(found);
+});
+
+it('begins with the place that it is told', () => {
+  expect(lostInJson([1n], 'trajectory')).toBe('trajectory[0] is a bigint');
 });

@@ -113,3 +113,54 @@ it('records why a reward failed', () => {
   });
   expect(JSON.parse(lines[0]!)).toMatchObject({ reward: null, failures });
 });
+
+it('writes nothing of what was learned if there is no trace, and what JSON has no word for', () => {
+  const lines: string[] = [];
+  const logger = debugLogger((line) => lines.push(line));
+  const { trace: _, ...bare } = record;
+  logger({ ...place, type: 'trajectory-learned', record: bare });
+  const call = { id: 'c', type: 'function', function: { name: 'add', arguments: '{}' } } as const;
+  logger({ ...place, type: 'tool-called', index: 2, call });
+  expect(lines).toEqual(['[0/a/0] learned in iteration 7: ', '[0/a/0] step 2 called add({}) got nothing']);
+});
+
+it('records every second that a condition was asked about, from the first on', () => {
+  const lines: string[] = [];
+  const asked: string[] = [];
+  const when = ({ id }: Trajectory) => {
+    asked.push(id);
+    return id !== 't2';
+  };
+  const sink = recordTrajectories({ every: 2, when, write: (line) => lines.push(JSON.parse(line).id) });
+  for (const id of ['t0', 't1', 't2', 't3', 't4'])
+    sink({ ...place, type: 'episode-ended', trajectory: { ...trajectory, id } });
+  expect([asked, lines]).toEqual([
+    ['t0', 't2', 't4'],
+    ['t0', 't4'],
+  ]);
+});
+
+it('hands a condition what the trajectory was given, without the trajectory', () => {
+  const seen: unknown[] = [];
+  const when = (_: Trajectory, score: unknown) => {
+    seen.push(score);
+    return true;
+  };
+  const failures = [{ source: 'judge', cause: 'threw', message: 'away' }] as const;
+  const given = { ...place, type: 'reward-given', trajectory, reward: 1, components: { a: 1 } } as const;
+  const written: object[] = [];
+  const sink = recordTrajectories({
+    on: 'reward-given',
+    when,
+    write: (line) => written.push(JSON.parse(line)),
+  });
+  sink(given);
+  sink({ ...given, failures });
+  recordTrajectories({ when, write: () => undefined })({ ...place, type: 'episode-ended', trajectory });
+  expect(seen).toEqual([
+    { reward: 1, components: { a: 1 } },
+    { reward: 1, components: { a: 1 }, failures },
+    undefined,
+  ]);
+  expect(written[0]).not.toHaveProperty('failures');
+});

@@ -37,3 +37,26 @@ it('counts nothing without a clock', () => {
   meter.add(5);
   expect(meter.perSecond).toBeUndefined();
 });
+
+it('counts tokens that are exactly ten seconds old, also when others come', () => {
+  let now = 0;
+  const meter = new TokenMeter(() => now);
+  meter.add(10);
+  now = 10_000;
+  meter.add(10);
+  expect(meter.perSecond).toBe(2);
+  now = 10_001;
+  expect(meter.perSecond).toBe(1);
+});
+
+it('keeps tokens of half a second together, and those of the next apart', () => {
+  let now = 0;
+  const meter = new TokenMeter(() => now);
+  for (const atMs of [0, 499, 500]) {
+    now = atMs;
+    meter.add(1);
+  }
+  now = 10_400;
+  // Those of 499 ms went with those of 0 ms.
+  expect(meter.perSecond).toBe(0.1);
+});

@@ -1,16 +1,19 @@
 import {
   type Action,
   type AgentPolicy,
+  causeOf,
   type Environment,
   type EvaluateResult,
   type Message,
   promptMessages,
+  rootCause,
   type State,
   type Task,
   type ToolSchema,
 } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { agentRollouts, RLRolloutWorker, type RolloutOptions } from '../index.ts';
+import { mockEnvironment } from '../testing.ts';
 
 interface Counting extends State {
   readonly said: readonly string[];
@@ -192,4 +195,95 @@ it('a judgement of the conversation becomes rewards of steps', async () => {
   expect(steps.map(({ stepInfo }) => stepInfo.assistantTurnIndex)).toEqual(
     judged.stepOutputs!.map(({ stepIndex }) => stepIndex),
   );
+});
+
+describe('a policy that decides on actions', () => {
+  it('gets the signal of its request, and its error is the cause', async () => {
+    const signals: unknown[] = [];
+    const broken = new Error('down');
+    const policy: AgentPolicy = {
+      getAction: async (_, __, context) => {
+        signals.push(context?.signal);
+        throw broken;
+      },
+    };
+    const { trajectory } = await workerOf(policy).runEpisode();
+    expect(signals).toEqual([expect.any(AbortSignal)]);
+    expect(trajectory.failure).toEqual({ boundary: 'sampler', message: 'policy.getAction: down' });
+    expect(rootCause(causeOf(trajectory.failure!))).toBe(broken);
+  });
+
+  it('says calls as the tools of an environment read them, also without arguments', async () => {
+    const { policy } = policyOf((turn) => (turn === 0 ? { ...call, arguments: '' } : say('x')));
+    const { trajectory } = await workerOf(policy).runEpisode();
+    expect(trajectory.steps[0]!.text).toBe('<tool_call>\n{"name": "add", "arguments": {}}\n</tool_call>');
+    expect(trajectory.steps[0]!.toolCalls).toMatchObject([{ function: { name: 'add', arguments: '{}' } }]);
+  });
+
+  it('may report tokens and logprobs, which the steps then have', async () => {
+    const logprobs = { tokens: [5, 6], logprobs: [-1, -2] };
+    const policy: AgentPolicy = { getAction: async () => ({ action: say('x'), logprobs }) };
+    const { trajectory } = await workerOf(policy).runEpisode();
+    expect(trajectory.steps[0]).toMatchObject({
+      tokens: [5, 6],
+      behaviorLogprobs: [-1, -2],
+      stopReason: 'stop',
+    });
+    const { policy: silent } = policyOf(() => say('x'));
+    expect((await workerOf(silent).runEpisode()).trajectory.steps[0]).toMatchObject({
+      tokens: [],
+      behaviorLogprobs: [],
+    });
+  });
+
+  it('is shown text of an environment that builds text', async () => {
+    const shown: unknown[] = [];
+    const policy: AgentPolicy = {
+      getAction: async (observation, tools) => {
+        shown.push([observation, tools]);
+        return { action: say(`turn ${shown.length}`) };
+      },
+    };
+    const environment = mockEnvironment({ turns: 2 });
+    const rollouts = agentRollouts({ environment, policy }, { groupSize: 1 });
+    const { trajectory } = await new RLRolloutWorker({ rollouts, tasks: tasksOf('a') }).runEpisode();
+    expect(shown).toEqual([
+      ['do a0', undefined],
+      ['do a1', undefined],
+    ]);
+    expect(trajectory.status).toBe('completed');
+  });
+
+  it('leaves an environment its ending, its outcome and its metrics', async () => {
+    const own = Object.assign(new Listening(), {
+      termination: () => ({ reason: 'budget' }),
+      outcome: ({ said }: Counting) => said.length,
+      metrics: () => ({ heard: 3 }),
+      stateKey: ({ said }: Counting) => `${said.length}`,
+      transcript: () => [{ role: 'user', content: 'all' }],
+    }) as never;
+    const rollouts = agentRollouts(
+      { environment: own, policy: policyOf(() => say('x')).policy },
+      { groupSize: 1 },
+    );
+    const { trajectory } = await new RLRolloutWorker({ rollouts, tasks: tasksOf('a') }).runEpisode();
+    expect(trajectory).toMatchObject({
+      ...{ termination: { reason: 'budget' }, outcome: 3, metrics: { heard: 3 } },
+      messages: [{ role: 'user', content: 'all' }],
+    });
+    expect(trajectory.steps.map(({ stateKey }) => stateKey)).toEqual(['0', '1', '2']);
+  });
+});
+
+it('a group that failed leaves the next call to a new one', async () => {
+  let calls = 0;
+  const { policy } = policyOf(() => {
+    calls += 1;
+    if (calls <= 2) throw new Error('down');
+    return say('x');
+  });
+  const worker = workerOf(policy, { groupSize: 2, onFailure: 'stop' }, 'a', 'b');
+  await expect(worker.runEpisode()).rejects.toThrow('down');
+  const { trajectory } = await worker.runEpisode();
+  expect(trajectory).toMatchObject({ task: { id: 'b' }, group: { member: 0 }, status: 'completed' });
 });
