@@ -62,3 +62,14 @@ it.each([
     expect(() => elementsOf(text, size)).toThrow(problem);
   }
 });
+
+it('keeps as much of an element as the limit says, and no more', () => {
+  const pushed = (...pieces: string[]) => {
+    const list = new JsonElements('list.json', 5);
+    return pieces.flatMap((piece) => list.push(encoder.encode(piece))).length;
+  };
+  expect(pushed('[1,"abc', 'd', '","ab', 'cd', '"]')).toBe(3);
+  expect(() => pushed('[1,"abc', 'de')).toThrow(
+    new FormatError('list.json, element 2: expected at most 5 bytes, got more'),
+  );
+});

@@ -9,6 +9,7 @@ const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d;
 /** Cuts a JSON list into its elements, piece by piece. Memory holds one piece and one element. */
 export class JsonElements {
   readonly #source: string;
+  readonly #maxBytes: number;
   #pieces: Uint8Array[] = [];
   #bytes = 0;
   #depth = 0;
@@ -16,8 +17,10 @@ export class JsonElements {
   #isClosed = false;
   #count = 0;
 
-  constructor(source: string) {
+  /** @param maxBytes - Longest element. */
+  constructor(source: string, maxBytes = 2 ** 28) {
     this.#source = source;
+    this.#maxBytes = maxBytes;
   }
 
   /** The elements that end in this piece, as bytes. */
@@ -74,8 +77,10 @@ export class JsonElements {
     if (rest.length === 0) return;
     this.#pieces.push(rest);
     this.#bytes += rest.length;
-    if (this.#bytes <= 2 ** 28) return;
-    throw new FormatError(`${this.#source}, element ${this.#count + 1}: expected at most 256 MiB, got more`);
+    if (this.#bytes <= this.#maxBytes) return;
+    throw new FormatError(
+      `${this.#source}, element ${this.#count + 1}: expected at most ${this.#maxBytes} bytes, got more`,
+    );
   }
 
   #joined(last: Uint8Array): Uint8Array {

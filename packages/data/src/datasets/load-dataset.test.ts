@@ -1,13 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { ArgumentError } from '@rlp/core';
+import * as zlib from 'node:zlib';
+import { ArgumentError, RlpError } from '@rlp/core';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, describe, expect, it } from 'vitest';
 import { gathered } from './gathered.fixture.ts';
 import { loadDataset } from './load-dataset.ts';
 
+const { gzipSync } = zlib;
 const directory = mkdtempSync(join(tmpdir(), 'rlp-datasets-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -182,6 +183,17 @@ describe('loadDataset', () => {
     const path = saved('split.jsonl', lines(5));
     expect(await (await loadDataset(path, { split: '[1:3]' })).toArray()).toEqual(rows(2, 1));
     expect(await (await loadDataset(`${path}[2:4]`, { split: '[0:1]' })).toArray()).toEqual(rows(2, 2));
+  });
+
+  it('reads Zstandard, or says which Node does', async () => {
+    const text = 'a\n1\n';
+    // A frame of one block that is not compressed.
+    const header = [0x28, 0xb5, 0x2f, 0xfd, 0x20, text.length, (text.length << 3) | 1, 0, 0];
+    const path = saved('rows.csv.zst', Buffer.concat([Buffer.from(header), Buffer.from(text)]));
+    const reading = (await loadDataset(path)).toArray();
+    if ('createZstdDecompress' in zlib) return expect(await reading).toEqual([{ a: '1' }]);
+    const problem = `${path}: Zstandard needs Node 22.15; use a newer Node, or compress the file by gzip`;
+    return expect(reading).rejects.toThrow(new RlpError(problem));
   });
 
   it('reads lines of text', async () => {

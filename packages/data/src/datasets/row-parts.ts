@@ -27,7 +27,7 @@ export function messagesOf(value: unknown, entry: DatasetEntry<unknown>, column:
 
 /** Column and path of the first problem of a list, and what it is. */
 function problemOf({ issues: [issue] }: z.ZodError, column: string): string {
-  return `the column ${[column, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'not a list'}`;
+  return `the column ${[column, ...issue!.path].join('.')}: ${issue!.message}`;
 }
 
 /** A message with the fields and the roles that core's messages have. `from` and `value` of ShareGPT's files become `role` and `content`. */

@@ -229,6 +229,17 @@ describe('loadDataset of a hub id', () => {
     };
   };
 
+  it('gives up a hub that does not answer at all', async () => {
+    const silent: typeof fetch = (_, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal!.reason));
+      });
+    const given = { ...hub(), fetch: silent, stallMs: 20, attempts: 1 };
+    await expect(hubSnapshot({ type: 'dataset', name: 'owner/sums' }, given)).rejects.toThrow(
+      /^the dataset owner\/sums of .* cannot be read: .*timeout/,
+    );
+  });
+
   it('refuses a commit that is none', async () => {
     const own = changed((_, body) => (Array.isArray(body) ? body : { ...(body as object), sha: '../x' }));
     await expect(

@@ -24,7 +24,7 @@ export class ByteLines {
     const rest = chunk.slice(end + 1);
     if (rest.length > 0) this.#pieces.push(rest);
     this.#bytes += rest.length;
-    return whole ?? (this.#bytes > this.maxLineBytes ? 'too-long' : undefined);
+    return whole;
   }
 
   /** Bytes after the last line break. */

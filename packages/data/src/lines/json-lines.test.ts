@@ -84,6 +84,12 @@ describe('parseJsonLines and readJsonLines', () => {
     expect(await streamed([Buffer.from('1\n"é').subarray(0, -1)], options)).toHaveLength(1);
   });
 
+  it('pass on what is no problem of a line', () => {
+    const schema = z.unknown().transform(async () => 1);
+    const onMalformed = () => expect.unreachable();
+    expect(() => valuesOf('1', { schema, onMalformed })).toThrow(TypeError);
+  });
+
   it('report malformed lines and go on, on request', async () => {
     const problems: string[] = [];
     const options = { onMalformed: ({ message }: FormatError) => void problems.push(message) };

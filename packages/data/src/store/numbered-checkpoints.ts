@@ -135,7 +135,7 @@ export async function numberedCheckpoints(directory: string, host: StoreHost): P
 }
 
 function positionOf(name: string): readonly [number: number, revision: number] {
-  const [, number, revision = 1] = checkpointPattern.exec(name) ?? [];
+  const [, number, revision = 1] = checkpointPattern.exec(name)!;
   return [Number(number), Number(revision)];
 }
 

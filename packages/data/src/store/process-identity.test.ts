@@ -44,6 +44,18 @@ it('is the same by machine, number and start', () => {
   }
 });
 
+it.skipIf(process.platform !== 'linux')('does not run if it has ended and nobody has looked', async () => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const ended = once(child, 'exit');
+  const identity = { ...ownIdentity(), pid: child.pid!, started: 0 };
+  expect(isRunning(identity)).toBe(true);
+  child.kill('SIGKILL');
+  // This process hears of it in the next turn only.
+  while (!/^State:\s+Z/m.test(readFileSync(`/proc/${child.pid}/status`, 'utf8')));
+  expect(isRunning(identity)).toBe(false);
+  await ended;
+});
+
 it('is that of a process that has ended', async () => {
   const child = spawn(process.execPath, ['-e', '']);
   const pid = child.pid!;

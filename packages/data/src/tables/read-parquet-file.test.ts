@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { FormatError } from '@rlp/core';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, expect, it } from 'vitest';
@@ -116,10 +116,18 @@ it('reads the rows behind the first ones, from every group', async () => {
 });
 
 it('reads compressed pages', async () => {
-  const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gzipSync(bytes)) };
+  const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(zlib.gzipSync(bytes)) };
   const bytes = parquetWriteBuffer({ columnData: columns(20), codec: 'GZIP', compressors });
   const rows = await all(readParquetFile(saved('gzip.parquet', bytes)));
   expect(rows.at(-1)).toMatchObject({ number: 20, value: { text: 'answer 19 ☃' } });
+});
+
+it.skipIf('zstdDecompressSync' in zlib)('says which Node reads Zstandard', async () => {
+  const compressors = { ZSTD: (bytes: Uint8Array) => bytes };
+  const bytes = parquetWriteBuffer({ columnData: columns(20), codec: 'ZSTD', compressors });
+  await expect(all(readParquetFile(saved('zstd.parquet', bytes)))).rejects.toThrow(
+    /ZSTD.*; use Node 22.15 or later, or write the file with another compression$/,
+  );
 });
 
 it('names the file that it cannot read', async () => {

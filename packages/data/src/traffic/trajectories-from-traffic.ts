@@ -84,7 +84,7 @@ export function trajectoriesFromTraffic(
   }
   const all = found.map(({ trajectory }) => trajectory);
   const kept = conversations === 'each' ? all : wholeConversations(found);
-  if (onLeftOut !== undefined && kept.length < all.length) {
+  if (onLeftOut !== undefined) {
     const isKept = new Set(kept);
     for (const trajectory of all) if (!isKept.has(trajectory)) onLeftOut(trajectory);
   }
