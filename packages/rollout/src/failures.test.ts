@@ -138,6 +138,11 @@ describe('failure is data', () => {
       (all) => all.map(({ behaviorLogprobs, ...completion }) => completion),
       'completion 0 must have one finite logprob of at most 0 per token, got undefined for',
     ],
+    [
+      'a text that is none',
+      (all) => all.map((completion) => ({ ...completion, text: 7 })),
+      'completion 0 must have a text, got 7',
+    ],
     ['nothing as a completion', (all) => all.map(() => null), 'completion 0 must be an object, got null'],
     ['too few completions', (all) => all.slice(1), 'expected 8 completions, got 7'],
     ['a completion that is not in a list', ([first]) => ({ text: first!.text }), 'got an object with text'],
@@ -147,6 +152,15 @@ describe('failure is data', () => {
     sampler.sample = async (request) => change(await sample(request)) as readonly Completion[];
     const [group] = await collect(manage(thrower, {}, sampler).collectGroups([task('a')]));
     expect(group!.trajectories[0]!.failure!.message).toContain(problem);
+  });
+
+  it('says that no completions came', async () => {
+    const odd = moody();
+    odd.sample = async () => undefined as never;
+    const [group] = await collect(manage(thrower, { groupSize: 1 }, odd).collectGroups([task('a')]));
+    expect(group!.trajectories[0]!.failure!.message).toBe(
+      'sampler.sample: expected 1 completions, got undefined',
+    );
   });
 
   it.each([undefined, [{}], [null]])(

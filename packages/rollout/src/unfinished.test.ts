@@ -242,6 +242,19 @@ it('counts the steps of an episode that goes on once', async () => {
   });
 });
 
+it('counts an episode that was over once more only as carried', async () => {
+  const manager = manage(counting('messages'), () => 0, { groupSize: 1 });
+  const [group] = await all(manager.collectGroups([tasks[0]!]));
+  const before = manager.getStatistics();
+  const ended: string[] = [];
+  const [again] = await all(
+    manager.resume(group!.trajectories, { onEnded: ({ id }) => void ended.push(id) }),
+  );
+  expect(again!.trajectories).toEqual(group!.trajectories);
+  expect(ended).toEqual(['0/t0/0']);
+  expect(manager.getStatistics()).toEqual({ ...before, groups: 2, carried: 1 });
+});
+
 describe('a state that is not plain data', () => {
   const odd = (value: unknown) => {
     const { reset } = counting('messages');

@@ -42,7 +42,7 @@ export function withToolCalls(
 ): { readonly messages: readonly Message[]; readonly steps: readonly Step[] } {
   const places = conversation.flatMap(({ role }, place) => (role === 'assistant' ? [place] : []));
   const written = places.slice(places.length - steps.length);
-  if (places.length < steps.length || steps.length === 0) return { messages: conversation, steps };
+  if (places.length < steps.length) return { messages: conversation, steps };
   const messages = [...conversation];
   for (const place of written) messages[place] = withCalls(messages[place]!, chat);
   return {

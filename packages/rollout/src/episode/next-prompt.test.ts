@@ -1,4 +1,4 @@
-import type { Message, ToolSchema } from '@rlp/core';
+import type { Message, Tokenizer, ToolSchema } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { characters, chat } from '../testing.ts';
 import type { View } from './context.ts';
@@ -33,6 +33,23 @@ describe('a prompt of text', () => {
     ['that adds nothing', 'q: ', 'a', 'q: a'],
   ])('%s extends the tokens', (_, view, said, shown) => {
     expect(after(view, said, shown)).toMatchObject({ continuity: 'extended', text: shown });
+  });
+
+  it('that adds nothing keeps an unusual tokenisation of what was said', () => {
+    const OTHER_A = 0x1ffe;
+    const tokenizer: Tokenizer = {
+      ...characters,
+      decode: (tokens, options) =>
+        characters.decode(
+          tokens.map((token) => (token === OTHER_A ? 97 : token)),
+          options,
+        ),
+    };
+    const tokens = [OTHER_A];
+    const promptTokens = tokenizer.encode('q: ');
+    const step = { promptTokens, tokens, behaviorLogprobs: [-1], text: 'a', stopReason: 'length' } as const;
+    const next = nextPrompt({ view: 'q: a' }, { view: 'q: ', step }, { tokenizer }, 'sampled');
+    expect(next).toEqual({ continuity: 'extended', tokens: [...promptTokens, OTHER_A] });
   });
 
   it('that does not go on stands alone, with the reason', () => {

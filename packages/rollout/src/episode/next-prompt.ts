@@ -244,5 +244,5 @@ function textRenderer(chat: ChatRenderer, tokenizer: Tokenizer, tools: readonly 
 }
 
 function startsWith(tokens: readonly TokenId[], prefix: readonly TokenId[]): boolean {
-  return tokens.length >= prefix.length && prefix.every((token, index) => tokens[index] === token);
+  return prefix.every((token, index) => tokens[index] === token);
 }

@@ -84,8 +84,7 @@ export class EventBus {
   answered(source: Source, view: View): void {
     if (!this.isHeard) return;
     const { messages: before, steps } = source.member.progress;
-    const { observation } = withView(before, view);
-    const messages = added(before, view, observation);
+    const messages = withView(before, view).messages.slice(before.length);
     const index = steps.length - 1;
     const said = Array.isArray(view) ? (view as readonly Message[])[before.length - 1] : undefined;
     const { tool_calls: calls = [] } = withCalls(said ?? before.at(-1)!, source.context.dependencies.chat);
@@ -120,12 +119,6 @@ export class EventBus {
     this.#faulty.add(sink);
     this.#note(`a sink of rollout events failed, and the rollout goes on: ${messageOf(error)}`);
   }
-}
-
-/** Messages that a view adds to the conversation. */
-function added(before: readonly Message[], view: View, observation: View): readonly Message[] {
-  if (typeof observation !== 'string') return observation === view ? view.slice(before.length) : observation;
-  return observation === '' ? [] : [{ role: 'user', content: observation }];
 }
 
 /** The text that answers a call: by its id, else by its place among the answers. */

@@ -106,6 +106,27 @@ describe('events', () => {
     expect(events.map(({ type }) => type)).toEqual(['episode-started', 'episode-ended']);
   });
 
+  it('of an episode whose last state cannot be shown end with its end', async () => {
+    const events: RolloutEvent[] = [];
+    const environment: Environment = {
+      ...mockEnvironment(),
+      buildPrompt: ({ stepCount }) => {
+        if (stepCount > 0) throw new Error('over');
+        return 'Why?';
+      },
+    };
+    const dependencies = {
+      environment,
+      ...mockPolicy(),
+      onEvent: (event: RolloutEvent) => events.push(event),
+    };
+    for await (const { trajectories } of new RolloutManager(dependencies, { groupSize: 1 }).collectGroups([
+      task(),
+    ]))
+      expect(trajectories).toMatchObject([{ status: 'completed' }]);
+    expect(events.map(({ type }) => type)).toEqual(['episode-started', 'turn-sampled', 'episode-ended']);
+  });
+
   it('have the time, if there is a clock', async () => {
     let now = 0;
     const events: RolloutEvent[] = [];

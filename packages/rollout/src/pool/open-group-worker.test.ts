@@ -24,6 +24,13 @@ it.each([
   await expect(openGroupWorker({ module, exportName })).rejects.toThrow(message);
 });
 
+it('says of a module without exports that it has none', async () => {
+  const empty = 'data:text/javascript,';
+  await expect(openGroupWorker({ module: empty, exportName: 'default' })).rejects.toThrow(
+    'expected the export "default" to be a function that returns environment, sampler and tokenizer, got undefined; the module exports nothing',
+  );
+});
+
 it('takes over weights once, and refuses jobs that it cannot do', async () => {
   let taken = 0;
   const { inference, ...own } = parts();

@@ -104,6 +104,15 @@ describe('pooledRollouts', () => {
     expect(pool.ended).toBe(0);
   });
 
+  it('tries a job that throws once, and ends its workers at the end of its scope', async () => {
+    await using pool = await createRolloutWorkers({ module, workers: 1 });
+    await expect(pool.run({ ...job(1), groupId: '' })).rejects.toThrow(
+      /^group job job 1: group job: groupId: /,
+    );
+    await pool[Symbol.asyncDispose]();
+    await expect(pool.run(job(1))).rejects.toThrow('expected open threads, got closed ones');
+  });
+
   it('hands published weights to the workers, which sample with them', async () => {
     const pool = await createRolloutWorkers({ module, workers: 2 });
     onTestFinished(() => pool.close());

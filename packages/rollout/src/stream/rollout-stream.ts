@@ -136,13 +136,13 @@ async function* streamed<Metadata, Outcome>(
 ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
   const release = signal && onAbort(signal, () => stop.abort(signal.reason));
   try {
-    for (let chosen: StreamedGroup<Metadata, Outcome>[] = []; !stop.signal.aborted; ) {
+    for (let chosen: (StreamedGroup<Metadata, Outcome> | undefined)[] = []; !stop.signal.aborted; ) {
       if (keep !== undefined && chosen.length === 0) {
         await pool.until(() => pool.hasCandidates() || pool.isDry);
         chosen = await pool.best(keep);
       } else if (keep === undefined) {
         await pool.until(() => pool.next() !== undefined || pool.isDry);
-        chosen = [pool.next()].filter((group) => group !== undefined);
+        chosen = [pool.next()];
       }
       const group = chosen.shift();
       if (group === undefined || stop.signal.aborted) return;
