@@ -104,7 +104,11 @@ function importAlone(ours: readonly Package[]): string[] {
     .filter((specifier) => !specifier.endsWith('/testing'))
     .map((specifier) => `await import(${JSON.stringify(specifier)});`)
     .join('\n');
-  writeFileSync(join(root, 'main.mjs'), code);
+  // No peer is installed here. What needs one has to say so when it is made.
+  const needy = `import { createIntegratedRewardSystem as create } from '@rlp/rewards';
+    const made = (() => { try { return create(); } catch (error) { return error; } })();
+    if (made.name !== 'MissingPeerError') throw new Error('createIntegratedRewardSystem() does not miss obscenity');`;
+  writeFileSync(join(root, 'main.mjs'), `${code}\n${specifiers.includes('@rlp/rewards') ? needy : ''}`);
   const { status, stderr } = spawnSync(process.execPath, ['main.mjs'], { cwd: root, encoding: 'utf8' });
   rmSync(root, { recursive: true });
   return status === 0

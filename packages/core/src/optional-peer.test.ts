@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { importPeer, MissingPeerError, missingPeer } from './optional-peer.ts';
+import { describe, expect, it } from 'vitest';
+import { importPeer, MissingPeerError, missingPeer, requirePeer } from './optional-peer.ts';
 
 const missing = (name: string) =>
   Object.assign(new Error(`Cannot find package '${name}' imported from here`), {
@@ -33,4 +33,34 @@ it.each([
 ])('knows a missing peer by the words %s of %s', (message) => {
   expect(missingPeer('LanguageVerifier', 'eld', new TypeError(message))).toBeInstanceOf(MissingPeerError);
   expect(missingPeer('LanguageVerifier', 'el', new TypeError(message))).toBeInstanceOf(TypeError);
+});
+
+describe('requirePeer', () => {
+  const installed =
+    (...names: readonly string[]) =>
+    (specifier: string) => {
+      if (!names.includes(specifier)) throw missing(specifier);
+      return `file:///app/node_modules/${specifier}`;
+    };
+  const withOldExports = (specifier: string) => {
+    if (specifier === 'eld')
+      throw new Error("Package subpath '.' is not defined by exports in eld/package.json");
+    return specifier;
+  };
+  const required = (resolve: Parameters<typeof requirePeer>[3]) => () =>
+    requirePeer('LanguageVerifier', 'eld', '@rlp/rewards', resolve);
+
+  it('throws before the import if the package is not installed', () => {
+    const message = 'LanguageVerifier needs the package eld: npm install eld';
+    expect(required(installed('@rlp/rewards'))).toThrow(new MissingPeerError(message));
+    expect(required(installed('@rlp/rewards', 'eld'))).not.toThrow();
+  });
+
+  it.each([
+    ['in a bundle', installed()],
+    ['without import.meta.resolve', undefined],
+    ['if it fails for another reason', withOldExports],
+  ])('leaves it to the import %s', (_, resolve) => {
+    expect(required(resolve)).not.toThrow();
+  });
 });

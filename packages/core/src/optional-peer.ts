@@ -28,6 +28,35 @@ export async function importPeer<Module>(
 }
 
 /**
+ * Checks that an optional peer dependency is installed. For constructors of what imports it later.
+ *
+ *     requirePeer('LanguageVerifier', 'eld', '@rlp/rewards', import.meta.resolve);
+ *
+ * It passes where this cannot be known: in a bundle, which may contain the package, and in a runtime without `import.meta.resolve`.
+ *
+ * @param self - Package of the caller. It does not resolve in a bundle.
+ * @throws MissingPeerError naming `owner` and the install command, if the package is not installed.
+ */
+export function requirePeer(
+  owner: string,
+  packageName: string,
+  self: string,
+  resolve: ((specifier: string) => string) | undefined,
+): void {
+  const failureOf = (specifier: string) => {
+    try {
+      resolve!(specifier);
+      return undefined;
+    } catch (cause) {
+      return missingPeer(owner, packageName, cause);
+    }
+  };
+  if (resolve === undefined || failureOf(self) !== undefined) return;
+  const failure = failureOf(packageName);
+  if (failure instanceof MissingPeerError) throw failure;
+}
+
+/**
  * What to throw after the import of an optional peer dependency failed: a {@link MissingPeerError} naming `owner` and the install command
  * if the package is not installed, else `cause` itself.
  *

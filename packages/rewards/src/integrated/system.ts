@@ -3,6 +3,7 @@ import type { RewardDependencies } from '../processor/dependencies.ts';
 import type { EpisodeRewards } from '../processor/episode-rewards.ts';
 import { type ProcessOptions, RolloutRewardProcessor } from '../processor/processor.ts';
 import { episodesFromBuffer, type RewardBuffer, type RewardEpisode } from '../shared/episode.ts';
+import { requirePackage } from '../shared/required-package.ts';
 import {
   type IntegratedRewardConfig,
   type ResolvedIntegratedRewardConfig,
@@ -16,7 +17,7 @@ import { Thresholds } from './thresholds.ts';
 
 /** What a system works with, besides its config. */
 export interface IntegratedRewardDependencies extends RewardDependencies {
-  /** Judges the text. Default `createDefaultVerifierPipeline()`, whose word lists are loaded when they are first needed. */
+  /** Judges the text. Default `createDefaultVerifierPipeline()`, which needs `obscenity` and loads its word lists on first use. */
   readonly verifier?: Verifier | undefined;
   /** Scores the episodes, in place of a processor made from `rewardConfig`. The system closes it. */
   readonly processor?: RolloutRewardProcessor | undefined;
@@ -68,6 +69,7 @@ export class IntegratedRolloutRewardSystem {
         ofProcessor,
       );
     this.#verifier = enableVerification ? verifier : undefined;
+    if (enableVerification && verifier === undefined) requirePackage('ToxicityVerifier', 'obscenity');
     this.#customMetrics = customMetrics;
     this.#logger = logger;
     this.#thresholds = new Thresholds(this.config);
@@ -174,7 +176,7 @@ export class IntegratedRolloutRewardSystem {
   }
 }
 
-/** An {@link IntegratedRolloutRewardSystem}. */
+/** An {@link IntegratedRolloutRewardSystem}. @throws MissingPeerError without `obscenity`, unless you pass a `verifier`. */
 export function createIntegratedRewardSystem(
   config: IntegratedRewardConfig = {},
   dependencies: IntegratedRewardDependencies = {},

@@ -2,6 +2,7 @@ import { withoutThoughts } from '@rlp/answers/text';
 import { missingPeer, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { lazily } from '../../shared/lazily.ts';
+import { requirePackage } from '../../shared/required-package.ts';
 import { seenText, seenTexts } from '../../shared/seen-text.ts';
 import { countMatches } from '../../shared/text.ts';
 import { windows, withoutCode } from '../model/excerpt.ts';
@@ -43,9 +44,11 @@ export class LanguageVerifier extends TextVerifier {
   readonly name = 'language';
   readonly #options: z.output<typeof schema>;
 
+  /** @throws MissingPeerError without `eld`. */
   constructor(options: LanguageVerifierOptions) {
     super();
     this.#options = parseOptions('LanguageVerifier', schema, options);
+    requirePackage('LanguageVerifier', 'eld');
   }
 
   override verify(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {

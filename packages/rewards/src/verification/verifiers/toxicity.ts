@@ -2,6 +2,7 @@ import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { lazily } from '../../shared/lazily.ts';
 import { disguisedDetail, readings, spelledText } from '../../shared/plain-text.ts';
+import { requirePackage } from '../../shared/required-package.ts';
 import { phrase } from '../../shared/schemas.ts';
 import { seenText } from '../../shared/seen-text.ts';
 import { foldedWords } from '../../shared/text.ts';
@@ -68,8 +69,10 @@ const withModel = lazily(async (): Promise<Parts> => {
 export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
   readonly name = 'toxicity';
 
+  /** @throws MissingPeerError without `obscenity`, unless there is a `judge`. */
   constructor(options: ToxicityVerifierOptions = {}) {
     super(parseOptions('ToxicityVerifier', schema, options));
+    if (this.options.judge === undefined) requirePackage('ToxicityVerifier', 'obscenity');
   }
 
   override verify(...given: Verified): VerificationReport | Promise<VerificationReport> {
