@@ -61,6 +61,22 @@ describe('monitorLogger', () => {
     expect(logs.unreadable).toBe(0);
   });
 
+  it('writes the time of a clock, which is not the count of responses', async () => {
+    const { alertLogFile, metricsLogFile } = paths();
+    const clock = () => new Date('2026-03-01T12:00:00Z');
+    const monitor = monitorTo({ alertLogFile, metricsLogFile, clock });
+    monitor.monitorBatch({ responses, rewards: {}, step: 7 });
+    await monitor.close();
+    const [alerts, metrics] = [alertLogFile, metricsLogFile].map((file) => readFileSync(file, 'utf8'));
+    const time = '2026-03-01T12:00:00.000Z';
+    for (const line of `${metrics}${alerts}`.trim().split('\n'))
+      expect(JSON.parse(line)).toMatchObject({ time });
+    expect(JSON.parse(alerts!.split('\n')[0]!)).toMatchObject({ step: 7, timestamp: 20 });
+    expect(readMonitorLogs({ alerts: alerts!, metrics: metrics! })).toMatchObject({
+      ...{ unreadable: 0, findings: [{ responsesSeen: 20 }, {}], notes: [{}] },
+    });
+  });
+
   it('writes which trajectories a finding names', async () => {
     const { alertLogFile } = paths();
     const logger = monitorLogger({ alertLogFile });

@@ -1,4 +1,4 @@
-import { type Finding, type MetricsLogger, parseOptions } from '@rlp/core';
+import { callback, type Finding, type MetricsLogger, parseOptions } from '@rlp/core';
 import { toJsonLine } from '@rlp/data';
 import { AppendFile } from '@rlp/data/files';
 import * as z from 'zod';
@@ -14,9 +14,11 @@ const schema = z.strictObject({
   maxBytes: z
     .int()
     .min(1024)
-    .default(64 * 1024 * 1024),
+    .default(2 ** 26),
   /** Older files to keep. Default 3. */
   keep: z.int().min(0).default(3),
+  /** Gives the `time` of each line, such as `() => new Date()`. Default: lines have no time. */
+  clock: callback<() => Date>('a function that returns a Date').optional(),
 });
 
 /** Options of {@link monitorLogger}. */
@@ -30,6 +32,8 @@ export interface MonitorLoggerOptions extends z.input<typeof schema> {}
  *   also `trajectories` (ids), `samples`, `examples`, `phrases` and `note`.
  * - Notes: `{"step", "note"}`.
  *
+ * With a `clock` each line also has its `time` in ISO 8601.
+ *
  * A line is handed to the operating system before the next batch. A line that a crash or a full disk cut short is removed.
  *
  * Give each monitor files of its own. Of two that write to one file, the report shows a mixture: a step that comes again replaces the
@@ -38,17 +42,22 @@ export interface MonitorLoggerOptions extends z.input<typeof schema> {}
  * @throws OptionsError for bad options.
  */
 export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
-  const { alertLogFile, metricsLogFile, maxBytes, keep } = parseOptions('monitorLogger', schema, options);
+  const { alertLogFile, metricsLogFile, maxBytes, keep, clock } = parseOptions(
+    'monitorLogger',
+    schema,
+    options,
+  );
   const open = (path: string | undefined) =>
     path === undefined ? undefined : new AppendFile({ path, maxBytes, keep });
   const alertFile = open(alertLogFile);
   const metricsFile = open(metricsLogFile);
+  const at = (step: number) => (clock ? { step, time: clock().toISOString() } : { step });
   return {
     log(step, metrics) {
-      metricsFile?.append(toJsonLine(Object.assign({ step }, withoutNamespace(metrics), { step })));
+      metricsFile?.append(toJsonLine(Object.assign({ step }, withoutNamespace(metrics), at(step))));
     },
-    finding: (step, finding) => alertFile?.append(toJsonLine(findingLine(step, finding))),
-    note: (step, note) => alertFile?.append(toJsonLine({ step, note })),
+    finding: (step, finding) => alertFile?.append(toJsonLine({ ...at(step), ...findingFields(finding) })),
+    note: (step, note) => alertFile?.append(toJsonLine({ ...at(step), note })),
     async close() {
       alertFile?.close();
       metricsFile?.close();
@@ -56,11 +65,11 @@ export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
   };
 }
 
-function findingLine(step: number, finding: Finding) {
+function findingFields(finding: Finding) {
   const { severity, rule, message, evidence, component, responsesSeen = 0 } = finding;
   const { trajectories, samples, examples, phrases, note } = finding;
   return {
-    ...{ step, timestamp: responsesSeen, severity, pathology_type: rule, message },
+    ...{ timestamp: responsesSeen, severity, pathology_type: rule, message },
     metrics: { ...evidence, ...(component !== undefined && { reward_name: component }) },
     ...filled({ trajectories, samples, examples, phrases }),
     ...(note !== undefined && !isPathology(rule) && { note }),
