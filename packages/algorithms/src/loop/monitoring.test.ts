@@ -6,7 +6,7 @@ import {
   type MonitorBatch,
   type RewardComputer,
 } from '@rlp/core';
-import { RewardQualityAssessor, RewardQualityMonitor } from '@rlp/quality-monitor';
+import { createDefaultMonitor, RewardQualityAssessor, RewardQualityMonitor } from '@rlp/quality-monitor';
 import { rewardFunctions } from '@rlp/rewards';
 import { describe, expect, it } from 'vitest';
 import { banditSetup } from './bandit.fixture.ts';
@@ -281,6 +281,15 @@ describe('a monitor in the loop', () => {
     };
     expect(await alarmsOf('handled')).toEqual([4]);
     expect((await alarmsOf('unhandled')).length).toBeGreaterThan(1);
+  });
+
+  it('says that the checkpoint is of another monitor than that of the dependencies', async () => {
+    const saving = createDefaultMonitor({ console: 'off' });
+    const [report] = await run({ ...setup(), monitor: saving }, { iterations: 1 });
+    const monitor = createDefaultMonitor({ console: 'off', rewardHacking: 'off' });
+    await expect(run({ ...setup(), monitor }, { resume: report!.state })).rejects.toThrow(
+      'resume: the checkpoint is of a run with another `monitor` than the one in the dependencies: RewardQualityMonitor: expected the state of a monitor with 0 detectors, got 1; make it with the same `rewardHacking`',
+    );
   });
 
   it('remembers in a resumed run what it had seen, and nothing of an iteration that was undone', async () => {

@@ -1,4 +1,4 @@
-import { requireArguments } from '@rlp/core';
+import { FormatError, messageOf, requireArguments } from '@rlp/core';
 import { Attendant } from '../training/attendant.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
 import type { ResumeOptions } from '../training/resume-options.ts';
@@ -139,7 +139,13 @@ function continueFrom<Metadata>(
   dependencies: RlDependencies<Metadata>,
 ): void {
   dependencies.tasks.seek(taskCursor);
-  if (monitor !== undefined) dependencies.monitor?.loadState(monitor);
+  try {
+    if (monitor !== undefined) dependencies.monitor?.loadState(monitor);
+  } catch (error) {
+    const problem =
+      'resume: the checkpoint is of a run with another `monitor` than the one in the dependencies';
+    throw new FormatError(`${problem}: ${messageOf(error)}`, { cause: error });
+  }
   for (const [component, factor] of Object.entries(weightFactors)) {
     dependencies.rewards.scaleWeight?.(component, factor);
   }

@@ -63,7 +63,8 @@ export class RewardWindow {
 
   /** Share of the values that equal this one. */
   shareAt(value: number): number {
-    return (this.#firstFrom(value, 'above') - this.#firstFrom(value)) / Math.max(1, this.#count);
+    const notAbove = placeAfter(this.#count, (at) => this.#sorted[at]! <= value);
+    return (notAbove - this.#firstFrom(value)) / Math.max(1, this.#count);
   }
 
   /**
@@ -101,29 +102,29 @@ export class RewardWindow {
   /** Values from the oldest to the newest. */
   values(): Float64Array {
     const oldest = this.#count < this.#recent.length ? 0 : this.#next;
-    const all = this.#recent.slice(0, this.#count);
-    all.copyWithin(0, oldest);
-    all.set(this.#recent.subarray(0, oldest), this.#count - oldest);
-    return all;
+    const ring = this.#recent;
+    return Float64Array.from({ length: this.#count }, (_, at) => ring[(oldest + at) % ring.length]!);
   }
 
-  /** Place of the first value that is not below another one, or that is above it. */
-  #firstFrom(value: number, which: 'equal' | 'above' = 'equal'): number {
-    let [low, high] = [0, this.#count];
-    while (low < high) {
-      const half = (low + high) >>> 1;
-      const found = this.#sorted[half]!;
-      if (found < value || (found === value && which === 'above')) low = half + 1;
-      else high = half;
-    }
-    return low;
+  #firstFrom(value: number): number {
+    return placeAfter(this.#count, (at) => this.#sorted[at]! < value);
   }
+}
+
+/** Number of sorted values that are below something. */
+export function placeAfter(count: number, isBelow: (at: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const half = (low + high) >>> 1;
+    if (isBelow(half)) low = half + 1;
+    else high = half;
+  }
+  return low;
 }
 
 function statisticsOf(sorted: Float64Array): RewardStatistics {
   const [mean, samples] = [meanOf(sorted), sorted.length];
-  let squares = 0;
-  for (let at = 0; at < samples; at++) squares += (sorted[at]! - mean) ** 2;
+  const squares = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   const std = Math.sqrt(squares / samples);
   return { mean, std, min: sorted[0]!, max: sorted[samples - 1]!, median: middle(sorted), samples };
 }

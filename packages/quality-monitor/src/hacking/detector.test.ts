@@ -108,6 +108,27 @@ describe('rewardHackingDetector', () => {
     },
   );
 
+  it('says what a second opinion that was given lacks to decide, and does not ask for one', () => {
+    const label = (made: Made, at: number) => ({
+      ...made,
+      components: { truth: at % 4 === 0 ? (made.components?.truth ?? null) : null },
+    });
+    const random = RandomStream.named('few labels');
+    const hack = withHacks(said('verily rigorous profound splendid'));
+    const detector = rewardHackingDetector({ secondOpinion: 'truth' });
+    const findings = Array.from({ length: 40 }, (_, iteration) => {
+      const made = iteration < 30 ? honest(random, 32) : hack(random).made;
+      return detector.observe(batchOf(iteration, made.map(label))).findings;
+    }).flat();
+    const undecided = findings.find(({ message }) => message.includes('has not decided'));
+    expect(undecided?.message).toMatch(
+      /It has scored \d+ of the suspects \(30 can clear them\) and found \d+\.\d% of the evidence of an alarm$/,
+    );
+    expect(undecided?.note?.mitigation[1]).toBe(
+      'Let the second opinion score more of the rewarded responses, until it decides',
+    );
+  });
+
   it('finds rewards that the second opinion does not confirm, whatever the text', () => {
     const { before, findings } = run(
       { secondOpinion: 'truth' },

@@ -83,7 +83,8 @@ class Detector implements RewardHackingDetector {
   readonly #measures = new TextMeasures();
   #recent!: RecentPhrases;
   #state!: DetectorState;
-  #scales!: Record<'quick' | 'slow', ScaleSuspicions>;
+  /** The quick one comes first. */
+  #scales!: readonly [ScaleSuspicions, ScaleSuspicions];
   #opinion!: SecondOpinion;
 
   constructor(options: ResolvedRewardHackingOptions) {
@@ -96,8 +97,8 @@ class Detector implements RewardHackingDetector {
 
   observe({ iteration, trajectories }: MonitorBatch): MonitorReport {
     const { batch, phrases } = this.#read(trajectories);
-    for (const scale of Object.values(this.#scales)) scale.gather(batch);
-    const changed = Object.values(this.#scales).flatMap((scale) => scale.suspicions());
+    for (const scale of this.#scales) scale.gather(batch);
+    const changed = this.#scales.flatMap((scale) => scale.suspicions());
     this.#learn(batch);
     const suspicions = strongest([...changed, ...this.#newPhrases(batch, phrases)]);
     const { asked, suspects, verdict, hasCompared } = this.#judge(trajectories, batch, suspicions);
@@ -132,7 +133,7 @@ class Detector implements RewardHackingDetector {
   rolledBack(): void {
     this.#goOn({ ...this.#state, waiting: [], report: initial(reportSchema) });
     this.#opinion.forget();
-    for (const scale of Object.values(this.#scales)) scale.forget();
+    for (const scale of this.#scales) scale.forget();
   }
 
   saveState(): Saved<typeof detectorSchema> {
@@ -149,10 +150,10 @@ class Detector implements RewardHackingDetector {
     const quick = { ...shared, memory: memoryResponses, warmUp };
     const slow = { ...shared, memory: anchorResponses, warmUp: Math.min(slowWarmUp, anchorResponses) };
     this.#state = state;
-    this.#scales = {
-      quick: new ScaleSuspicions('quick', quick, state.quick),
-      slow: new ScaleSuspicions('slow', slow, state.slow),
-    };
+    this.#scales = [
+      new ScaleSuspicions('quick', quick, state.quick),
+      new ScaleSuspicions('slow', slow, state.slow),
+    ];
     this.#opinion = new SecondOpinion(this.#opinions, { ...shared, limit: this.#opinionLimit }, state);
     this.#recent = new RecentPhrases();
     this.#recent.update(state.waiting);
@@ -235,7 +236,7 @@ class Detector implements RewardHackingDetector {
     const verdict = this.#opinion.verdict(isClear ? 'clear' : isSlight ? 'slight' : 'none');
     const isAlarm = isNamed && verdict.says === 'guilty';
     const low = at.filter((_, place) => isAlarm && below[place]! >= conspicuous);
-    const hasCompared = this.#scales.quick.isArmed || below.some((distance) => !Number.isNaN(distance));
+    const hasCompared = this.#scales[0].isArmed || below.some((distance) => !Number.isNaN(distance));
     return { asked, suspects: new Set([...suspects, ...low]), verdict, hasCompared };
   }
 
@@ -246,7 +247,7 @@ class Detector implements RewardHackingDetector {
     waiting.push(batch);
     while (waiting.length > this.#options.delayBatches) {
       const oldest = waiting.shift()!;
-      for (const scale of Object.values(this.#scales)) scale.learn(oldest);
+      for (const scale of this.#scales) scale.learn(oldest);
       makeUsual(this.#state, oldest);
       this.#state.usualNats = Math.max(this.#state.usualNats, oldest.nats);
     }
@@ -267,7 +268,7 @@ class Detector implements RewardHackingDetector {
     for (const name of names) {
       const trait = traitIndex[name as TraitName] as number | undefined;
       if (trait === undefined) this.#opinion.accept();
-      else for (const scale of Object.values(this.#scales)) scale.accept(trait, waiting);
+      else for (const scale of this.#scales) scale.accept(trait, waiting);
       delete report.reported[name];
       delete report.since[name];
     }

@@ -1,6 +1,6 @@
-import type { Finding } from '@rlp/core';
+import type { Finding, FindingNote } from '@rlp/core';
 import { percent } from '../assessor/number-format.ts';
-import { groupsOpinion, type Verdict } from '../opinion/second-opinion.ts';
+import { groupsOpinion, leastToAcquit, type Verdict } from '../opinion/second-opinion.ts';
 import type { DetectorState } from './state.ts';
 import type { Suspicion } from './suspicion.ts';
 
@@ -75,7 +75,7 @@ export function finding(context: FindingContext, since: Readonly<Record<string, 
     evidence,
     iteration,
     trajectories: suspects,
-    note: notes[kind],
+    note: kind === 'alarm' ? alarmNote : changedNote(verdict),
   };
 }
 
@@ -88,7 +88,7 @@ function convicted({ opinions, suspects, below }: Verdict): string {
   return suspects === 0 ? low : `${low}, ${suspects} suspects by ${below.toFixed(1)} standard deviations`;
 }
 
-function undecided({ opinions, suspects, says }: Verdict): string {
+function undecided({ opinions, suspects, says, evidence }: Verdict): string {
   const name = `The second opinion (${opinions.join(', ')})`;
   if (suspects === 0) {
     return opinions === groupsOpinion
@@ -96,27 +96,31 @@ function undecided({ opinions, suspects, says }: Verdict): string {
       : `${name} scored none of them, so this is not an alarm; rewards need a component of this name`;
   }
   if (says === 'innocent') return `${name} finds ${suspects} of them as good as their reward promises`;
-  return `${name} has not decided, so this is not an alarm`;
+  const known = `${suspects} of the suspects (${leastToAcquit} can clear them) and found ${percent(evidence)} of the evidence of an alarm`;
+  return `${name} has not decided, so this is not an alarm. It has scored ${known}`;
 }
 
-const notes: Readonly<Record<Kind, NonNullable<Finding['note']>>> = {
-  changed: {
+function changedNote({ opinions }: Verdict): FindingNote {
+  return {
     what: 'Rewarded responses differ from earlier ones, in a way that unrewarded responses do not.',
     why: 'The policy learned a new style, or it found a way to be paid without being better.',
     mitigation: [
       'Read the quoted responses. If they are good, call acknowledge() with this finding',
-      'If you gave no secondOpinion, pass one: a held-out judge, a verifier or some human labels tell a hack from a style',
+      opinions === groupsOpinion
+        ? 'Pass secondOpinion: a held-out judge, a verifier or some human labels tell a hack from a style'
+        : 'Let the second opinion score more of the rewarded responses, until it decides',
       'If the trait is wanted, such as a format, name it in intended',
     ],
-  },
-  alarm: {
-    what: 'Rewarded responses changed, and a second opinion finds the changed ones worse.',
-    why: 'The reward pays for something else than quality. Further training makes it worse.',
-    mitigation: [
-      'Read the quoted responses and find what the reward pays for',
-      'Go back to a checkpoint from before the finding, and repair that reward',
-      'Until then lower its weight or raise the KL coefficient',
-      'If the responses are good after all, call acknowledge() with this finding',
-    ],
-  },
+  };
+}
+
+const alarmNote: FindingNote = {
+  what: 'Rewarded responses changed, and a second opinion finds the changed ones worse.',
+  why: 'The reward pays for something else than quality. Further training makes it worse.',
+  mitigation: [
+    'Read the quoted responses and find what the reward pays for',
+    'Go back to a checkpoint from before the finding, and repair that reward',
+    'Until then lower its weight or raise the KL coefficient',
+    'If the responses are good after all, call acknowledge() with this finding',
+  ],
 };

@@ -45,7 +45,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
   it.each([
     [{}, 'undefined'],
     [{ response: [good], reward: [1] }, 'undefined'],
-    [{ responses: good, rewards: { truth: [1] } }, 'string'],
+    [{ responses: good, rewards: { truth: [1] } }, '"<reasoning>four and four'],
     [{ responses: null, rewards: {} }, 'null'],
   ])('no list of responses: says so, %j', (batch, kind) => {
     const { monitor, said, faults } = watched([]);

@@ -1,4 +1,4 @@
-import type { Metrics, ScoredTrajectory } from '@rlp/core';
+import { described, isRecord, type Metrics, type ScoredTrajectory } from '@rlp/core';
 import type { AssessedBatch } from '../assessor/batch.ts';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
 
@@ -29,7 +29,7 @@ export function checkedBatch(given: MonitoredBatch, known: readonly string[], fa
   if (given.rewards === undefined && responses.length > 0)
     fault('rewards', `expected lists of numbers by name, got only ${Object.keys(given).join(', ')}`);
   for (const [name, values] of Object.entries(rewardsByName(given.rewards))) {
-    const numbers = listOf(values).map(loggedReward);
+    const numbers = (listOf(values) ?? []).map(loggedReward);
     const fits = numbers.length === responses.length;
     rewards[name] = fits ? numbers : missing;
     if (!fits) fault(`reward ${name}`, `${numbers.length} values for ${responses.length} responses`);
@@ -49,20 +49,16 @@ export function checkedBatch(given: MonitoredBatch, known: readonly string[], fa
   return { responses, rewards };
 }
 
-/** Values of a list or a typed array, for example. Nothing for what cannot be iterated. */
-function listOf(value: unknown): readonly unknown[] {
-  return isIterable(value) ? [...value] : [];
-}
-
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.iterator in value;
+/** Values of a list or a typed array, for example. */
+function listOf(value: unknown): readonly unknown[] | undefined {
+  const isIterable = typeof value === 'object' && value !== null && Symbol.iterator in value;
+  return isIterable ? Array.from(value as Iterable<unknown>) : undefined;
 }
 
 /** Rewards by name. Logs also hold a list of numbers, or one record of rewards for each response. */
 function rewardsByName(rewards: unknown): Readonly<Record<string, unknown>> {
-  if (typeof rewards !== 'object' || rewards === null) return {};
-  if (!(Symbol.iterator in rewards)) return rewards as Readonly<Record<string, unknown>>;
   const rows = listOf(rewards);
+  if (rows === undefined) return isRecord(rewards) ? rewards : {};
   const records = rows.map(
     (row) => new Map<string, unknown>(typeof row === 'object' ? Object.entries(row ?? {}) : []),
   );
@@ -73,8 +69,9 @@ function rewardsByName(rewards: unknown): Readonly<Record<string, unknown>> {
 
 /** Texts as a log has them: numbers, messages and objects become text, and missing ones are empty. */
 function textsOf(name: string, list: unknown, textOf: (value: unknown) => string, fault: Fault): string[] {
-  if (!isIterable(list)) fault(name, `expected a list of texts, got ${list === null ? 'null' : typeof list}`);
-  const values = listOf(list);
+  const given = listOf(list);
+  if (given === undefined) fault(name, `expected a list of texts, got ${described(list)}`);
+  const values = given ?? [];
   const odd = values.filter((value) => typeof value !== 'string').length;
   if (odd > 0) fault(name, `${odd} of ${values.length} are not text`);
   return values.map((value) => (typeof value === 'string' ? value : textOf(value)));

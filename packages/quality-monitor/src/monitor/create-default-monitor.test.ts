@@ -92,6 +92,7 @@ describe('createDefaultMonitor', () => {
     expect(finding?.message).toContain(
       'The second opinion (turth) scored none of them, so this is not an alarm; rewards need a component of this name',
     );
+    expect(finding?.note?.mitigation.join()).not.toContain('Pass secondOpinion');
   });
 
   it('lowers what honest learning explains, unless it is told to report it', () => {

@@ -150,6 +150,10 @@ describe('RewardQualityMonitor', () => {
         `expected the state of a RewardQualityMonitor, as saveState returns it, ${problem}`,
       );
     }
+    const detected = monitorOf({}, { detectors: [rewardHackingDetector()] }).saveState();
+    expect(() => second.loadState(detected)).toThrow(
+      'expected the state of a monitor with 0 detectors, got 1; make it with the same `rewardHacking` or `detectors` as the one that was saved',
+    );
     for (const signatures of ['!!!', 'AAAA']) {
       const assessor = { state: { ...second.assessor.saveState().state, signatures } };
       expect(() => second.assessor.loadState(assessor)).toThrow(FormatError);

@@ -172,7 +172,9 @@ export class RewardQualityMonitor implements Monitor {
   loadState(state: unknown): void {
     const given = restored('RewardQualityMonitor', monitorSchema, state);
     if (given.detectors.length !== this.#detectors.length) {
-      throw new FormatError('RewardQualityMonitor: expected the state of a monitor with as many detectors');
+      throw new FormatError(
+        `RewardQualityMonitor: expected the state of a monitor with ${this.#detectors.length} detectors, got ${given.detectors.length}; make it with the same \`rewardHacking\` or \`detectors\` as the one that was saved, or begin with a new monitor`,
+      );
     }
     const { reactions, assessor, detectors, ...past } = given;
     this.assessor.loadState(assessor);

@@ -42,13 +42,9 @@ function worth({ phrase, share }: { readonly phrase: string; readonly share: num
 
 /** Phrases of the first words of a text, each once. */
 function phrasesOf(text: string): string[] {
-  const words = text
-    .toLowerCase()
-    .split(/\s+/, mostWords)
-    .filter((word) => word !== '');
-  const lengths = Array.from({ length: longest }, (_, at) => at + 1);
+  const words = (text.toLowerCase().match(/\S+/g) ?? []).slice(0, mostWords);
   const phrases = words.flatMap((_, start) =>
-    lengths.map((length) => words.slice(start, start + length).join(' ')),
+    Array.from({ length: longest }, (_, more) => words.slice(start, start + 1 + more).join(' ')),
   );
   return [...new Set(phrases)];
 }

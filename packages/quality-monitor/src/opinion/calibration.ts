@@ -1,3 +1,4 @@
+import { placeAfter } from '../assessor/reward-window.ts';
 import type { OpinionState } from './state.ts';
 
 /** A response's promise and score, and the batch that it is of. */
@@ -109,24 +110,14 @@ export class Calibration {
     const all = this.#counts;
     const wanted = Math.min(all.length, Math.max(leastNear, Math.floor(nearShare * all.length)));
     const distanceOf = (at: number) => Math.abs(all[at]![0] - promise);
-    let start = Math.max(0, this.#firstFrom(promise) - wanted);
+    const first = placeAfter(all.length, (at) => all[at]![0] < promise);
+    let start = Math.max(0, first - wanted);
     // The window moves to the right while that takes in no farther pair than it leaves out.
     while (start + wanted < all.length && distanceOf(start + wanted) <= distanceOf(start)) start += 1;
     let end = start + wanted;
     while (end < all.length && distanceOf(end) === 0) end += 1;
     while (start > 0 && distanceOf(start - 1) === 0) start -= 1;
     return all.slice(start, end);
-  }
-
-  /** Index of the first pair with this promise or a higher one. */
-  #firstFrom(promise: number): number {
-    let [low, high] = [0, this.#counts.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#counts[middle]![0] < promise) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
 

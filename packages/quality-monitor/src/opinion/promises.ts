@@ -54,9 +54,8 @@ export class Promises {
   #observe(trajectories: readonly ScoredTrajectory[]): void {
     for (const name of Object.keys(trajectories[0]?.components ?? {})) {
       const values = trajectories.flatMap(({ components }) => components[name] ?? []).filter(isModerate);
-      const known = this.#state.components[name];
-      const usual = known?.usual ?? mostFrequent(values);
-      const { seen, equal, sum, squares } = known ?? { seen: 0, equal: 0, sum: 0, squares: 0 };
+      const nothing = { usual: mostFrequent(values), seen: 0, equal: 0, sum: 0, squares: 0 };
+      const { usual, seen, equal, sum, squares } = this.#state.components[name] ?? nothing;
       if (values.length === 0 || seen >= earlyValues) continue;
       this.#state.components[name] = {
         usual,

@@ -16,7 +16,7 @@ const fallenErrors = 3.5;
 /** Share of the nats that is enough if responses also changed, or if groups of a task are the only opinion. */
 const [corroborated, groupsOnly] = [0.75, 1.6];
 /** Suspects that acquit if they do not score lower by a standard error. */
-const leastToAcquit = 30;
+export const leastToAcquit = 30;
 
 /** Names of the opinion without named components. */
 export const groupsOpinion: readonly string[] = ['agreement in groups'];
@@ -28,6 +28,8 @@ export interface Verdict {
   readonly suspects: number;
   /** Mean deviations by which the suspects score lower than their rewards promise. */
   readonly below: number;
+  /** Evidence of an alarm. It is one from 1 on. */
+  readonly evidence: number;
   readonly says: 'guilty' | 'innocent' | 'not enough';
 }
 
@@ -129,12 +131,14 @@ export class SecondOpinion {
     const { suspects, below } = this.#state.evidence;
     const isNamed = this.#names.length > 0;
     const needed = !isNamed ? groupsOnly : suspicion === 'none' ? 1 : corroborated;
-    const isGuilty = this.share >= needed && (isNamed || suspicion === 'clear');
+    const evidence = this.share / needed;
+    const isGuilty = evidence >= 1 && (isNamed || suspicion === 'clear');
     const isInnocent = suspects >= leastToAcquit && below < Math.sqrt(suspects);
     return {
       opinions: isNamed ? this.#names : groupsOpinion,
       suspects,
       below: below / Math.max(1, suspects),
+      evidence,
       says: isGuilty ? 'guilty' : isInnocent ? 'innocent' : 'not enough',
     };
   }

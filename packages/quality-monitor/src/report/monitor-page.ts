@@ -89,18 +89,15 @@ function figures(logs: MonitorLogs): Record<string, string | number> {
   };
 }
 
-const alertTable = { caption: 'Recent alerts', columns: ['Step', 'Severity', 'Rule', 'What was found'] };
-const interventionTable = { caption: 'Requested interventions', columns: ['Step', 'Note'] };
-
 function alertSection({ findings, notes }: MonitorLogs): Html {
   const alerts = html`${countTable(findings)}
-${newestTable('Recent alerts', findings, alertTable, (one) => [
+${newestTable('Recent alerts', findings, ['Step', 'Severity', 'Rule', 'What was found'], (one) => [
   one.iteration,
   html`<span class="badge badge-${one.severity}">${one.severity}</span>`,
   ruleTitle(one.rule),
   html`${one.message}.${adviceOf(one, one === findings.at(-1) ? 'open' : 'closed')}`,
 ])}`;
-  const noteTable = newestTable('Notes', notes, interventionTable, ({ step, note }) => [step, note]);
+  const noteTable = newestTable('Notes', notes, ['Step', 'Note'], ({ step, note }) => [step, note]);
   return html`<section><h2>Alerts</h2>
 ${findings.length === 0 ? html`<p class="empty">No alerts were reported.</p>` : alerts}
 ${notes.length === 0 ? '' : noteTable}</section>`;
@@ -121,12 +118,12 @@ function countTable(findings: readonly Finding[]): Html {
 function newestTable<One>(
   label: string,
   all: readonly One[],
-  { caption, columns }: Pick<TableContent, 'caption' | 'columns'>,
+  columns: readonly string[],
   cells: (one: One) => TableContent['rows'][number],
 ): Html {
   const rows = all.slice(-mostShown).reverse().map(cells);
   const shown = html`<p class="empty">The last ${rows.length} of ${all.length}.</p>`;
-  const head = { caption: `${caption}, newest first`, label, columns };
+  const head = { caption: `${label}, newest first`, label, columns };
   const table = dataTable({ ...head, rows, kind: 'stack', height: 'tall' });
   return html`<details open><summary>${label}</summary>${rows.length === all.length ? '' : shown}${table}</details>`;
 }

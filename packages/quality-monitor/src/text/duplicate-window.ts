@@ -72,10 +72,9 @@ export class DuplicateWindow {
   /** Signatures from the oldest text to the newest. Shape: `[n × 64]`. */
   signatures(): Uint32Array<ArrayBuffer> {
     const oldest = this.#added <= this.#size ? 0 : (this.#added % this.#size) * signatureLength;
-    const all = this.#signatures.slice(0, this.count * signatureLength);
-    all.copyWithin(0, oldest);
-    all.set(this.#signatures.subarray(0, oldest), all.length - oldest);
-    return all;
+    const ring = this.#signatures;
+    const length = this.count * signatureLength;
+    return Uint32Array.from({ length }, (_, at) => ring[(oldest + at) % ring.length]!);
   }
 
   /** Adds what {@link DuplicateWindow.signatures} returned. */
