@@ -47,7 +47,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'bytesOf',
     'choosePublication',
     'comparingGroups',
-    'conversationText',
     'counted',
     'decimalDigit',
     'hashText',
@@ -77,7 +76,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'withoutSources',
     'withoutThoughts',
     'wordsOf',
-    'workText',
   ],
 };
 

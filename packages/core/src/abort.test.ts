@@ -177,4 +177,11 @@ describe('untilAborted', () => {
     await expect(waiting).rejects.toThrow('closed');
     expect([told, getEventListeners(one.signal, 'abort').length]).toEqual([1, 0]);
   });
+
+  it('names what cannot be iterated', async () => {
+    const { signal } = new AbortController();
+    const refused = untilAborted({ episodes: [] } as never, signal).next();
+    await expect(refused).rejects.toThrow('items must be iterable, got object');
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
 });

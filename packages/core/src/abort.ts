@@ -1,3 +1,5 @@
+import { ArgumentError } from './errors.ts';
+
 /** What is waiting for a signal. */
 interface Waiting {
   readonly callbacks: Set<() => void>;
@@ -88,16 +90,16 @@ export async function withSignals<Value>(
  * The items of a source, until one of the signals aborts: then the wait for the next one ends with its reason. The source is told to stop, and not
  * waited for.
  *
- * @throws The signal's reason.
+ * @throws The signal's reason. ArgumentError for what is not iterable.
  */
 export async function* untilAborted<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   ...signals: readonly (AbortSignal | undefined)[]
 ): AsyncGenerator<Item, void, undefined> {
   const stop = new AbortController();
+  const iterator = iteratorOf(items);
   const given = signals.filter((signal) => signal !== undefined);
   const releases = given.map((signal) => onAbort(signal, () => stop.abort(signal.reason)));
-  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   let isOver = false;
   const next = async () => {
     try {
@@ -122,4 +124,13 @@ export async function* untilAborted<Item>(
     if (stop.signal.aborted) ended?.catch(() => undefined);
     else await ended;
   }
+}
+
+function iteratorOf<Item>(items: Iterable<Item> | AsyncIterable<Item>) {
+  const given: object = Object(items);
+  if (Symbol.asyncIterator in given) return (given as AsyncIterable<Item>)[Symbol.asyncIterator]();
+  if (Symbol.iterator in given) return (given as Iterable<Item>)[Symbol.iterator]();
+  throw new ArgumentError(
+    `untilAborted: items must be iterable, got ${items === null ? 'null' : typeof items}`,
+  );
 }

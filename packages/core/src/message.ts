@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { plainRecord } from './field-names.ts';
+import { requireArguments } from './options/require-arguments.ts';
 
 /** A call of a tool that the assistant asked for. OpenAI wire shape: `arguments` is JSON text. */
 export interface ToolCall {
@@ -37,8 +38,10 @@ export function promptText(prompt: string | readonly Pick<Message, 'content'>[])
  */
 export function conversationText(messages: string | readonly Message[]): string {
   if (typeof messages === 'string') return messages;
-  const turns = messages.map(({ role, content, tool_calls: calls = [] }) => {
-    const made = calls.map(({ function: { name, arguments: given } }) => `calls ${name}(${given})`);
+  requireArguments('conversationText', { messages: 'objects' }, messages);
+  const turns = messages.map(({ role, content, tool_calls: calls }) => {
+    // The API writes null in place of no calls.
+    const made = (calls ?? []).map(({ function: { name, arguments: given } }) => `calls ${name}(${given})`);
     const lines = [...(content === '' && made.length > 0 ? [] : [content]), ...made].join('\n');
     return `${role}: ${lines.replace(/\r\n?|[\n\v\f\u2028\u2029]/g, '\n  ')}`;
   });

@@ -7,6 +7,7 @@ import {
   type ToolCall,
   toolCallSchema,
 } from './message.ts';
+import { requireFields } from './options/require-arguments.ts';
 import { type Task, taskSchema } from './task.ts';
 
 /** Index into a tokenizer's vocabulary. */
@@ -155,12 +156,12 @@ export interface RewardFailure {
 }
 
 /** A trajectory with its score. */
-export interface ScoredTrajectory<Metadata = unknown, Outcome = unknown> {
+export interface ScoredTrajectory<Metadata = unknown, Outcome = unknown, Name extends string = string> {
   readonly trajectory: Trajectory<Metadata, Outcome>;
   /** `null` if it could not be scored. Left out of group statistics. */
   readonly reward: number | null;
   /** Named parts of the reward before weighting, for metrics and monitors. */
-  readonly components: Readonly<Record<string, number | null>>;
+  readonly components: Readonly<Record<Name, number | null>>;
   /** Parts that failed. Absent if none did. */
   readonly failures?: readonly RewardFailure[] | undefined;
 }
@@ -228,11 +229,9 @@ export const trajectoryGroupSchema: z.ZodType<TrajectoryGroup> = z.strictObject(
 });
 
 /** What the policy did, as text: its response, or with several turns or tool calls the conversation from its first turn on. */
-export function workText({
-  task,
-  messages,
-  response,
-}: Pick<Trajectory, 'task' | 'messages' | 'response'>): string {
+export function workText(trajectory: Pick<Trajectory, 'task' | 'messages' | 'response'>): string {
+  const kinds = { task: 'object', messages: 'objects', response: 'text' } as const;
+  const { task, messages, response } = requireFields('workText', kinds, trajectory);
   const prompt = promptMessages(task.prompt);
   // Something may stand before the prompt, such as a system message.
   const begin = messages.findIndex((_, at) =>

@@ -1,5 +1,5 @@
 /** Instructions that a program can check, after IFEval. */
-export type { LanguageDetector } from './stock/instructions/checks.ts';
+export { type LanguageDetector, loadLanguageDetector } from './shared/language-detector.ts';
 export {
   checkInstructions,
   detectableLanguages,
@@ -8,5 +8,4 @@ export {
   type InstructionFollowingOptions,
   instructionFollowing,
   instructionIds,
-  loadLanguageDetector,
 } from './stock/instructions/follow.ts';

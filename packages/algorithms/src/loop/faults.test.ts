@@ -20,7 +20,7 @@ function parts() {
     backend,
     sampler: new TabularSampler({ backend, tokenizer }),
     tasks: taskSource(environment.tasks),
-    rewards: rewardFunctions({ short: ({ response }) => -response.length }),
+    rewards: rewardFunctions<unknown>({ short: ({ response }) => -response.length }),
     sleep: async () => undefined,
   };
 }

@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   OptionsError,
+  type RewardComputer,
   type RewardFunction,
   type Step,
   type Trajectory,
@@ -72,10 +73,8 @@ const computers = {
 };
 for (const [name, create] of Object.entries(computers)) describeRewardComputer(name, { create, group });
 
-const rewardsOf = async (
-  computer: { computeRewards: ReturnType<typeof onlyA>['computeRewards'] },
-  of = group,
-) => (await computer.computeRewards(of)).map(({ reward }) => reward);
+const rewardsOf = async (computer: Pick<RewardComputer, 'computeRewards'>, of = group) =>
+  (await computer.computeRewards(of)).map(({ reward }) => reward);
 
 describe('absoluteRewardComputer and relativeRewardComputer', () => {
   it('look at the whole group and keep the score visible', async () => {
@@ -217,7 +216,10 @@ describe('ParetoRewardComputer', () => {
 
 it.each([
   [() => relativeRewardComputer((() => 1) as never), /relativeRewardComputer: expected a reward computer/],
-  [() => absoluteRewardComputer({ a: () => 1 } as never), /absoluteRewardComputer: .* got object; reward/],
+  [
+    () => absoluteRewardComputer({ a: () => 1 } as never),
+    /absoluteRewardComputer: .* got an object with a; reward/,
+  ],
   [() => new SVRLRewardComputer({} as never), /SVRLRewardComputer: [\s\S]*taskEvaluator: must be a function/],
   [
     () => normalizedRewardFunctions({ a: () => 1 }, { mising: 'partial' } as never),

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 
 /** Scores of one group. `null` is unscorable. Shape: `[G]`. */
@@ -112,6 +112,7 @@ export function momentsOf(values: readonly number[]): { readonly mean: number; r
 }
 
 function requireFinite(owner: string, scores: GroupScores): void {
+  requireArguments(owner, { scores: 'list' }, scores);
   const g = scores.findIndex((score) => score !== null && !Number.isFinite(score));
   if (g < 0) return;
   throw new ArgumentError(

@@ -68,20 +68,15 @@ function namedFunctions<Metadata>(
   objectives: ParetoRewardComputerOptions<Metadata>['objectives'],
   given: readonly string[] | undefined,
 ): Readonly<Record<string, RewardFunction<Metadata>>> {
-  if (!isList(objectives)) return objectives;
-  const names = given ?? objectives.map((_, f) => `objective${f}`);
-  if (names.length !== objectives.length || new Set(names).size !== names.length) {
+  if (!Array.isArray(objectives)) return objectives as Readonly<Record<string, RewardFunction<Metadata>>>;
+  const list = objectives as readonly RewardFunction<Metadata>[];
+  const names = given ?? list.map((_, f) => `objective${f}`);
+  if (names.length !== list.length || new Set(names).size !== names.length) {
     throw new OptionsError('ParetoRewardComputer', [
-      `objectiveNames: must be ${objectives.length} different names, one per objective, got ${names.join(', ')}`,
+      `objectiveNames: must be ${list.length} different names, one per objective, got ${names.join(', ')}`,
     ]);
   }
-  return Object.fromEntries(objectives.map((objective, f) => [names[f]!, objective]));
-}
-
-function isList<Metadata>(
-  objectives: ParetoRewardComputerOptions<Metadata>['objectives'],
-): objectives is readonly RewardFunction<Metadata>[] {
-  return Array.isArray(objectives);
+  return Object.fromEntries(list.map((objective, f) => [names[f]!, objective]));
 }
 
 /** Weights that sum to one. */

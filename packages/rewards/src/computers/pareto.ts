@@ -1,4 +1,4 @@
-import { ArgumentError, counted } from '@rlp/core';
+import { ArgumentError, counted, requireArguments } from '@rlp/core';
 import { overPresent } from './normalized.ts';
 
 /** Objective values of N points. Shape: `[N][F]`. */
@@ -147,6 +147,7 @@ export function paretoRewards(
   points: readonly (readonly number[] | null)[],
   { tieBreak = 'none', ...options }: ParetoRewardsOptions = {},
 ): (number | null)[] {
+  requireArguments('paretoRewards', { points: 'list' }, points);
   return overPresent(points, (scored) => {
     const rankOf = paretoRanks(scored, options);
     const fronts = Math.max(0, ...rankOf) + 1;
@@ -175,12 +176,14 @@ function shareLonelier(points: ObjectivePoints, rankOf: readonly number[]): numb
  * @throws ArgumentError for values that are not finite, and for points of different lengths.
  */
 export function distanceToFrontier(point: readonly number[], frontier: ObjectivePoints): number {
+  requireArguments('distanceToFrontier', { point: 'numbers', frontier: 'lists' }, point, frontier);
   requirePoints('distanceToFrontier', [point, ...frontier]);
   const distances = frontier.map((other) => Math.hypot(...other.map((value, f) => value - point[f]!)));
   return distances.length === 0 ? 0 : Math.min(...distances);
 }
 
 function requirePoints(owner: string, points: ObjectivePoints): void {
+  requireArguments(owner, { points: 'lists' }, points);
   for (const [n, point] of points.entries()) {
     if (point.length !== points[0]!.length) {
       throw new ArgumentError(

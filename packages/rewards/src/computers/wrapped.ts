@@ -2,6 +2,7 @@ import {
   ArgumentError,
   type CallableRewardComputer,
   callableRewards,
+  described,
   normalizedSums,
   parseOptions,
   type RewardComputer,
@@ -14,7 +15,6 @@ import {
   rewardFunctionsSchema,
   scalableWeights,
 } from '../functions/reward-functions.ts';
-import { kindOf } from '../shared/episode.ts';
 import { hasMethod } from '../shared/schemas.ts';
 import { regrouped } from './group-method.ts';
 import {
@@ -69,7 +69,7 @@ export function relativeRewardComputer<Metadata, Outcome = unknown>(
 function checkComputer(owner: string, inner: unknown): void {
   if (hasMethod(inner, 'computeRewards')) return;
   throw new ArgumentError(
-    `${owner}: expected a reward computer, got ${kindOf(inner)}; rewardFunctions({ … }) makes one of functions`,
+    `${owner}: expected a reward computer, got ${described(inner)}; rewardFunctions({ … }) makes one of functions`,
   );
 }
 
@@ -98,12 +98,12 @@ export interface NormalizedRewardFunctionsOptions extends z.input<typeof normali
  *
  * @see Liu et al. 2026 (GDPO), https://arxiv.org/abs/2601.05242
  */
-export function normalizedRewardFunctions<Metadata, Outcome = unknown>(
-  parts: RewardParts<Metadata, Outcome>,
-  given: NormalizedRewardFunctionsOptions = {},
-): FunctionRewardComputer<Metadata, Outcome> {
-  const { missing, ...options } = parseOptions('normalizedRewardFunctions', normalizedSchema, given);
-  const inner = rewardFunctions(parts, options);
+export function normalizedRewardFunctions<Metadata, Outcome = unknown, Name extends string = string>(
+  parts: RewardParts<Metadata, Outcome, Name>,
+  options: NormalizedRewardFunctionsOptions = {},
+): FunctionRewardComputer<Metadata, Outcome, Name> {
+  const { missing, ...others } = parseOptions('normalizedRewardFunctions', normalizedSchema, options);
+  const inner = rewardFunctions<Metadata, Outcome>(parts, others);
   const { weightOf, scaleWeight } = scalableWeights(parts);
   const computer = regrouped(inner, (scored) => {
     const counting = [...weightOf].filter(([, weight]) => weight !== 0);
@@ -119,7 +119,8 @@ export function normalizedRewardFunctions<Metadata, Outcome = unknown>(
     ]);
     return rewards!.map((reward) => ({ reward, components: {} }));
   });
-  return callableRewards({ ...computer, scaleWeight, getStatistics: () => inner.getStatistics() });
+  const named = callableRewards({ ...computer, scaleWeight, getStatistics: () => inner.getStatistics() });
+  return named as unknown as FunctionRewardComputer<Metadata, Outcome, Name>;
 }
 
 function isAlone(scores: readonly (number | null)[]): boolean {

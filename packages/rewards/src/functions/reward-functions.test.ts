@@ -1,8 +1,8 @@
 import { OptionsError, type RewardFunction, type Trajectory, type TrajectoryGroup } from '@rlp/core';
 import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { exactAnswer, rewardFunctions, tagFormat } from '../index.ts';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { exactAnswer, type FunctionRewardComputer, rewardFunctions, tagFormat } from '../index.ts';
 import { answerF1, checkAnswer, codeTests, gsm8kAnswer, mathAnswer, toolCalls } from '../stock.ts';
 import { groupAnswering } from '../trajectories.fixture.ts';
 
@@ -39,6 +39,25 @@ describe('rewardFunctions', () => {
       { reward: 1, components: { accuracy: 1, format: 0 } },
       { reward: 0, components: { accuracy: 0, format: 0 } },
     ]);
+  });
+
+  it('knows its parts by name, and the metadata of the group', async () => {
+    const named = rewardFunctions({ short: () => 1, kind: { reward: () => 0.5, weight: 2 } });
+    const [scored] = await named.computeRewards(groupOf({ rating: 4 }, ['a']));
+    expectTypeOf(scored!.components).toEqualTypeOf<Readonly<Record<'short' | 'kind', number | null>>>();
+    expectTypeOf(scored!.trajectory.task.metadata).toEqualTypeOf<{ rating: number }>();
+    // @ts-expect-error: no part has this name
+    expect(scored!.components.shrot).toBeUndefined();
+    expect([scored!.components.kind, scored!.trajectory.task.metadata.rating]).toEqual([0.5, 4]);
+    const statistics = named.getStatistics();
+    expectTypeOf<keyof typeof statistics>().toEqualTypeOf<'short' | 'kind'>();
+    // @ts-expect-error: no part has this name
+    expect(statistics.knid).toBeUndefined();
+    expect(statistics.kind.calls).toBe(1);
+    // Whoever names the metadata gets any name.
+    expectTypeOf(rewardFunctions<{ rating: number }>({ short: () => 1 })).toExtend<
+      FunctionRewardComputer<{ rating: number }>
+    >();
   });
 
   it('is the weighted sum for any parts and weights', async () => {

@@ -6,6 +6,8 @@ import {
   parseOptions,
   type RewardComputer,
   type RewardFunction,
+  type ScoredTrajectory,
+  type TrajectoryGroup,
   timerMs,
 } from '@rlp/core';
 import * as z from 'zod';
@@ -61,18 +63,22 @@ export interface RewardPart<Metadata = unknown, Outcome = unknown> {
 }
 
 /** The parts of a reward by name: functions, or functions with their weights. */
-export type RewardParts<Metadata = unknown, Outcome = unknown> = Readonly<
-  Record<string, RewardFunction<Metadata, Outcome> | RewardPart<Metadata, Outcome>>
+export type RewardParts<Metadata = unknown, Outcome = unknown, Name extends string = string> = Readonly<
+  Record<Name, RewardFunction<Metadata, Outcome> | RewardPart<Metadata, Outcome>>
 >;
 
 /** Options of {@link rewardFunctions}. */
 export interface RewardFunctionsOptions extends z.input<typeof rewardFunctionsSchema> {}
 
 /** A reward computer that knows how its functions fared. */
-export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
+export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown, Name extends string = string>
   extends CallableRewardComputer<Metadata, Outcome> {
+  readonly computeRewards: <Given extends Metadata, Ended extends Outcome>(
+    group: TrajectoryGroup<Given, Ended>,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ) => Promise<readonly ScoredTrajectory<Given, Ended, Name>[]>;
   /** Counts since it was made, by the name of the function. */
-  getStatistics(): Readonly<Record<string, RewardFunctionStatistics>>;
+  getStatistics(): Readonly<Record<Name, RewardFunctionStatistics>>;
 }
 
 /**
@@ -88,14 +94,14 @@ export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
  * the tasks and the outcome of the environment. On its own, name them if functions are written in place:
  * `rewardFunctions<{ answer: string }>({ … })`.
  */
-export function rewardFunctions<Metadata, Outcome = unknown>(
-  parts: RewardParts<Metadata, Outcome>,
+export function rewardFunctions<Metadata, Outcome = unknown, Name extends string = string>(
+  parts: RewardParts<Metadata, Outcome, Name>,
   options: RewardFunctionsOptions = {},
-): FunctionRewardComputer<Metadata, Outcome> {
+): FunctionRewardComputer<Metadata, Outcome, Name> {
   const weights = parseOptions('rewardFunctions', partsSchema, parts);
   const { timeoutMs, concurrency, clock } = parseOptions('rewardFunctions', rewardFunctionsSchema, options);
   const { weightOf, scaleWeight } = scalableWeights(weights);
-  const scored = Object.entries(parts).map(([name, part]) =>
+  const scored = Object.entries<RewardParts<Metadata, Outcome>[string]>(parts).map(([name, part]) =>
     scoredPart({ name, reward: typeof part === 'function' ? part : part.reward, timeoutMs, concurrency }),
   );
   const computeRewards: RewardComputer<Metadata, Outcome>['computeRewards'] = (
@@ -104,13 +110,14 @@ export function rewardFunctions<Metadata, Outcome = unknown>(
   ) => scoreTrajectories(scored, trajectories, { weightOf: (name) => weightOf.get(name)!, clock, signal });
   const prepare: RewardComputer<Metadata, Outcome>['prepare'] = (trajectory, { signal } = {}) =>
     prepareTrajectory(scored, trajectory, { clock, signal });
-  return callableRewards({
+  const computer = callableRewards({
     computeRewards,
     prepare,
     scaleWeight,
     waitingFor: () => scored.filter(({ tally }) => tally.waiting > 0).map(({ name }) => name),
     getStatistics: () => Object.fromEntries(scored.map(({ name, tally }) => [name, tally.snapshot()])),
   });
+  return computer as unknown as FunctionRewardComputer<Metadata, Outcome, Name>;
 }
 
 /** A computer as it is, or one of a function. `undefined` for anything else. */

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 import type { EpisodeJudgement } from './judged-episode.ts';
 
 /** What an episode has to reach. */
@@ -58,6 +58,8 @@ export function computeIntegratedRewards(
   verificationScores: ArrayLike<number>,
   { rewardWeight = 0.7, verificationWeight = 0.3 }: IntegratedRewardWeights = {},
 ): Float64Array {
+  const kinds = { baseRewards: 'list', verificationScores: 'list' } as const;
+  requireArguments('computeIntegratedRewards', kinds, baseRewards, verificationScores);
   if (baseRewards.length !== verificationScores.length) {
     throw new ArgumentError(
       `computeIntegratedRewards: expected as many verification scores as rewards, got ${verificationScores.length} and ${baseRewards.length}`,

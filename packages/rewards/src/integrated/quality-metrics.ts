@@ -1,4 +1,4 @@
-import type { Metrics, VerificationResult } from '@rlp/core';
+import { type Metrics, requireArguments, type VerificationResult } from '@rlp/core';
 import { momentsOf } from '../computers/normalized.ts';
 import type { JudgedEpisode } from './judged-episode.ts';
 
@@ -32,6 +32,7 @@ export type CustomMetric = (episodes: readonly JudgedEpisode[]) => number;
 
 /** Mean, population deviation, extremes and median. `undefined` for no values. */
 export function summaryStatistics(values: readonly number[]): SummaryStatistics | undefined {
+  requireArguments('summaryStatistics', { values: 'numbers' }, values);
   if (values.length === 0) return undefined;
   const sorted = values.toSorted((a, b) => a - b);
   const { length } = sorted;
@@ -53,6 +54,7 @@ export function qualityMetrics(
   episodes: readonly JudgedEpisode[],
   customMetrics: Readonly<Record<string, CustomMetric>> = {},
 ): QualityMetrics | Record<string, never> {
+  requireArguments('qualityMetrics', { episodes: 'objects' }, episodes);
   if (episodes.length === 0) return {};
   const rewards = episodes.flatMap(({ reward }) => (reward === null ? [] : [reward]));
   const scores = episodes.flatMap(({ verificationScore }) =>

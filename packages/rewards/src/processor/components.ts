@@ -25,18 +25,9 @@ export interface WeightedComponent {
 }
 
 /** An episode, and the counts of its response that all components share. */
-class EpisodeText {
+interface EpisodeText {
   readonly episode: ReadEpisode;
-  #scan: TextScan | undefined;
-
-  constructor(episode: ReadEpisode) {
-    this.episode = episode;
-  }
-
-  get scan(): TextScan {
-    this.#scan ??= scanText(this.episode.response);
-    return this.#scan;
-  }
+  readonly scan: TextScan;
 }
 
 const agreement = { similarityThreshold: 0.7, punctuation: 'ignored' } as const;
@@ -77,7 +68,10 @@ const texts = new WeakMap<Trajectory, EpisodeText>();
 
 /** The text of a trajectory, read once for all components. */
 function textOf(trajectory: Trajectory): EpisodeText {
-  const text = texts.get(trajectory) ?? new EpisodeText(episodeOf(trajectory));
+  const known = texts.get(trajectory);
+  if (known !== undefined) return known;
+  const episode = episodeOf(trajectory);
+  const text = { episode, scan: scanText(episode.response) };
   texts.set(trajectory, text);
   return text;
 }

@@ -1,5 +1,5 @@
-import { ArgumentError, type RewardFailure, type ScoredTrajectory } from '@rlp/core';
-import { kindOf, type RewardEpisode, trajectoryFromEpisode } from '../shared/episode.ts';
+import { type RewardFailure, requireArguments, type ScoredTrajectory } from '@rlp/core';
+import { type RewardEpisode, trajectoryFromEpisode } from '../shared/episode.ts';
 
 /** A failure of a batch, with the episode it concerns. */
 export interface EpisodeFailure extends RewardFailure {
@@ -19,9 +19,7 @@ function unreadScore(problem: string | null): EpisodeScore {
 
 /** Episodes as trajectories, and a function that adds to their scores those of the episodes that cannot be read. */
 export function readEpisodes(episodes: readonly RewardEpisode[]) {
-  if (!Array.isArray(episodes)) {
-    throw new ArgumentError(`processEpisodeRewards: expected an array of episodes, got ${kindOf(episodes)}`);
-  }
+  requireArguments('processEpisodeRewards', { episodes: 'list' }, episodes);
   const read = episodes.map((one, row) => trajectoryFromEpisode(one, String(row)));
   const scoresOf = (scored: readonly EpisodeScore[]): readonly EpisodeScore[] => {
     let next = 0;

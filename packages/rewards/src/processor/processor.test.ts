@@ -158,19 +158,19 @@ describe('processEpisodeBatchRewards', () => {
     },
   });
   it.each([
-    [{ response: 7 }, 'expected the response to be text, got number'],
+    [{ response: 7 }, 'expected the response to be text, got 7'],
     [{ response: null }, 'expected the response to be text, got null'],
     [{ prompt: 'Hi', completion: 'Hello' }, 'expected the response to be text, got only completion'],
-    [{ prompt: 7 }, 'expected the prompt to be text or a list of messages, got number'],
+    [{ prompt: 7 }, 'expected the prompt to be text or a list of messages, got 7'],
     [
       { prompt: [{}] },
       'expected the prompt to be text or a list of messages, got a list whose message 0 has no content',
     ],
     [
       { prompt: [{ content: '' }, { content: [] }] },
-      'expected the prompt to be text or a list of messages, got a list whose message 1 has a list for its content',
+      'expected the prompt to be text or a list of messages, got a list whose message 1 has an empty list for its content',
     ],
-    [{ metadata: 'x' }, 'expected the metadata to be an object, got string'],
+    [{ metadata: 'x' }, 'expected the metadata to be an object, got "x"'],
     [null, 'expected an object with prompt and response, got null'],
     [[], 'expected an object with prompt and response, got a list'],
     [{ response: 'a', metadata: ['b'] }, 'expected the metadata to be an object, got a list'],
@@ -224,7 +224,9 @@ describe('RolloutRewardProcessor', () => {
     expect((await processor.processEpisodeRewards([])).toArray()).toEqual([]);
     for (const wrong of [undefined, null, episodes[0]]) {
       const refused = processor.processEpisodeRewards(wrong as unknown as typeof episodes);
-      await expect(refused).rejects.toThrow(/expected an array of episodes, got (undefined|null|object)$/);
+      await expect(refused).rejects.toThrow(
+        /episodes must be a list, got (undefined|null|an object with prompt, response)/,
+      );
     }
     const { prompt, response, metadata } = episodes[2]!;
     expect(await processor.processRollout(String(prompt), response!, metadata)).toBe(expected[2]);
@@ -251,7 +253,7 @@ describe('RolloutRewardProcessor', () => {
     expect(rewards.failures).toHaveLength(1);
     expect(() => processor.addReward('two', () => 1)).toThrow('expected a name');
     expect(() => processor.addReward('length', () => 1)).toThrow('expected a name');
-    expect(() => processor.addReward('x', 1 as never)).toThrow('to be a function');
+    expect(() => processor.addReward('x', 1 as never)).toThrow('x must be a function, got 1');
   });
 
   const broken: [string, EpisodeReward, string][] = [

@@ -4,6 +4,7 @@ import {
   parseOptions,
   type RewardComputer,
   type RewardFunction,
+  requireArguments,
   type ScoredTrajectory,
   type Trajectory,
   type TrajectoryGroup,
@@ -118,9 +119,7 @@ export class RolloutRewardProcessor implements RewardComputer {
         `addReward: expected a name that is not empty and none of ${taken.join(', ')}, got ${JSON.stringify(name)}`,
       );
     }
-    if (typeof reward !== 'function') {
-      throw new ArgumentError(`addReward: expected "${name}" to be a function, got ${typeof reward}`);
-    }
+    requireArguments('addReward', { [name]: 'function' }, reward);
     const call: RewardFunction = (trajectory, context) => {
       const { prompt, response, metadata } = episodeOf(trajectory);
       return reward(prompt, response, { metadata, signal: context.signal });

@@ -47,7 +47,7 @@ describe('computeRewardVector', () => {
       'expected keywordMatches to have 1 entries as responseLengths does, got 2',
     );
     expect(() => computeRewardVector(one, one, 0.5 as never, one, [1, 1, 1, 1])).toThrow(
-      'expected fluencyScores to be an array of numbers, got number',
+      'computeRewardVector: fluencyScores must be a list, got 0.5',
     );
     expect(() => computeRewardVector(one, one, one, one, [1, 1, 1])).toThrow('expected 4 weights');
   });

@@ -1,5 +1,4 @@
-import { ArgumentError } from '@rlp/core';
-import { kindOf } from '../shared/episode.ts';
+import { ArgumentError, requireArguments } from '@rlp/core';
 
 /**
  * Weighted sum of four component columns:
@@ -21,7 +20,8 @@ export function computeRewardVector(
   weights: ArrayLike<number>,
 ): Float64Array {
   const columns = { responseLengths, keywordMatches, fluencyScores, accuracyScores };
-  for (const [name, column] of Object.entries({ ...columns, weights })) requireArray(name, column);
+  for (const [name, column] of Object.entries({ ...columns, weights }))
+    requireArguments('computeRewardVector', { [name]: 'list' }, column);
   for (const [name, column] of Object.entries(columns)) {
     if (column.length === responseLengths.length) continue;
     throw new ArgumentError(
@@ -37,11 +37,4 @@ export function computeRewardVector(
     const ofText = w0 * responseLengths[row]! + w1 * keywordMatches[row]!;
     return ofText + w2 * fluencyScores[row]! + w3 * accuracyScores[row]!;
   });
-}
-
-function requireArray(name: string, value: unknown): void {
-  if (Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value)) return;
-  throw new ArgumentError(
-    `computeRewardVector: expected ${name} to be an array of numbers, got ${kindOf(value)}; wrap it in an array`,
-  );
 }

@@ -69,7 +69,7 @@ describe('serveRewards', () => {
       episode('4'),
     ];
     const problems = [
-      'episode 3: expected the response to be text, got number',
+      'episode 3: expected the response to be text, got 7',
       expect.stringMatching('^episode 4: metadata: answer: '),
       'episode 5: expected an object with prompt and response, got null',
       'episode 1: reward "exact": threw',

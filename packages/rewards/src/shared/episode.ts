@@ -1,7 +1,9 @@
 import {
   ArgumentError,
+  described,
   isRecord,
   type Message,
+  requireArguments,
   type Sample,
   type Trajectory,
   type TrajectoryStatus,
@@ -33,27 +35,21 @@ const answerFields = ['completion', 'messages', 'output'];
 
 /** An episode, `null` if it is not to be judged, or a sentence that says why it cannot be read. */
 export function readEpisode(episode: unknown): ReadEpisode | null | string {
-  if (!isRecord(episode)) return `expected an object with prompt and response, got ${kindOf(episode)}`;
+  if (!isRecord(episode)) return `expected an object with prompt and response, got ${described(episode)}`;
   try {
     const { prompt = '', response = '', metadata = noMetadata, status } = episode;
     if (status !== undefined && status !== 'completed' && status !== 'truncated') return null;
     const elsewhere = 'response' in episode ? undefined : answerFields.find((field) => field in episode);
     if (elsewhere || typeof response !== 'string')
-      return `expected the response to be text, got ${elsewhere ? `only ${elsewhere}` : kindOf(response)}`;
+      return `expected the response to be text, got ${elsewhere ? `only ${elsewhere}` : described(response)}`;
     const text = typeof prompt === 'string' ? prompt : textOfMessages(prompt);
     if (text === undefined)
-      return `expected the prompt to be text or a list of messages, got ${kindOf(prompt)}${strangeMessage(prompt)}`;
-    if (!isRecord(metadata)) return `expected the metadata to be an object, got ${kindOf(metadata)}`;
+      return `expected the prompt to be text or a list of messages, got ${described(prompt)}${strangeMessage(prompt)}`;
+    if (!isRecord(metadata)) return `expected the metadata to be an object, got ${described(metadata)}`;
     return { prompt: text, response, metadata };
   } catch (error) {
     return `reading it threw ${error instanceof Error ? error.message : typeof error}`;
   }
-}
-
-/** What a value is, in an error. */
-export function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : typeof value;
 }
 
 type Given = { readonly content?: unknown } | null;
@@ -72,7 +68,7 @@ function strangeMessage(prompt: unknown): string {
   const place = Array.isArray(prompt) ? prompt.findIndex((message: Given) => !hasContent(message)) : -1;
   if (place < 0) return '';
   const content = (prompt as readonly Given[])[place]?.content;
-  return ` whose message ${place} has ${content === undefined ? 'no content' : `${kindOf(content)} for its content`}`;
+  return ` whose message ${place} has ${content === undefined ? 'no content' : `${described(content)} for its content`}`;
 }
 
 const referenceKeys = ['groundTruth', 'ground_truth', 'reference', 'answer', 'label'] as const;
@@ -146,7 +142,9 @@ export type RewardBuffer =
  * action and `{ length, logprobs, values }`. An empty list gives `''`.
  */
 export function episodesFromBuffer(buffer: RewardBuffer): RewardEpisode[] {
-  if ('storage' in buffer) return buffer.storage.episodes.map(fromSteps);
+  requireArguments('episodesFromBuffer', { buffer: 'given' }, buffer);
+  if (typeof buffer === 'object' && 'storage' in buffer) return buffer.storage.episodes.map(fromSteps);
+  requireArguments('episodesFromBuffer', { buffer: 'objects' }, buffer);
   return buffer.map((entry) => ('task' in entry ? episodeOfTrajectory(entry) : fromSample(entry)));
 }
 

@@ -1,5 +1,4 @@
-import { isRecord } from '@rlp/core';
-import { kindOf } from '../shared/episode.ts';
+import { described, isRecord } from '@rlp/core';
 import { disguisedDetail, isAscii, plainText } from '../shared/plain-text.ts';
 import { countMatches } from '../shared/text.ts';
 
@@ -21,10 +20,11 @@ const known = new WeakMap<object, { readonly response: string; readonly read: Re
 /** Reads what should be a `VerificationRequest`. A response that is not text is a problem, never an exception. */
 export function readRequest(request: unknown): ReadRequest | { readonly problem: string } {
   const given = fieldsOf(request);
-  if (given === undefined) return { problem: `expected { prompt, response }, got ${kindOf(request)}` };
+  if (given === undefined)
+    return { problem: `expected { prompt, response }, got ${request === null ? 'null' : typeof request}` };
   const { prompt, response } = given;
   if (typeof response !== 'string') {
-    return { problem: `expected the response to be text, got ${kindOf(response)}` };
+    return { problem: `expected the response to be text, got ${described(response)}` };
   }
   // The verifiers of a pipeline read the same requests.
   const before = known.get(request as object);
@@ -32,7 +32,7 @@ export function readRequest(request: unknown): ReadRequest | { readonly problem:
   known.set(request as object, { response, read });
   const metadata = isRecord(given.metadata) ? given.metadata : {};
   if (typeof prompt === 'string') return { ...read, prompt: wellFormed(prompt), metadata };
-  const promptProblem = `expected the prompt to be text, got ${kindOf(prompt)}; read as empty`;
+  const promptProblem = `expected the prompt to be text, got ${described(prompt)}; read as empty`;
   return { ...read, prompt: '', metadata, notes: { promptProblem, ...read.notes } };
 }
 

@@ -79,7 +79,7 @@ describe('TextVerifier', () => {
     ['no request', undefined, 'expected { prompt, response }, got undefined'],
     ['null', null, 'expected { prompt, response }, got null'],
     ['a missing response', { prompt: 'x' }, 'expected the response to be text, got undefined'],
-    ['a number', { prompt: 'x', response: 7 }, 'expected the response to be text, got number'],
+    ['a number', { prompt: 'x', response: 7 }, 'expected the response to be text, got 7'],
     ['an array', { prompt: 'x', response: ['a'] }, 'expected the response to be text, got a list'],
   ])('fails %s instead of throwing', async (_, request, problem) => {
     const verifier = new ScriptedVerifier(() => fine);

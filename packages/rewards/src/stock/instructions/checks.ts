@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { LanguageDetector } from '../../shared/language-detector.ts';
 import { looseText, spelledText, withHumpsParted, withoutParting } from '../../shared/plain-text.ts';
 import { ink } from '../../shared/seen-text.ts';
 import { countMatches, occurrencesOf, withoutFence } from '../../shared/text.ts';
@@ -18,9 +19,6 @@ import {
   isUpper,
   withoutQuotesAround,
 } from './text-tools.ts';
-
-/** Names the language of a text by its ISO 639-1 code. `undefined` if it cannot tell. */
-export type LanguageDetector = (text: string) => string | undefined;
 
 /** A kind of instruction: what its arguments are, and whether a response follows it. */
 export interface InstructionCheck {

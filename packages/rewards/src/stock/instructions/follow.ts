@@ -1,9 +1,10 @@
-import { ArgumentError, missingPeer, parseOptions, type RewardFunction, requireArguments } from '@rlp/core';
+import { ArgumentError, parseOptions, type RewardFunction, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
+import { type LanguageDetector, loadLanguageDetector } from '../../shared/language-detector.ts';
 import { plainText, unhiddenText } from '../../shared/plain-text.ts';
 import { isVisible, seenText } from '../../shared/seen-text.ts';
 import { withReader } from '../answers/reference.ts';
-import { type InstructionCheck, instructionChecks, type LanguageDetector } from './checks.ts';
+import { type InstructionCheck, instructionChecks } from './checks.ts';
 import { isLoop } from './text-tools.ts';
 
 /** An instruction that a program can check, as IFEval writes it. */
@@ -17,23 +18,6 @@ export interface Instruction {
 /** The names of all kinds of instructions. */
 export const instructionIds: readonly string[] = Object.keys(instructionChecks);
 
-let loaded: LanguageDetector | undefined;
-
-/**
- * Loads the language detector of `eld`, an optional peer: `npm install eld`. It returns `undefined` if it is not sure.
- *
- * @throws MissingPeerError if eld is not installed.
- */
-export async function loadLanguageDetector(): Promise<LanguageDetector> {
-  try {
-    const { eld } = await import('eld/small');
-    loaded ??= (text) => eld.detect(text.slice(0, 10_000)).language || undefined;
-    return loaded;
-  } catch (cause) {
-    throw missingPeer('loadLanguageDetector', 'eld', cause);
-  }
-}
-
 /** ISO 639-1 codes of the languages that {@link loadLanguageDetector} tells apart. */
 export const detectableLanguages: readonly string[] = (
   'am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt lv ml mr ms nl no or pa pl pt ' +
@@ -44,9 +28,8 @@ const nameOf = (id: string) => id.replace(/^[a-z]{2}:/, '');
 
 /** The check of an instruction and its arguments. @throws ArgumentError if it cannot be checked. */
 function checkOf(owner: string, instruction: Instruction): { check: InstructionCheck; args: unknown } {
-  requireArguments(owner, { instruction: 'object' }, instruction);
-  const { id, args = {}, ...others } = instruction;
-  const name = nameOf(String(id));
+  const { id, args = {}, ...others } = requireFields(owner, { id: 'text' }, instruction);
+  const name = nameOf(id);
   if (!Object.hasOwn(instructionChecks, name)) {
     throw new ArgumentError(
       `${owner}: no instruction is named ${JSON.stringify(id)}, expected one of: ${instructionIds.join(', ')}`,
@@ -72,6 +55,7 @@ export function checkInstructions(
   instructions: readonly Instruction[],
   { languages = detectableLanguages }: { readonly languages?: readonly string[] | undefined } = {},
 ): void {
+  requireArguments('checkInstructions', { instructions: 'objects' }, instructions);
   for (const instruction of instructions) {
     const { args } = checkOf('checkInstructions', instruction);
     const { language } = args as { readonly language?: string };

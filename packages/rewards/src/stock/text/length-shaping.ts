@@ -6,6 +6,7 @@ import {
   overlongSchema,
   parseOptions,
   type RewardFunction,
+  requireArguments,
   requireFields,
   type Trajectory,
 } from '@rlp/core';
@@ -68,6 +69,7 @@ export function cosineLength(
   answer: 'right' | 'wrong',
   options: CosineLengthOptions = {},
 ): number {
+  requireArguments('cosineLength', { length: 'number' }, length);
   return cosineAt(length, answer, parseOptions('cosineLength', cosineSchema, options));
 }
 

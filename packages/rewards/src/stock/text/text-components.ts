@@ -1,5 +1,5 @@
 import { visitWords } from '@rlp/answers/text';
-import { parseOptions } from '@rlp/core';
+import { parseOptions, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import { scanText, type TextScan } from './text-scan.ts';
 
@@ -64,6 +64,7 @@ export type WordPunctuation = 'ignored' | 'counted';
  * @see textpolicy, `textpolicy/rewards/basic.py`, `length_reward`
  */
 export function lengthReward(response: string, options: LengthRewardOptions = {}): number {
+  requireArguments('lengthReward', { response: 'text' }, response);
   return lengthScore(scanText(response).words, parseOptions('lengthReward', lengthSchema, options));
 }
 
@@ -88,9 +89,10 @@ export function lengthScore(
  * @see textpolicy, `textpolicy/rewards/basic.py`, `keyword_reward`
  */
 export function keywordReward(
-  { prompt, response }: { readonly prompt: string; readonly response: string },
+  texts: { readonly prompt: string; readonly response: string },
   options: KeywordRewardOptions,
 ): number {
+  const { prompt, response } = requireFields('keywordReward', { prompt: 'text', response: 'text' }, texts);
   const { keywords, bonusMultiplier } = parseOptions('keywordReward', keywordSchema, options);
   return scanText(response).words === 0 ? 0 : keywordScore({ prompt, response }, keywords, bonusMultiplier);
 }
@@ -128,6 +130,7 @@ function occurrences(text: string, needles: readonly string[]): ReadonlySet<stri
  * @see textpolicy, `textpolicy/rewards/basic.py`, `perplexity_reward`
  */
 export function fluencyReward(response: string): number {
+  requireArguments('fluencyReward', { response: 'text' }, response);
   return fluencyScore(scanText(response));
 }
 
@@ -147,6 +150,7 @@ export function fluencyScore({ words, uniqueWords, letters, sentenceEnds }: Text
  *     reward = max(0, 1 − (perplexity − 1) / (maxPerplexity − 1))
  */
 export function perplexityReward(perplexity: number, options: PerplexityRewardOptions = {}): number {
+  requireArguments('perplexityReward', { perplexity: 'number' }, perplexity);
   const { maxPerplexity } = parseOptions('perplexityReward', perplexitySchema, options);
   return Math.max(0, Math.min(1, 1 - (perplexity - 1) / (maxPerplexity - 1)));
 }
@@ -168,6 +172,7 @@ const uncertainPhrases: readonly string[] = [
  */
 export function accuracyReward(response: string, options: AccuracyRewardOptions = {}): number {
   const { reference, ...agreement } = parseOptions('accuracyReward', accuracySchema, options);
+  requireArguments('accuracyReward', { response: 'text' }, response);
   if (scanText(response).words === 0) return 0;
   return reference === undefined
     ? confidenceScore(response)

@@ -7,6 +7,7 @@ import {
   parseToolCalls,
   passagesOf,
   type RewardFunction,
+  requireArguments,
   type ToolCall,
   type Trajectory,
 } from '@rlp/core';
@@ -25,6 +26,7 @@ export interface ReadToolCall {
  * outside thoughts, by `parseToolCalls` of `@rlp/core`: what a policy sampled is text. A broken call there is one without a name.
  */
 export function readToolCalls(messages: readonly Message[]): ReadToolCall[] {
+  requireArguments('readToolCalls', { messages: 'objects' }, messages);
   return messages.flatMap((message) =>
     callsOf(message).map(({ name, arguments: text }) => ({ name, arguments: readJson(text) })),
   );

@@ -1,6 +1,7 @@
 import { withoutThoughts } from '@rlp/answers/text';
-import { missingPeer, parseOptions, type VerificationReport } from '@rlp/core';
+import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { type LanguageDetector, loadLanguageDetector } from '../../shared/language-detector.ts';
 import { lazily } from '../../shared/lazily.ts';
 import { requirePackage } from '../../shared/required-package.ts';
 import { seenText, seenTexts } from '../../shared/seen-text.ts';
@@ -22,16 +23,7 @@ const schema = z.strictObject({
 /** Options of {@link LanguageVerifier}. */
 export interface LanguageVerifierOptions extends z.input<typeof schema> {}
 
-type Detect = (text: string) => string;
-
-const withDetector = lazily(async (): Promise<Detect> => {
-  try {
-    const { eld } = await import('eld/small');
-    return (text) => eld.detect(text).language;
-  } catch (cause) {
-    throw missingPeer('LanguageVerifier', 'eld', cause);
-  }
-});
+const withDetector = lazily(loadLanguageDetector);
 
 /**
  * Whether a response is in one of the languages asked for. The score is the share of its letters in windows of 40 words that
@@ -68,14 +60,14 @@ export class LanguageVerifier extends TextVerifier {
     });
   }
 
-  #judge(text: string, by: Detect): VerificationReport {
+  #judge(text: string, by: LanguageDetector): VerificationReport {
     const { languages, thresholds } = this.#options;
     const lettersOf: Record<string, number> = {};
     let [right, judged] = [0, 0];
     for (const piece of windows(text, 40)) {
       const letters = lettersIn(piece);
       const language = by(piece);
-      if (language === '') continue;
+      if (language === undefined) continue;
       lettersOf[language] = (lettersOf[language] ?? 0) + letters;
       judged += letters;
       if (languages.includes(language)) right += letters;
