@@ -1,6 +1,8 @@
 /**
  * Fails on files and functions too large to hold in the head. Only lines with code count: nobody saves lines by deleting
  * documentation. A function's count includes the functions inside it. Tests may have functions of any size.
+ *
+ * Fails also on parameters of exported functions that are not called `options` and `inputs` after their types.
  */
 import { readFileSync } from 'node:fs';
 import ts from './typescript.mjs';
@@ -55,6 +57,29 @@ function measure(path: string): Measured[] {
   return isTest(path) ? [file] : [file, ...functionsIn(path, text, count)];
 }
 
+/** Parameters of exported functions whose type is `…Options` or `…Inputs`, and whose name is another. */
+function misnamedParameters(path: string): string[] {
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isBlock(node) || (ts.isMethodDeclaration(node) && ts.isPrivateIdentifier(node.name))) return;
+    if (
+      ts.isParameter(node) &&
+      ts.isIdentifier(node.name) &&
+      node.type &&
+      ts.isTypeReferenceNode(node.type)
+    ) {
+      const wanted = /(Options|Inputs)$/.exec(node.type.typeName.getText(source))?.[1]?.toLowerCase();
+      if (wanted === undefined || wanted === node.name.text) return;
+      found.push(`${path}: parameter ${node.getText(source)}: call it ${wanted}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  const isExported = (node: ts.Statement) => ts.canHaveModifiers(node) && ts.getModifiers(node)?.[0]?.kind;
+  for (const node of source.statements) if (isExported(node) === ts.SyntaxKind.ExportKeyword) visit(node);
+  return found;
+}
+
 const files = sourceFiles();
 const measured = files.flatMap(measure);
 const exceeding = (bound: 'warn' | 'fail') =>
@@ -66,9 +91,15 @@ for (const { kind, where, lines } of exceeding('warn').filter((found) => !tooLar
     `warning: ${where}: ${lines} lines of code, a ${kind} should have at most ${limits[kind].warn}`,
   );
 }
+const misnamed = files
+  .filter((path) => path.startsWith('packages/') && !isTest(path))
+  .flatMap(misnamedParameters);
 conclude(
-  [...tooLarge].map(
-    ({ kind, where, lines }) => `${where}: ${lines} lines of code, a ${kind} may have ${limits[kind].fail}`,
-  ),
+  [
+    ...misnamed,
+    ...[...tooLarge].map(
+      ({ kind, where, lines }) => `${where}: ${lines} lines of code, a ${kind} may have ${limits[kind].fail}`,
+    ),
+  ],
   `${files.length} files within their limits`,
 );

@@ -81,11 +81,11 @@ export function scriptedAgentPolicy(decisions: readonly (Action | string)[]): Ag
  * @throws OptionsError naming every problem at once. `getAction` rejects with an ArgumentError for an observation that is neither text nor
  *   messages, with a SamplerError if the server fails or is too late, and with the signal's reason once aborted.
  */
-export function chatAgentPolicy(given: ChatAgentPolicyOptions): AgentPolicy {
-  const options = parseOptions('chatAgentPolicy', schema, given);
-  const { url, model, maxTokens, temperature, terminateTool } = options;
+export function chatAgentPolicy(options: ChatAgentPolicyOptions): AgentPolicy {
+  const resolved = parseOptions('chatAgentPolicy', schema, options);
+  const { url, model, maxTokens, temperature, terminateTool } = resolved;
   const random = () => RandomStream.named('chat agent policy', url);
-  const client = new JsonClient('chatAgentPolicy', options, random);
+  const client = new JsonClient('chatAgentPolicy', resolved, random);
   return {
     async getAction(observation, tools, { signal } = {}) {
       signal?.throwIfAborted();

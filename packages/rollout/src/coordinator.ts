@@ -74,17 +74,17 @@ export interface RolloutCoordinator<Metadata = unknown> extends AsyncDisposable 
  * @throws OptionsError naming every problem at once, ArgumentError for a factory that is not a function.
  */
 export function createRolloutCoordinator<S extends State, Metadata>(
-  settings: RolloutCoordinatorOptions<S, Metadata>,
+  options: RolloutCoordinatorOptions<S, Metadata>,
 ): RolloutCoordinator<Metadata> {
-  requireArguments('createRolloutCoordinator', { options: 'object' }, settings);
-  const { environment, policy, tasks, ...options } = settings;
+  requireArguments('createRolloutCoordinator', { options: 'object' }, options);
+  const { environment, policy, tasks, ...others } = options;
   for (const [name, factory] of Object.entries({ environment, policy })) {
     if (typeof factory === 'function') continue;
     throw new ArgumentError(
       `createRolloutCoordinator: expected ${name} to be a function that makes one, got ${typeof factory}`,
     );
   }
-  const resolved = parseOptions('createRolloutCoordinator', schema, options, 'RolloutCoordinatorOptions');
+  const resolved = parseOptions('createRolloutCoordinator', schema, others, 'RolloutCoordinatorOptions');
   return new Coordinator({ environment, policy, tasks }, resolved);
 }
 

@@ -262,21 +262,21 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
    * that names every problem of its options.
    */
   async collectRollouts(
-    given: CollectRolloutsOptions<Metadata>,
+    options: CollectRolloutsOptions<Metadata>,
   ): Promise<readonly Trajectory<Metadata, Outcome>[]> {
-    requireCollectRolloutsOptions(given);
-    const { tasks, minTrajectories, signal } = given;
-    const { maxTurns = this.options.maxTurns, iteration = this.#collections } = given;
-    const options = resolveRolloutOptions({ ...this.options, maxTurns });
+    requireCollectRolloutsOptions(options);
+    const { tasks, minTrajectories, signal } = options;
+    const { maxTurns = this.options.maxTurns, iteration = this.#collections } = options;
+    const resolved = resolveRolloutOptions({ ...this.options, maxTurns });
     const repetitions = new Map<string, number>();
     const collected: Trajectory<Metadata, Outcome>[] = [];
     let fruitlessRounds = 0;
     while (collected.length < minTrajectories && fruitlessRounds < MAX_FRUITLESS_ROUNDS && !signal?.aborted) {
       const before = collected.length;
-      const wanted = Math.ceil((minTrajectories - before) / options.groupSize);
+      const wanted = Math.ceil((minTrajectories - before) / resolved.groupSize);
       this.#collections += 1;
       const starts = startsOfTasks<S, Metadata, Outcome>(tasks.take(wanted), { iteration }, repetitions);
-      for await (const { trajectories } of this.#collect(starts, { signal }, options)) {
+      for await (const { trajectories } of this.#collect(starts, { signal }, resolved)) {
         collected.push(...trajectories);
       }
       fruitlessRounds = collected.length > before ? 0 : fruitlessRounds + 1;

@@ -44,12 +44,12 @@ export interface RunSandboxedOptions extends SandboxOptions {
 export async function runSandboxed(
   code: string,
   calls: readonly (readonly unknown[])[],
-  settings: RunSandboxedOptions = {},
+  options: RunSandboxedOptions = {},
 ): Promise<SandboxOutcome[]> {
   requireArguments('runSandboxed', { code: 'text', calls: 'lists' }, code, calls);
-  requireFields('runSandboxed', { timeoutMs: 'number?' }, settings);
-  const { signal, ...options } = settings;
-  const sandbox = createSandbox(options);
+  requireFields('runSandboxed', { timeoutMs: 'number?' }, options);
+  const { signal, ...others } = options;
+  const sandbox = createSandbox(others);
   try {
     return await Promise.all(calls.map((args) => sandbox.call(code, args, { signal })));
   } finally {

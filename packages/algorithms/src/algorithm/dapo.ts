@@ -29,11 +29,11 @@ export class DAPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
-  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: DapoOptions = {}) {
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: DapoOptions = {}) {
     super(dependencies, {
       name: 'DAPOAlgorithm',
       optionsType: 'DapoOptions',
-      options: layered<AlgorithmOptions>(own, given),
+      options: layered<AlgorithmOptions>(own, options),
     });
   }
 }

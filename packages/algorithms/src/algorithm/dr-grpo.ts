@@ -30,14 +30,14 @@ export class DrGRPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
-  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: DrGrpoOptions = {}) {
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: DrGrpoOptions = {}) {
     const { rollouts } = (dependencies ?? {}) as Partial<CollectedDependencies<Metadata, Outcome>>;
-    const sampling = typeof rollouts === 'object' ? rollouts.options?.sampling : given?.rollout?.sampling;
+    const sampling = typeof rollouts === 'object' ? rollouts.options?.sampling : options?.rollout?.sampling;
     const aggregationConstant = sampling?.maxTokens ?? defaultMaxTokens;
     super(dependencies, {
       name: 'DrGRPOAlgorithm',
       optionsType: 'DrGrpoOptions',
-      options: layered<AlgorithmOptions>({ ...own, aggregationConstant }, given),
+      options: layered<AlgorithmOptions>({ ...own, aggregationConstant }, options),
     });
   }
 }

@@ -38,7 +38,7 @@ export class GiGPOAlgorithm<
    * @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing (an environment's
    *   `stateKey` too).
    */
-  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GigpoAlgorithmOptions = {}) {
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: GigpoAlgorithmOptions = {}) {
     const { environment } = (dependencies ?? {}) as Partial<AlgorithmDependencies<S, Metadata, Outcome>>;
     if (environment !== undefined && environment.stateKey === undefined) {
       throw new ArgumentError(
@@ -49,8 +49,8 @@ export class GiGPOAlgorithm<
       name: 'GiGPOAlgorithm',
       optionsType: 'GigpoAlgorithmOptions',
       schema: gigpoSchema,
-      estimator: () => gigpoEstimator(given.gigpo),
-      options: layered<AlgorithmOptions>(own, given),
+      estimator: () => gigpoEstimator(options.gigpo),
+      options: layered<AlgorithmOptions>(own, options),
     });
   }
 }

@@ -50,14 +50,14 @@ export class GRPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
-  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GrpoOptions<Metadata> = {}) {
-    const { advantages } = given;
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: GrpoOptions<Metadata> = {}) {
+    const { advantages } = options;
     super(dependencies, {
       name: 'GRPOAlgorithm',
       optionsType: 'GrpoOptions',
       schema: grpoSchema,
       estimator: advantages && (() => advantages),
-      options: layered<AlgorithmOptions>(presetOf('grpo', given?.preset), given),
+      options: layered<AlgorithmOptions>(presetOf('grpo', options?.preset), options),
     });
   }
 }

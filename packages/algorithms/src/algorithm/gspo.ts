@@ -27,11 +27,11 @@ export class GSPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
-  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: GspoOptions = {}) {
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: GspoOptions = {}) {
     super(dependencies, {
       name: 'GSPOAlgorithm',
       optionsType: 'GspoOptions',
-      options: layered<AlgorithmOptions>(own, given),
+      options: layered<AlgorithmOptions>(own, options),
     });
   }
 }

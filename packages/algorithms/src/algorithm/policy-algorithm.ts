@@ -331,9 +331,9 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
    *
    * @throws ArgumentError while an earlier call still trains; what {@link runRlTraining} throws.
    */
-  async train(given: TrainOptions = {}): Promise<TrainResult> {
-    const { iterations: total } = parseOptions(this.#plan.name, trainSchema, given, 'TrainOptions');
-    const { progressBar, print, iterations: _, ...options } = given;
+  async train(options: TrainOptions = {}): Promise<TrainResult> {
+    const { iterations: total } = parseOptions(this.#plan.name, trainSchema, options, 'TrainOptions');
+    const { progressBar, print, iterations: _, ...others } = options;
     if (this.#state === 'training') {
       throw new ArgumentError(
         `${this.#plan.name}: an earlier call of train is not over, and both would learn into the same weights; await it first`,
@@ -346,10 +346,10 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     this.#state = 'training';
     const history: Metrics[] = [];
     const tally = new NoteTally();
-    let state = options.resume;
+    let state = others.resume;
     try {
       for await (const { iteration, metrics, notes, state: reached } of this.#iterations(
-        { ...options, iterations: total, onInterrupted: (interrupted) => (state = interrupted) },
+        { ...others, iterations: total, onInterrupted: (interrupted) => (state = interrupted) },
         logger,
       )) {
         history.push(metrics);

@@ -82,20 +82,20 @@ export class PPOAlgorithm<
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing, a critic above all. */
   constructor(
     dependencies: PpoDependencies<S, Metadata, Outcome> | PpoCollectedDependencies<Metadata, Outcome>,
-    given: PpoOptions<Metadata> = {},
+    options: PpoOptions<Metadata> = {},
   ) {
     const { rollout: _, ...others } = own;
     const defaults: AlgorithmOptions = hasOwnCollector(dependencies) ? others : own;
-    const options = layered<PpoOptions<Metadata>>(defaults, presetOf('ppo', given?.preset), given);
+    const all = layered<PpoOptions<Metadata>>(defaults, presetOf('ppo', options?.preset), options);
     super(dependencies, {
       name: 'PPOAlgorithm',
       optionsType: 'PpoOptions',
       schema: ppoSchema,
       dependencySchema: dependencySchema.extend({ critic }),
       collectedSchema: collectedSchema.extend({ critic }),
-      estimator: () => given.advantages ?? gaeEstimator(options.gae),
+      estimator: () => options.advantages ?? gaeEstimator(all.gae),
       critic: dependencies?.critic,
-      options,
+      options: all,
     });
   }
 }

@@ -60,20 +60,20 @@ export class REINFORCEAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing. */
-  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: ReinforceOptions = {}) {
-    const defaults = presetOf('reinforce', given?.preset);
-    const variant = given?.variant ?? defaults.variant ?? 'plain';
-    const isGrouped = (given?.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: ReinforceOptions = {}) {
+    const defaults = presetOf('reinforce', options?.preset);
+    const variant = options?.variant ?? defaults.variant ?? 'plain';
+    const isGrouped = (options?.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
     const rollout = hasOwnCollector(dependencies) ? undefined : { groupSize: 1 };
     const sizes: Layer = isGrouped ? {} : { tasksPerIteration: 64, rollout };
-    const options = layered<ReinforceOptions>(sizes, variants[variant], defaults, given);
+    const all = layered<ReinforceOptions>(sizes, variants[variant], defaults, options);
     const make = variant === 'plain' ? reinforceEstimator : reinforcePlusPlusEstimator;
     super(dependencies, {
       name: 'REINFORCEAlgorithm',
       optionsType: 'ReinforceOptions',
       schema: reinforceSchema,
-      estimator: () => make(options.reinforce),
-      options,
+      estimator: () => make(all.reinforce),
+      options: all,
     });
   }
 }

@@ -44,16 +44,16 @@ export class RLOOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
-  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, given: RlooOptions = {}) {
-    const preset = given?.preset;
+  constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: RlooOptions = {}) {
+    const preset = options?.preset;
     const defaults = presetOf('rloo', preset);
     const isOwn = preset === undefined || preset === 'rlp';
-    const options = layered<AlgorithmOptions>(isOwn ? own : { advantage: own.advantage }, defaults, given);
+    const all = layered<AlgorithmOptions>(isOwn ? own : { advantage: own.advantage }, defaults, options);
     super(dependencies, {
       name: 'RLOOAlgorithm',
       optionsType: 'RlooOptions',
       schema: rlooSchema,
-      options,
+      options: all,
     });
   }
 }

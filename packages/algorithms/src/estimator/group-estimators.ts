@@ -12,14 +12,16 @@ import type { GroupEstimator, ScoredGroup } from '../loop/protocol.ts';
  *
  * @throws OptionsError for options outside their ranges.
  */
-export function relativeTo(given: GroupRelativeOptions): (options?: GroupRelativeOptions) => GroupEstimator {
-  return (options) => {
-    if (Array.isArray(options)) {
+export function relativeTo(
+  options: GroupRelativeOptions,
+): (options?: GroupRelativeOptions) => GroupEstimator {
+  return (open) => {
+    if (Array.isArray(open)) {
       throw new ArgumentError(
         'estimators: expected options, got groups; call the estimator, as in `advantages: estimators.grpo()`',
       );
     }
-    const all = { ...given, ...options };
+    const all = { ...options, ...open };
     groupRelativeAdvantages([], all); // checks the options
     return groupRelativeEstimator(all);
   };

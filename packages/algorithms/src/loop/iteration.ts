@@ -209,7 +209,7 @@ async function learnFrom<Metadata>(
  */
 export async function publishWeights(
   { backend, inference }: Pick<RlDependencies, 'backend' | 'inference'>,
-  publish: PublishOptions,
+  options: PublishOptions,
 ): Promise<number> {
-  return inference.updateWeights(await backend.publish(publish));
+  return inference.updateWeights(await backend.publish(options));
 }

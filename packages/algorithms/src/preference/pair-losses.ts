@@ -48,11 +48,11 @@ export function smoothedLogistic<T>(ops: TensorOps<T>, x: T, smoothing: number):
 /** Policy minus reference: `ln π − ln π_ref` of chosen and rejected. */
 export function logRatios<T>(
   ops: TensorOps<T>,
-  pair: PairInputs<T>,
+  inputs: PairInputs<T>,
 ): { readonly chosen: T; readonly rejected: T } {
   return {
-    chosen: ops.sub(pair.chosen, pair.referenceChosen),
-    rejected: ops.sub(pair.rejected, pair.referenceRejected),
+    chosen: ops.sub(inputs.chosen, inputs.referenceChosen),
+    rejected: ops.sub(inputs.rejected, inputs.referenceRejected),
   };
 }
 
@@ -66,10 +66,10 @@ export function logRatios<T>(
  */
 export function divergenceScores<T>(
   ops: TensorOps<T>,
-  pair: PairInputs<T>,
+  inputs: PairInputs<T>,
   divergence: PreferenceDivergence,
 ): { readonly chosen: T; readonly rejected: T } {
-  const { chosen, rejected } = logRatios(ops, pair);
+  const { chosen, rejected } = logRatios(ops, inputs);
   const score = (ratio: T) => divergenceScore(ops, ratio, divergence);
   return { chosen: score(chosen), rejected: score(rejected) };
 }
@@ -93,13 +93,13 @@ function divergenceScore<T>(ops: TensorOps<T>, ratio: T, divergence: PreferenceD
  */
 export function imitationLoss<T>(
   ops: TensorOps<T>,
-  pair: PairInputs<T>,
+  inputs: PairInputs<T>,
   scope: 'completion' | 'sequence',
 ): T {
   const [logprobs, tokens] =
     scope === 'completion'
-      ? [pair.completion, pair.meanCompletionTokens]
-      : [pair.sequence, pair.meanSequenceTokens];
+      ? [inputs.completion, inputs.meanCompletionTokens]
+      : [inputs.sequence, inputs.meanSequenceTokens];
   return ops.neg(ops.div(logprobs, tokens));
 }
 
@@ -113,9 +113,9 @@ function log1mexp<T>(ops: TensorOps<T>, x: T): T {
  *
  * @see Hong et al. 2024, equations 4 and 7, https://arxiv.org/abs/2403.07691
  */
-export function logOddsRatio<T>(ops: TensorOps<T>, pair: PairInputs<T>): T {
-  const chosen = ops.div(pair.chosen, pair.chosenTokens);
-  const rejected = ops.div(pair.rejected, pair.rejectedTokens);
+export function logOddsRatio<T>(ops: TensorOps<T>, inputs: PairInputs<T>): T {
+  const chosen = ops.div(inputs.chosen, inputs.chosenTokens);
+  const rejected = ops.div(inputs.rejected, inputs.rejectedTokens);
   const odds = (x: T) => ops.sub(x, log1mexp(ops, x));
   return ops.sub(odds(chosen), odds(rejected));
 }

@@ -123,38 +123,38 @@ const orpo: PairLoss<TermOf<'orpo'>> = (ops, pair, { beta, imitation, imitated }
  *
  * @throws OptionsError for a wrong term.
  */
-export function pairLoss<T>(ops: TensorOps<T>, pair: PairInputs<T>, term: PairTerm): T {
-  requireArguments('pairLoss', { ops: 'operations', pair: 'object' }, ops, pair);
-  return lossOf(ops, pair, parseOptions('pairLoss', pairTermSchema, term));
+export function pairLoss<T>(ops: TensorOps<T>, inputs: PairInputs<T>, term: PairTerm): T {
+  requireArguments('pairLoss', { ops: 'operations', inputs: 'object' }, ops, inputs);
+  return lossOf(ops, inputs, parseOptions('pairLoss', pairTermSchema, term));
 }
 
-function lossOf<T>(ops: TensorOps<T>, pair: PairInputs<T>, term: PairTerm): T {
+function lossOf<T>(ops: TensorOps<T>, inputs: PairInputs<T>, term: PairTerm): T {
   switch (term.kind) {
     case 'sigmoid':
     case 'sigmoid-norm':
-      return logistic(ops, pair, term);
+      return logistic(ops, inputs, term);
     case 'hinge':
     case 'ipo':
-      return margins(ops, pair, term);
+      return margins(ops, inputs, term);
     case 'robust':
-      return robust(ops, pair, term);
+      return robust(ops, inputs, term);
     case 'exo-pair':
-      return exo(ops, pair, term);
+      return exo(ops, inputs, term);
     case 'discopop':
-      return discopop(ops, pair, term);
+      return discopop(ops, inputs, term);
     case 'aot':
     case 'aot-unpaired':
-      return transport(ops, pair, term);
+      return transport(ops, inputs, term);
     case 'sft':
-      return imitationLoss(ops, pair, 'completion');
+      return imitationLoss(ops, inputs, 'completion');
     case 'cpo':
-      return cpo(ops, pair, term);
+      return cpo(ops, inputs, term);
     case 'simpo':
-      return simpo(ops, pair, term);
+      return simpo(ops, inputs, term);
     case 'orpo':
-      return orpo(ops, pair, term);
+      return orpo(ops, inputs, term);
     default:
-      return plain(ops, pair, term);
+      return plain(ops, inputs, term);
   }
 }
 

@@ -7,21 +7,21 @@ import { ArgumentError, described, isRecord, nearNames } from '@rlp/core';
  */
 export function namedInputs<Inputs extends object>(
   owner: string,
-  given: Inputs,
+  inputs: Inputs,
   required: readonly (keyof Inputs & string)[],
   optional: readonly (keyof Inputs & string)[] = [],
 ): Inputs {
   const names = [...required, ...optional];
-  if (!isRecord(given)) {
-    throw new ArgumentError(`${owner}: expected { ${required.join(', ')} }, got ${described(given)}`);
+  if (!isRecord(inputs)) {
+    throw new ArgumentError(`${owner}: expected { ${required.join(', ')} }, got ${described(inputs)}`);
   }
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(inputs)) {
     if (names.includes(name as keyof Inputs & string)) continue;
     const [near] = nearNames(name, names, (each) => each);
     const hint = near === undefined ? `expected ${names.join(', ')}` : `did you mean ${near}?`;
     throw new ArgumentError(`${owner}: there is no input "${name}"; ${hint}`);
   }
-  const missing = required.find((name) => (given[name] ?? undefined) === undefined);
-  if (missing === undefined) return given;
+  const missing = required.find((name) => (inputs[name] ?? undefined) === undefined);
+  if (missing === undefined) return inputs;
   throw new ArgumentError(`${owner}: ${missing} is missing; expected { ${required.join(', ')} }`);
 }

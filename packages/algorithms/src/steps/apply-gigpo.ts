@@ -52,23 +52,23 @@ export interface ApplyGigpoOptions extends z.input<typeof schema> {
 export function applyGigpoToBatchSteps<Step extends StepData>(
   episodes: readonly (readonly Step[])[],
   finalScores: readonly (number | null)[],
-  own: ApplyGigpoOptions = {},
+  options: ApplyGigpoOptions = {},
 ): Step[][] {
   requireArguments(
     'applyGigpoToBatchSteps',
     { episodes: 'lists', finalScores: 'list', options: 'object?' },
     episodes,
     finalScores,
-    own,
+    options,
   );
-  const { groups, stateHashingFunction = keyOf, onTrace, ...given } = own;
-  const options = parseOptions('applyGigpoToBatchSteps', schema, given, 'ApplyGigpoOptions');
+  const { groups, stateHashingFunction = keyOf, onTrace, ...others } = options;
+  const resolved = parseOptions('applyGigpoToBatchSteps', schema, others, 'ApplyGigpoOptions');
   requireOnePerEpisode('finalScores', finalScores, episodes);
   requireOnePerEpisode('groups', groups ?? episodes, episodes);
   const rows = episodes.flatMap((steps, episode) => {
     const score = finalScores[episode]!;
     if (score === null) return [];
-    const rewards = rewardsOf(steps, score, options);
+    const rewards = rewardsOf(steps, score, resolved);
     return steps.map((step, at) => {
       return { step, episode, score, group: groups?.[episode], reward: rewards[at]! };
     });
@@ -78,11 +78,11 @@ export function applyGigpoToBatchSteps<Step extends StepData>(
   const inputs = {
     groups: ids,
     trajectories: rows.map(({ episode }) => episode),
-    anchors: anchorGroups(states, ids, options.anchors),
+    anchors: anchorGroups(states, ids, resolved.anchors),
     stepRewards: rows.map(({ reward }) => reward),
     episodeScores: rows.map(({ score }) => score),
   };
-  const { omega: weight, gamma: discount, scale, epsilon } = options;
+  const { omega: weight, gamma: discount, scale, epsilon } = resolved;
   const result = gigpoAdvantages(inputs, { discount, scale, epsilon, joint: 'mix', weight });
   if (onTrace !== undefined) {
     for (const [row, trace] of gigpoTraces(inputs, states, result).entries()) onTrace(trace, rows[row]!.step);

@@ -26,13 +26,13 @@ const maxLineBytesSchema = z.int().positive().default(268_435_456);
  */
 export function readJsonLines<Value = unknown>(
   chunks: Chunks,
-  settings: JsonLinesStreamOptions<Value> = {},
+  options: JsonLinesStreamOptions<Value> = {},
 ): AsyncIterableIterator<JsonLine<Value>> {
-  requireArguments('readJsonLines', { options: 'object?' }, settings);
-  const { maxLineBytes, signal, ...options } = settings;
+  requireArguments('readJsonLines', { options: 'object?' }, options);
+  const { maxLineBytes, signal, ...others } = options;
   const owner = 'readJsonLines';
   const limit = parseOptions(`${owner}: maxLineBytes`, maxLineBytesSchema, maxLineBytes);
-  return new JsonLinesReader(chunks, new LineParser<Value>(owner, options), { limit, signal });
+  return new JsonLinesReader(chunks, new LineParser<Value>(owner, others), { limit, signal });
 }
 
 const encoder = new TextEncoder();

@@ -91,13 +91,19 @@ export function withWorld<Live extends OpenWorld, S extends State, Metadata, Out
   environment: Environment<S, Metadata, Outcome>,
   pool: WorldPool<Live, NoInfer<Metadata>>,
   tools: readonly WorldTool<Live, NoInfer<S>>[],
-  given: WithWorldOptions<Live, Seen> = {},
+  options: WithWorldOptions<Live, Seen> = {},
 ): Environment<WithWorld<S, Seen>, Metadata, Seen> {
-  requireArguments('withWorld', { pool: 'object', tools: 'objects', options: 'object?' }, pool, tools, given);
+  requireArguments(
+    'withWorld',
+    { pool: 'object', tools: 'objects', options: 'object?' },
+    pool,
+    tools,
+    options,
+  );
   requireFields('withWorld', environmentMethods, environment);
-  const { observe, ...options } = given;
+  const { observe, ...others } = options;
   const settings = {
-    ...parseOptions('withWorld', toolLayerSchema, options, 'WithWorldOptions'),
+    ...parseOptions('withWorld', toolLayerSchema, others, 'WithWorldOptions'),
     ...{ owner: 'withWorld', key: 'world' as const, order: 'in-order' as const },
   };
   const placed = inPlace(environment, pool, observe);

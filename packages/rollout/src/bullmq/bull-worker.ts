@@ -24,10 +24,10 @@ export interface BullWorker extends AsyncDisposable {
  *
  * @throws OptionsError naming every problem at once, MissingPeerError if `bullmq` or `ioredis` is not installed.
  */
-export async function serveBullRollouts(settings: BullWorkerOptions): Promise<BullWorker> {
-  requireArguments('serveBullRollouts', { options: 'object' }, settings);
-  const { worker, ...options } = settings;
-  const resolved = parseOptions('serveBullRollouts', bullWorkerSchema, options);
+export async function serveBullRollouts(options: BullWorkerOptions): Promise<BullWorker> {
+  requireArguments('serveBullRollouts', { options: 'object' }, options);
+  const { worker, ...others } = options;
+  const resolved = parseOptions('serveBullRollouts', bullWorkerSchema, others);
   const { url, queue, results, lockMs, maxStalled, jobsPerSecond } = resolved;
   const peers = await queuePeers('serveBullRollouts');
   const connection = connectionTo(url, peers);

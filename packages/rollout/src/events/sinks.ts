@@ -122,11 +122,11 @@ export interface RecordTrajectoriesOptions extends z.input<typeof recordSchema> 
  *
  * @throws OptionsError naming every problem at once.
  */
-export function recordTrajectories(settings: RecordTrajectoriesOptions): RolloutSink {
-  requireArguments('recordTrajectories', { options: 'object' }, settings);
-  const { when, tokenTexts, ...options } = settings;
-  const { every, on } = parseOptions('recordTrajectories', withWrite, options, 'RecordTrajectoriesOptions');
-  const { write } = options;
+export function recordTrajectories(options: RecordTrajectoriesOptions): RolloutSink {
+  requireArguments('recordTrajectories', { options: 'object' }, options);
+  const { when, tokenTexts, ...others } = options;
+  const { every, on } = parseOptions('recordTrajectories', withWrite, others, 'RecordTrajectoriesOptions');
+  const { write } = others;
   let seen = 0;
   const isPicked = (...[trajectory, score]: Parameters<NonNullable<typeof when>>) =>
     seen++ % every === 0 && when?.(trajectory, score) !== false;

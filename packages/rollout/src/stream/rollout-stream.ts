@@ -92,17 +92,17 @@ export interface RolloutStream<Metadata = unknown, Outcome = unknown>
  */
 export function rolloutStream<Metadata, Outcome>(
   rollouts: StreamedRollouts<Metadata, Outcome>,
-  given: RolloutStreamOptions<Metadata, Outcome>,
+  options: RolloutStreamOptions<Metadata, Outcome>,
 ): RolloutStream<Metadata, Outcome> {
   requireFields(
     'rolloutStream',
     { options: 'object', collectGroups: 'function', resume: 'function', unfinished: 'function' },
     rollouts,
   );
-  requireArguments('rolloutStream', { options: 'object' }, given);
-  const { signal, onNote, onEnded, ...options } = given;
-  const { tasks, keep, resume } = given;
-  const resolved = parseOptions('rolloutStream', withSource, options, 'RolloutStreamOptions');
+  requireArguments('rolloutStream', { options: 'object' }, options);
+  const { signal, onNote, onEnded, ...others } = options;
+  const { tasks, keep, resume } = options;
+  const resolved = parseOptions('rolloutStream', withSource, others, 'RolloutStreamOptions');
   const inFlight = resolved.inFlight ?? Math.ceil(resolved.batch * resolved.overSampling);
   if (rollouts.options.concurrency < inFlight) {
     throw new ArgumentError(

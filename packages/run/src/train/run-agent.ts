@@ -17,15 +17,15 @@ export interface AskedPolicy {
 export function collectAgent(
   agent: NonNullable<PreparedRun['agent']>,
   { inference, model, clock }: AskedPolicy,
-  rollout: RolloutOptions,
+  options: RolloutOptions,
 ): CapturedRollouts<AnswerMetadata> {
   const followed = agentRollout.flatMap((name) =>
-    rollout[name] === undefined ? [] : [[name, rollout[name]]],
+    options[name] === undefined ? [] : [[name, options[name]]],
   );
-  const options = Object.fromEntries(followed) as Partial<CaptureOptions<AnswerMetadata>>;
+  const captured = Object.fromEntries(followed) as Partial<CaptureOptions<AnswerMetadata>>;
   return captureRollouts<AnswerMetadata>({
     ...agent,
-    ...options,
+    ...captured,
     policy: inference,
     chat: model.chat,
     clock,

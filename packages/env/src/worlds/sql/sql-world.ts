@@ -53,13 +53,15 @@ type Ask = (bytes: Uint8Array, sql: string, signal: AbortSignal | undefined) => 
  *
  * @throws OptionsError naming every problem at once.
  */
-export function createSqlWorld<Metadata = unknown>(own: SqlWorldOptions<Metadata> = {}): SqlWorld<Metadata> {
-  requireArguments('createSqlWorld', { options: 'object?' }, own);
-  const { setup = () => '', store = memoryStore(), ...options } = own;
+export function createSqlWorld<Metadata = unknown>(
+  options: SqlWorldOptions<Metadata> = {},
+): SqlWorld<Metadata> {
+  requireArguments('createSqlWorld', { options: 'object?' }, options);
+  const { setup = () => '', store = memoryStore(), ...others } = options;
   const { threads, timeoutMs, ...limits } = parseOptions(
     'createSqlWorld',
     sqlSchema,
-    options,
+    others,
     'SqlWorldOptions',
   );
   const program = import.meta.url.endsWith('.ts') ? '../../sql.worker.ts' : './sql.worker.js';
