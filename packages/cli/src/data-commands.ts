@@ -1,13 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { ArgumentError, FormatError, messageOf } from '@rlp/core';
+import { ArgumentError } from '@rlp/core';
 import { columnsOf, type Dataset, type DatasetFields, type DatasetRow, datasetOf } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
-import { trajectoriesFromTraffic } from '@rlp/data/traffic';
 import { loadTokenizer } from '@rlp/models';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { type ColumnStatistics, datasetStatistics, type LengthCounting } from './dataset-statistics.ts';
 import { fieldsArg, fieldsOf } from './fields-flag.ts';
+import { readTraffic } from './read-traffic.ts';
 import { UsageError } from './usage-error.ts';
 
 const shared = {
@@ -106,34 +105,11 @@ async function opened(
     const other = Object.entries({ split, config }).find(([, value]) => value !== undefined)?.[0];
     if (other !== undefined)
       throw new UsageError(`rlp data: --${other} has no effect with --traffic; leave it out`);
-    return { fields, dataset: await trafficOf(source, printError) };
+    const found = await readTraffic(source, { printError });
+    const rows = found.map(({ id, messages, task }): DatasetRow => ({ id, messages, ...task.metadata }));
+    return { fields, dataset: datasetOf(rows, { name: source }) };
   }
   return { fields, dataset: await loadDataset(source, { split, config, fields, signal }) };
-}
-
-/** Conversations of recorded traffic as rows. Says how many records are missing, and why. */
-async function trafficOf(source: string, printError: CliContext['printError']): Promise<Dataset> {
-  const text = await readFile(source, 'utf8').catch((cause: unknown) => {
-    throw new FormatError(`cannot read ${source}: ${messageOf(cause)}`, { cause });
-  });
-  const malformed: FormatError[] = [];
-  let leftOut = 0;
-  const found = trajectoriesFromTraffic(text, {
-    source,
-    onMalformed: (error) => malformed.push(error),
-    onLeftOut: () => {
-      leftOut += 1;
-    },
-  });
-  const [first] = malformed;
-  if (first !== undefined)
-    printError(`${malformed.length} records cannot be read. The first: ${first.message}`);
-  if (leftOut > 0)
-    printError(
-      `${leftOut} records are left out: another one goes on from the same conversation, or says the same.`,
-    );
-  const rows = found.map(({ id, messages, task }): DatasetRow => ({ id, messages, ...task.metadata }));
-  return datasetOf(rows, { name: source });
 }
 
 /** Columns that were named and that no row has. A dot leads into an object or a list. */

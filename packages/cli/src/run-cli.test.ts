@@ -112,6 +112,24 @@ describe('rlp view', () => {
     expect(readFileSync(page, 'utf8')).toContain('<title>Trajectories of run</title>');
   });
 
+  it('shows recorded chats, and says in a line that it reads them as such', async () => {
+    const chats = join(directory, 'chats.jsonl');
+    const chat = (answer: string) => [
+      { role: 'user', content: 'Where is my bag?' },
+      { role: 'assistant', content: answer },
+    ];
+    const lines = [
+      { id: 'a', rating: 5, messages: chat('In Bern.') },
+      { id: 'b', rating: 1, messages: chat('I do not know.') },
+    ];
+    writeFileSync(chats, lines.map((each) => JSON.stringify(each)).join('\n'));
+    const made = await rlp('view', chats, '--out', page, '--json');
+    expect(made.complaints.trim()).toBe(
+      `${chats} is recorded traffic, shown as 2 conversations without tokens.`,
+    );
+    expect(JSON.parse(made.said)).toEqual({ out: page, trajectories: 2, files: 1 });
+  });
+
   it.each([
     ['', 'contains no trajectories'],
     [`${line}\n{"id": 1}\n`, 'view.jsonl, line 2: not a trajectory'],

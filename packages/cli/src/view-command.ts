@@ -16,6 +16,7 @@ import { RewardQualityDashboard } from '@rlp/quality-monitor/files';
 import { trajectoryPage } from '@rlp/viewer';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
+import { isTraffic, readTraffic } from './read-traffic.ts';
 
 /** `rlp view`. */
 export const viewCommand = defineCommand({
@@ -23,7 +24,7 @@ export const viewCommand = defineCommand({
   args: {
     path: {
       type: 'positional',
-      description: 'JSON Lines of trajectories, or a directory with such files',
+      description: 'JSON Lines of trajectories or of recorded chats, or a directory with such files',
       required: true,
     },
     out: {
@@ -43,10 +44,10 @@ export const viewCommand = defineCommand({
     json: { type: 'boolean', description: 'Print the result as JSON' },
   },
   async run({ args, data }) {
-    const { print } = data as CliContext;
+    const { print, printError } = data as CliContext;
     const files = await filesOf(args.path);
     const read = { trajectories: 0 };
-    const page = await trajectoryPage(recordsOf(files, read), {
+    const page = await trajectoryPage(recordsOf(files, read, printError), {
       title: args.title ?? `Trajectories of ${basename(resolve(args.path))}`,
       findings: await findingsOf(args.alerts),
       ...(args.tokenizer !== undefined && { tokenTexts: await textsBy(args.tokenizer) }),
@@ -84,8 +85,16 @@ async function filesOf(path: string): Promise<readonly string[]> {
 async function* recordsOf(
   files: readonly string[],
   read: { trajectories: number },
+  printError: CliContext['printError'],
 ): AsyncGenerator<RecordedTrajectory | Trajectory, void, undefined> {
   for (const file of files) {
+    if (await isTraffic(file)) {
+      const found = await readTraffic(file, { printError }, { otherParts: 'name' });
+      printError(`${file} is recorded traffic, shown as ${found.length} conversations without tokens.`);
+      read.trajectories += found.length;
+      yield* found;
+      continue;
+    }
     for await (const { number, value } of readJsonLinesFile(file, { expected: 'one JSON object per line' })) {
       for (const record of parseRecords(value, `${file}, line ${number}`)) {
         read.trajectories += 1;

@@ -66,12 +66,14 @@ function RowView({
   readonly isOpen: boolean;
   readonly pick: (id: string) => void;
 }) {
-  const { id, task, status, reward, steps, tokens, calls, alerts, opening } = row;
+  const { id, task, status, reward, steps, tokens, calls, messages, labels = [], alerts, opening } = row;
   const counts = [
-    steps === 1 ? '' : `${steps} steps`,
-    counted(tokens, 'token'),
+    ...(messages === undefined
+      ? [steps === 1 ? '' : `${steps} steps`, counted(tokens, 'token')]
+      : [counted(messages, 'message')]),
     calls === 0 ? '' : counted(calls, 'call'),
     status === 'completed' ? '' : status,
+    ...labels,
   ];
   return (
     <li>

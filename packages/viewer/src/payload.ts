@@ -1,4 +1,11 @@
-import type { RecordedTrajectory, Severity, Step, StepTrace, Trajectory } from '@rlp/core';
+import {
+  isRecord,
+  type RecordedTrajectory,
+  type Severity,
+  type Step,
+  type StepTrace,
+  type Trajectory,
+} from '@rlp/core';
 
 /** What the page's program reads. The generator writes it. */
 export interface Payload {
@@ -23,6 +30,9 @@ export interface Row {
   readonly steps: number;
   readonly tokens: number;
   readonly calls: number;
+  /** Messages, and labels of the log such as `rating 5`. Present for a conversation that was recorded, which has no steps. */
+  readonly messages?: number | undefined;
+  readonly labels?: readonly string[] | undefined;
   /** Places in `alerts` that name it. */
   readonly alerts: readonly number[];
   /** The beginning of the response, in one line. */
@@ -55,6 +65,8 @@ export type Details = Omit<Body, 'messages'>;
 
 /** Characters of a response that the list shows. */
 const openingLength = 140;
+/** Labels of a recorded conversation that the list shows. */
+const mostLabels = 3;
 
 /** What the page shows of a record. */
 export function shownOf(
@@ -76,11 +88,25 @@ export function shownOf(
     steps: steps.length,
     tokens: steps.reduce((sum, { tokens }) => sum + tokens.length, 0),
     calls: steps.reduce((sum, { toolCalls = [] }) => sum + toolCalls.length, 0),
+    ...(steps.length === 0 && recordedCounts(trajectory)),
     alerts,
     opening: trajectory.response.replace(/\s+/gu, ' ').trim().slice(0, openingLength),
   };
   const shown = steps.map((step, index) => shownStep(step, trace?.[index]));
   return { row, body: { ...rest, steps: shown, components, failures } };
+}
+
+/** What tells conversations without steps apart: their messages and calls, and what a log says of them. */
+function recordedCounts({ messages, task }: Trajectory): Pick<Row, 'messages' | 'calls' | 'labels'> {
+  const columns = isRecord(task.metadata) ? task.metadata.columns : undefined;
+  const labels = Object.entries(isRecord(columns) ? columns : {}).flatMap(([name, value]) =>
+    typeof value === 'number' || typeof value === 'boolean' ? [`${name} ${value}`] : [],
+  );
+  return {
+    messages: messages.length,
+    calls: messages.reduce((sum, { tool_calls: calls }) => sum + (calls?.length ?? 0), 0),
+    labels: labels.slice(0, mostLabels),
+  };
 }
 
 /** A step without what the page does not show. */

@@ -74,3 +74,14 @@ describe('shades', () => {
     expect(shadeOf('entropy', 1, 0)).toEqual({ hue: 'neutral', strength: 1 });
   });
 });
+
+it('tells recorded conversations apart by messages, calls and labels of their log', () => {
+  const { trajectory } = demoRecords(1)[0]!;
+  const columns = { rating: 5, solved: true, customer: 'c-17', cost: 0.25, turns: 2 };
+  const task = { ...trajectory.task, metadata: { columns } };
+  const recorded = { trajectory: { ...trajectory, task, steps: [] }, reward: null, components: {} };
+  const { row } = shownOf(recorded, { isScored: false, alerts: [] });
+  expect(row).toMatchObject({ steps: 0, messages: 5, calls: 1 });
+  expect(row.labels).toEqual(['rating 5', 'solved true', 'cost 0.25']);
+  expect(shownOf(demoRecords(1)[0]!, { isScored: true, alerts: [] }).row.messages).toBeUndefined();
+});
