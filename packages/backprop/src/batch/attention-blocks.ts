@@ -1,17 +1,10 @@
-import type { MicroBatch } from './fill.ts';
-import type { AttentionForm, LayoutCosts } from './layout-costs.ts';
-
-/** Rows up to this length are computed at once. In blocks they take longer, because probabilities are computed twice. */
-export const longestWhole = 512;
-
-/** Columns of a block, about. Smaller blocks leave out more pairs and add more gradients of keys. */
-export const blockColumns = 256;
-
-/** Parts of rows whose attention is split. */
-export const attentionParts = 4;
-
-/** Share of a row's pairs that its parts compute. */
-export const shownPairs = (attentionParts + 1) / (2 * attentionParts);
+import {
+  type AttentionForm,
+  attentionParts,
+  blockColumns,
+  type LayoutCosts,
+  longestWhole,
+} from './layout-costs.ts';
 
 /** Rows up to this length are not split, because a part's products would be too small. */
 const longestUnsplit = 64;
@@ -31,7 +24,7 @@ function isSplit(length: number, { pair, longestSplit = 0 }: LayoutCosts): boole
 
 /** Form of a graph that computes the attention of all these micro-batches. */
 export function attentionForm(
-  microBatches: readonly Pick<MicroBatch, 'length' | 'blocks'>[],
+  microBatches: readonly { readonly length: number; readonly blocks: number }[],
   costs: LayoutCosts,
 ): AttentionForm {
   if (microBatches.some(({ blocks }) => blocks > 1)) return 'blocks';

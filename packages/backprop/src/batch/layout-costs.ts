@@ -3,7 +3,17 @@ import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import { elementCount } from '@rlp/onnx';
 import type { Engine } from '@rlp/onnx/runtime';
 
-import { longestWhole, shownPairs } from './attention-blocks.ts';
+/** Rows up to this length are computed at once. In blocks they take longer, because probabilities are computed twice. */
+export const longestWhole = 512;
+
+/** Columns of a block, about. Smaller blocks leave out more pairs and add more gradients of keys. */
+export const blockColumns = 256;
+
+/** Parts of rows whose attention is split. */
+export const attentionParts = 4;
+
+/** Share of a row's pairs that its parts compute. */
+export const shownPairs = (attentionParts + 1) / (2 * attentionParts);
 
 /**
  * `'blocks'` computes long rows in blocks of columns, one after the other, `'split'` in a few parts that stay in memory, and

@@ -7,8 +7,7 @@ import {
   tokenLogprobs,
 } from '@rlp/onnx/layers';
 import { filled, gather, gemm, mul, reshape } from '@rlp/onnx/ops';
-import { attentionParts } from '../batch/attention-blocks.ts';
-import type { AttentionForm } from '../batch/layout-costs.ts';
+import { type AttentionForm, attentionParts } from '../batch/layout-costs.ts';
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import type { DropoutMask, GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
 import { type BlockInput, cutRows, largeVocabulary } from './parameter-blocks.ts';

@@ -10,8 +10,7 @@ import {
 } from '@rlp/models/decoder';
 import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
-import { blockColumns, longestWhole, shownPairs } from '../batch/attention-blocks.ts';
-import { longestSplit } from '../batch/layout-costs.ts';
+import { blockColumns, longestSplit, longestWhole, shownPairs } from '../batch/layout-costs.ts';
 import { headBlockRows, largeVocabulary } from '../graphs/parameter-blocks.ts';
 import { optimizerSchema } from '../optimizer/options.ts';
 import { withRoles } from '../optimizer/roles.ts';

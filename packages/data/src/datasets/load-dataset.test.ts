@@ -115,7 +115,9 @@ describe('loadDataset', () => {
     ['a word without quotes', '{"a": bad}'],
   ])('names line 1 of JSON Lines in a .json file with %s', async (_, content) => {
     const path = saved('lines.json', Buffer.concat([Buffer.from(content), Buffer.from('\n{"a":2}\n')]));
-    await expect((await loadDataset(path)).toArray()).rejects.toThrow('lines.json, line 1: expected one JSON');
+    await expect((await loadDataset(path)).toArray()).rejects.toThrow(
+      'lines.json, line 1: expected one JSON',
+    );
   });
 
   it('leaves out broken first lines of JSON Lines in a .json file, and names a later one after a cursor', async () => {

@@ -41,7 +41,8 @@ export async function fileRows(
 function withNamedColumns(dataset: Dataset, fields: DatasetFields): Dataset {
   const open = async function* (skip: number) {
     const unseen = new Map<string, string>();
-    for (const [role, column] of Object.entries(fields)) if (column !== undefined) unseen.set(role, column);
+    for (const [role, column] of Object.entries(fields))
+      if (typeof column === 'string') unseen.set(role, column);
     let names: readonly string[] | undefined;
     for await (const batch of dataset.batches({ cursor: skip })) {
       for (const [role, column] of unseen) {
