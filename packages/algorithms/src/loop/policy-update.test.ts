@@ -53,6 +53,13 @@ describe('targetKl', () => {
     expect(stopped.logits).toEqual((await iterate({ ...everywhere, epochs: made })).logits);
   });
 
+  it.each([{ targetKl: 9 }, { correctionNormalization: 'batch' }] as const)(
+    'has the logprobs before the update in a run of single updates: %j',
+    async (options) => {
+      expect((await iterate(options)).metrics['update/count']).toBe(1);
+    },
+  );
+
   it('scores the trained tokens, which are all that a backend has to score', async () => {
     const setup = banditSetup('policy-update');
     const masks: (readonly ArrayLike<number>[])[] = [];
