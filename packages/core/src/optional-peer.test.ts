@@ -45,7 +45,12 @@ describe('requirePeer', () => {
   const withOldExports = (specifier: string) => {
     if (specifier === 'eld')
       throw new Error("Package subpath '.' is not defined by exports in eld/package.json");
-    return specifier;
+    return `file:///app/node_modules/${specifier}`;
+  };
+  /** A page whose import map names `@rlp/rewards` alone. What that imports has addresses of its own. */
+  const inPage = (specifier: string) => {
+    if (specifier !== '@rlp/rewards') throw new TypeError(`Failed to resolve module specifier '${specifier}'`);
+    return 'https://cdn.example/rewards.js';
   };
   const required = (resolve: Parameters<typeof requirePeer>[3]) => () =>
     requirePeer('LanguageVerifier', 'eld', '@rlp/rewards', resolve);
@@ -58,6 +63,7 @@ describe('requirePeer', () => {
 
   it.each([
     ['in a bundle', installed()],
+    ['in a page', inPage],
     ['without import.meta.resolve', undefined],
     ['if it fails for another reason', withOldExports],
   ])('leaves it to the import %s', (_, resolve) => {

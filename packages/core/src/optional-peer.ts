@@ -32,9 +32,10 @@ export async function importPeer<Module>(
  *
  *     requirePeer('LanguageVerifier', 'eld', '@rlp/rewards', import.meta.resolve);
  *
- * It passes where this cannot be known: in a bundle, which may contain the package, and in a runtime without `import.meta.resolve`.
+ * It passes where this cannot be known: in a bundle or a page, which may get the package elsewhere, and in a runtime without
+ * `import.meta.resolve`.
  *
- * @param self - Package of the caller. It does not resolve in a bundle.
+ * @param self - Package of the caller. It is a file only where packages are installed.
  * @throws MissingPeerError naming `owner` and the install command, if the package is not installed.
  */
 export function requirePeer(
@@ -43,17 +44,17 @@ export function requirePeer(
   self: string,
   resolve: ((specifier: string) => string) | undefined,
 ): void {
-  const failureOf = (specifier: string) => {
-    try {
-      resolve!(specifier);
-      return undefined;
-    } catch (cause) {
-      return missingPeer(owner, packageName, cause);
-    }
-  };
-  if (resolve === undefined || failureOf(self) !== undefined) return;
-  const failure = failureOf(packageName);
-  if (failure instanceof MissingPeerError) throw failure;
+  try {
+    if (!resolve?.(self).startsWith('file:')) return;
+  } catch {
+    return;
+  }
+  try {
+    resolve(packageName);
+  } catch (cause) {
+    const failure = missingPeer(owner, packageName, cause);
+    if (failure instanceof MissingPeerError) throw failure;
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { FormatError, messageOf, requireArguments } from '@rlp/core';
+import { FormatError, messageOf, RlpError, requireArguments } from '@rlp/core';
 import { Attendant } from '../training/attendant.ts';
 import { guardedLogger } from '../training/guarded-logger.ts';
 import type { ResumeOptions } from '../training/resume-options.ts';
@@ -142,6 +142,7 @@ function continueFrom<Metadata>(
   try {
     if (monitor !== undefined) dependencies.monitor?.loadState(monitor);
   } catch (error) {
+    if (!(error instanceof RlpError)) throw error;
     const problem =
       'resume: the checkpoint is of a run with another `monitor` than the one in the dependencies';
     throw new FormatError(`${problem}: ${messageOf(error)}`, { cause: error });

@@ -60,7 +60,7 @@ it('writes bytes as base64', async () => {
   expect(rows.map(({ value }) => value.digest)).toEqual(['AP+A', 'BwcH']);
 });
 
-it('reads bytes of any length as text only if they are UTF-8', async () => {
+it('reads bytes as text if their column says so or they are UTF-8, and replaces wrong bytes only in text', async () => {
   const schema = [
     { name: 'root', num_children: 2 },
     { name: 'plain', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' },
@@ -69,14 +69,14 @@ it('reads bytes of any length as text only if they are UTF-8', async () => {
   const data = [Uint8Array.of(0xe2, 0x98, 0x83), Uint8Array.of(0xff, 0xd8, 0), null];
   const columnData = [
     { name: 'plain', data },
-    { name: 'said', data: ['a☃', null, ''] },
+    { name: 'said', data: [new TextEncoder().encode('a☃'), null, Uint8Array.of(0x61, 0xe9)] },
   ];
   const path = saved('plain.parquet', parquetWriteBuffer({ columnData, schema: [...schema] }));
   const rows = await all(readParquetFile(path));
   expect(rows.map(({ value }) => value)).toEqual([
     { plain: '☃', said: 'a☃' },
     { plain: '/9gA', said: null },
-    { plain: null, said: '' },
+    { plain: null, said: 'a\ufffd' },
   ]);
 });
 

@@ -33,22 +33,11 @@ const compressors: Compressors = Object.fromEntries(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** hyparquet itself replaces bytes that are not UTF-8, which cannot be undone. */
-const parsers = {
-  stringFromBytes(bytes: Uint8Array | undefined): unknown {
-    try {
-      return bytes && utf8.decode(bytes);
-    } catch {
-      return bytes;
-    }
-  },
-};
-
 /**
  * Reads a Parquet file, one row group at a time. Needs the package `hyparquet`.
  *
- * Whole numbers become numbers, or text beyond 2⁵³. Dates become ISO text. Bytes of variable length become text if they are UTF-8,
- * also in columns that do not say that they hold text. Other bytes become base64.
+ * Whole numbers become numbers, or text beyond 2⁵³. Dates become ISO text. In columns that do not say what their bytes are, bytes
+ * become text if they are UTF-8 without control characters other than tabs and line breaks, else base64.
  *
  * @throws MissingPeerError if `hyparquet` is not installed.
  * @throws FormatError naming the file, if it is not a readable Parquet file.
@@ -74,7 +63,7 @@ export async function* parquetBatches(
     if (rowStart >= end) continue;
     const range = { rowStart, rowEnd: end };
     const options = {
-      ...{ file, metadata, compressors, parsers, ...range },
+      ...{ file, metadata, compressors, utf8: false, ...range },
       ...(columns && { columns: [...columns] }),
     };
     const read = await reading(path, () => parquet.parquetReadObjects(options));
@@ -108,11 +97,21 @@ async function reading<Value>(path: string, read: () => Promise<Value>): Promise
   }
 }
 
+function textOrBase64(bytes: Uint8Array): string {
+  try {
+    const text = utf8.decode(bytes);
+    if (!/[^\P{Cc}\t\n\r]/u.test(text)) return text;
+  } catch {
+    // Bytes that are no UTF-8.
+  }
+  return Buffer.from(bytes).toString('base64');
+}
+
 function jsonValue(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (value instanceof Uint8Array) return textOrBase64(value);
   if (ArrayBuffer.isView(value)) return Array.from(value as unknown as Iterable<unknown>, jsonValue);
   if (Array.isArray(value)) return value.map(jsonValue);
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, jsonValue(one)]));

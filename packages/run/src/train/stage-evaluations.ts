@@ -91,8 +91,8 @@ async function measured(
   if (stage.measure === undefined || !measures) {
     const result = await measure(prepared, { name, limit, inference, model, signal, folder });
     const shown = result?.answers.slice(0, loggedSamples).map(({ answer: _, ...sample }) => sample) ?? [];
-    // They are of the weights after the iteration; -1 is before the first one.
-    if (shown.length > 0) run.logger?.samples?.(offset + made - 1, shown);
+    // They are of the weights after the iteration. W&B drops steps below 0, so those before the first one are of step 0 too.
+    if (shown.length > 0) run.logger?.samples?.(Math.max(0, offset + made - 1), shown);
     return result;
   }
   const record = await stage.measure({ prepared, backend, model }, { name, limit });

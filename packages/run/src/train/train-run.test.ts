@@ -70,7 +70,7 @@ describe('trainRun', () => {
     // Before training, during and after imitation (4 iterations), during and after practice (3).
     const samples = logged.flatMap((row) => ('samples' in row ? [row] : []));
     expect(samples.map(({ step, samples: { length } }) => [step, length])).toEqual(
-      [-1, 1, 3, 5, 6].map((step) => [step, 10]),
+      [0, 1, 3, 5, 6].map((step) => [step, 10]),
     );
     expect(result).toMatchObject({
       status: 'finished',
