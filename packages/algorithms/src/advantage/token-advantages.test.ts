@@ -108,6 +108,37 @@ describe('optimalTokenBaseline', () => {
     expect(plain(advantages)).toEqual([[first![0], 0, ...first!.slice(1)], second]);
   });
 
+  it('compares tokens of one column if asked to, however many were trained before them', () => {
+    const row = [-1, -1, -1];
+    const gapped = {
+      ...{
+        rewards: [
+          [0, 0, 3],
+          [0, 1],
+        ],
+        masks: [
+          [1, 0, 1],
+          [1, 1],
+        ],
+        groups: ['a', 'a'],
+      },
+      ...{
+        logprobs: [row, row.slice(1)],
+        squaredProbabilitySums: [
+          [0.5, 0.5, 0.5],
+          [0.5, 0.5],
+        ],
+      },
+    };
+    const last = (positions: 'column' | 'trained-token') => {
+      const [first, second] = optimalTokenBaseline(gapped, { positions, epsilon: 1e-12 }).advantages;
+      return [first![2], second![1]].map((x) => expect.closeTo(x!, 9));
+    };
+    // Alone in their columns, both are their own baseline. Second trained tokens of equal weights have the mean of 3 and 1.
+    expect([0, 0]).toEqual(last('column'));
+    expect([1, -1]).toEqual(last('trained-token'));
+  });
+
   it('refuses groups that are not one per row', () => {
     expect(() => optimalTokenBaseline({ ...inputs, groups: [] })).toThrow(/groups must have 2 entries/);
   });

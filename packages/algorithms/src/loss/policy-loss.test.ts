@@ -76,6 +76,14 @@ describe('policyLoss', () => {
     expect(metrics['gap/sampler']).toBeCloseTo((Math.log(10) - Math.log(2)) / 3, 12);
   });
 
+  it('drops bad sequences that the policy has left by more than the threshold', () => {
+    const left = { logprobs: [-2], behaviorLogprobs: [-1], advantages: [-1] };
+    const lossOf = (offPolicyThreshold: number) =>
+      run({ correction: 'none', offPolicyThreshold }, left).losses;
+    expect(lossOf(0.9).map(Math.abs)).toEqual([0]);
+    expect(lossOf(1.1)).toEqual([1]);
+  });
+
   it('adds k3 to the reference and takes entropy away', () => {
     const columns = {
       logprobs: [-1],

@@ -97,6 +97,8 @@ describe('diagnostics', () => {
     ]);
     expect(rows('tokens')[1]![0]).toBeCloseTo(1.5, 12);
     expect([...normalizedWeights([[0]], [[1]], { over: 'tokens' })[0]!]).toEqual([0]);
+    const padded = normalizedWeights([[1, 3]], [[1, 1]], { over: 'sequences', countEpsilon: 2 });
+    expect([...padded[0]!]).toEqual([1, 3]);
     // A sequence of which nothing is trained has no mean.
     const masked = normalizedWeights([[4], [8]], [[1], [0]], { over: 'sequences' });
     expect(masked.map((row) => [...row])).toEqual([[1], [2]]);
