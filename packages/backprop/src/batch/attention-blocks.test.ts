@@ -29,7 +29,7 @@ it('a pair costs more where more scores than the cache holds are computed at onc
 });
 
 it('rows are split where their pairs cost enough, and the longest row of a batch decides', () => {
-  const split = { ...blocks, pair: 0.002, longestSplit: 1000 };
+  const split = { ...blocks, pair: 0.0025, longestSplit: 1000 };
   const formOf = (...lengths: number[]) =>
     attentionForm(
       lengths.map((length) => ({ length, blocks: blocksOf(length, split) })),

@@ -10,7 +10,7 @@ import {
 const longestUnsplit = 64;
 
 /** Cost of a token's pairs, in tokens, above which a split pays for a larger graph, which takes longer to compile. */
-const leastPairsCost = 0.2;
+const leastPairsCost = 0.25;
 
 /** Number of blocks of a row. */
 export function blocksOf(length: number, { attention, longestSplit = 0 }: LayoutCosts): number {
