@@ -1,6 +1,7 @@
 import type { ForeignNames } from '@rlp/core';
 
-const ownLogs = 'pass a logger as `logger` of the dependencies, or read the reports of run()';
+const ownLogs =
+  'pass a logger as `logger`: to trainRun in its options, to an algorithm in its dependencies; or read the reports of run()';
 const ownSaving = 'call saveRun of @rlp/algorithms/run between the reports of run()';
 const ownEvaluation = 'run a RolloutManager on held-out tasks between the reports of run()';
 const anotherSampler = 'set the options of the `sampler` of the dependencies';
