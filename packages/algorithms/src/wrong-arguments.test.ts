@@ -79,7 +79,7 @@ const wrongCalls: readonly (readonly [name: string, args: readonly unknown[], me
   ['rewardModelLoss', [new Tape(), { chosen: 1 }, 0], 'rejected must be given'],
   ['rewardModelLoss', [new Tape(), { chosen: 1, rejected: 1 }, 0], 'margin must be given'],
   ['pairLoss', [{}, {}, {}], 'ops must be operations'],
-  ['pairLoss', [new Tape(), 7, {}], 'pair must be an object, got 7'],
+  ['pairLoss', [new Tape(), 7, {}], 'inputs must be an object, got 7'],
   ['pairLoss', [new Tape(), {}, { kind: 'dpo' }], 'invalid options'],
   ['singleLoss', [{}, {}, {}], 'ops must be operations'],
   ['singleLoss', [new Tape(), {}, {}], 'logprobs must be given'],

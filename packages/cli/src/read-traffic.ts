@@ -38,12 +38,12 @@ export async function readTraffic(
   return found;
 }
 
-/** Whether the first line of a file is recorded traffic and not a trajectory. */
+/** Whether the first line of a file that is a trajectory or recorded traffic is the latter. */
 export async function isTraffic(path: string): Promise<boolean> {
   for await (const { value } of readJsonLinesFile(path, { expected: 'one JSON object per line' })) {
-    const isTrajectory =
-      isRecord(value) && ('trajectory' in value || 'trajectories' in value || 'task' in value);
-    return !isTrajectory && recordedExchanges(value) !== undefined;
+    if (isRecord(value) && ('trajectory' in value || 'trajectories' in value || 'task' in value))
+      return false;
+    if (recordedExchanges(value) !== undefined) return true;
   }
   return false;
 }

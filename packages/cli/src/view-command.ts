@@ -88,7 +88,8 @@ async function* recordsOf(
   printError: CliContext['printError'],
 ): AsyncGenerator<RecordedTrajectory | Trajectory, void, undefined> {
   for (const file of files) {
-    if (await isTraffic(file)) {
+    // A pipe can be read once.
+    if ((await stat(file)).isFile() && (await isTraffic(file))) {
       const found = await readTraffic(file, { printError }, { otherParts: 'name' });
       printError(`${file} is recorded traffic, shown as ${found.length} conversations without tokens.`);
       read.trajectories += found.length;

@@ -49,7 +49,8 @@ describe('requirePeer', () => {
   };
   /** A page whose import map names `@rlp/rewards` alone. What that imports has addresses of its own. */
   const inPage = (specifier: string) => {
-    if (specifier !== '@rlp/rewards') throw new TypeError(`Failed to resolve module specifier '${specifier}'`);
+    if (specifier !== '@rlp/rewards')
+      throw new TypeError(`Failed to resolve module specifier '${specifier}'`);
     return 'https://cdn.example/rewards.js';
   };
   const required = (resolve: Parameters<typeof requirePeer>[3]) => () =>

@@ -88,7 +88,7 @@ export function shownOf(
     steps: steps.length,
     tokens: steps.reduce((sum, { tokens }) => sum + tokens.length, 0),
     calls: steps.reduce((sum, { toolCalls = [] }) => sum + toolCalls.length, 0),
-    ...(steps.length === 0 && recordedCounts(trajectory)),
+    ...(steps.length === 0 && trajectory.status === 'completed' && recordedCounts(trajectory)),
     alerts,
     opening: trajectory.response.replace(/\s+/gu, ' ').trim().slice(0, openingLength),
   };

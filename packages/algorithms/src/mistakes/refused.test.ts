@@ -95,7 +95,7 @@ describe('what cannot be right is refused before a run', () => {
     [
       'episodes that are no list',
       () => processEpisodeBatchRewards({ prompt: 'a', response: 'b' } as never),
-      /expected an array of episodes, got object/,
+      /expected an array of episodes, got an object with prompt, response/,
     ],
     ['pickled weights', () => loadModel(join(folder, 'pickled')), /pickled|safe_serialization|config\.json/],
     [

@@ -63,7 +63,7 @@ export function layoutCosts(
   };
 }
 
-/** Longest row whose attention keeps its probabilities for the backward pass: of 512 to 1024 positions, and 128 MiB in all layers. */
+/** Longest row whose attention keeps its probabilities for the backward pass: of 512 to 1024 positions, and 128 MiB a row in all layers. */
 export function longestSplit({ layers, heads }: ModelConfig): number {
   const kept = Math.sqrt(keptProbabilities / (shownPairs * layers * heads));
   return Math.floor(Math.max(longestWhole, Math.min(2 * longestWhole, kept)));

@@ -48,7 +48,10 @@ export function keySuggestion(key: string, path: readonly string[], reading: Rea
     (option) => option.path.length > 0 && !option.path.includes('*') && !own.includes(option),
   );
   const below = elsewhere.filter(
-    (option) => path.length > 0 && matches(path, option.path.slice(0, path.length)),
+    (option) =>
+      path.length > 0 &&
+      option.path.length === path.length + 2 &&
+      matches(path, option.path.slice(0, path.length)),
   );
   const around = new Set(path.map((_, k) => path.slice(0, k + 1).join('.')));
   const isAbove = elsewhere.some((option) => written(option) === key);

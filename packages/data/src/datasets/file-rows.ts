@@ -265,7 +265,7 @@ const rowsOf: Readonly<Record<Exclude<FileFormat, 'parquet'>, ReadRows>> = {
 function isUnfinished(text: string | undefined, error: FormatError): boolean {
   const problem = messageOf(rootCause(error));
   const position = /at position (\d+)/.exec(problem)?.[1];
-  return problem.includes('end of JSON') || Number(position) === text?.trimEnd().length;
+  return problem.includes('end of JSON') || Number(position) === text?.trim().length;
 }
 
 /** A file named `.json` whose first object does not end on its line. */

@@ -125,7 +125,7 @@ describe('rewardHackingDetector', () => {
       /It has scored \d+ of the suspects \(30 can clear them\) and found \d+\.\d% of the evidence of an alarm$/,
     );
     expect(undecided?.note?.mitigation[1]).toBe(
-      'Let the second opinion score more of the rewarded responses, until it decides',
+      'If the second opinion has not decided, let it score more of the rewarded responses',
     );
   });
 

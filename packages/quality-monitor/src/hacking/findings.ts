@@ -108,7 +108,7 @@ function changedNote({ opinions }: Verdict): FindingNote {
       'Read the quoted responses. If they are good, call acknowledge() with this finding',
       opinions === groupsOpinion
         ? 'Pass secondOpinion: a held-out judge, a verifier or some human labels tell a hack from a style'
-        : 'Let the second opinion score more of the rewarded responses, until it decides',
+        : 'If the second opinion has not decided, let it score more of the rewarded responses',
       'If the trait is wanted, such as a format, name it in intended',
     ],
   };

@@ -55,6 +55,8 @@ describe('rewardFunctions', () => {
     expect(statistics.knid).toBeUndefined();
     expect(statistics.kind.calls).toBe(1);
     // Whoever names the metadata gets any name.
+    const more = { also: () => 1 } as { also?: () => number };
+    expectTypeOf(rewardFunctions({ short: () => 1, ...more }).getStatistics()).toHaveProperty('also');
     expectTypeOf(rewardFunctions<{ rating: number }>({ short: () => 1 })).toExtend<
       FunctionRewardComputer<{ rating: number }>
     >();

@@ -63,9 +63,9 @@ export interface RewardPart<Metadata = unknown, Outcome = unknown> {
 }
 
 /** The parts of a reward by name: functions, or functions with their weights. */
-export type RewardParts<Metadata = unknown, Outcome = unknown, Name extends string = string> = Readonly<
-  Record<Name, RewardFunction<Metadata, Outcome> | RewardPart<Metadata, Outcome>>
->;
+export type RewardParts<Metadata = unknown, Outcome = unknown, Name extends string = string> = {
+  readonly [Part in Name]?: RewardFunction<Metadata, Outcome> | RewardPart<Metadata, Outcome>;
+};
 
 /** Options of {@link rewardFunctions}. */
 export interface RewardFunctionsOptions extends z.input<typeof rewardFunctionsSchema> {}
@@ -101,8 +101,9 @@ export function rewardFunctions<Metadata, Outcome = unknown, Name extends string
   const weights = parseOptions('rewardFunctions', partsSchema, parts);
   const { timeoutMs, concurrency, clock } = parseOptions('rewardFunctions', rewardFunctionsSchema, options);
   const { weightOf, scaleWeight } = scalableWeights(weights);
-  const scored = Object.entries<RewardParts<Metadata, Outcome>[string]>(parts).map(([name, part]) =>
-    scoredPart({ name, reward: typeof part === 'function' ? part : part.reward, timeoutMs, concurrency }),
+  const scored = Object.entries(parts as Readonly<Record<string, RewardFunction | RewardPart>>).map(
+    ([name, part]) =>
+      scoredPart({ name, reward: typeof part === 'function' ? part : part.reward, timeoutMs, concurrency }),
   );
   const computeRewards: RewardComputer<Metadata, Outcome>['computeRewards'] = (
     { trajectories },
@@ -131,11 +132,9 @@ export function rewardComputerOf<Metadata>(
 }
 
 /** The weights of parts as they are now, and what scales them. */
-export function scalableWeights(
-  parts: Readonly<Record<string, { readonly weight?: number | undefined } | RewardFunction<never, never>>>,
-) {
+export function scalableWeights(parts: RewardParts<never, never>) {
   const given = new Map(
-    Object.entries(parts).map(([name, part]) => [name, typeof part === 'function' ? 1 : (part.weight ?? 1)]),
+    Object.entries(parts).map(([name, part]) => [name, typeof part === 'object' ? (part.weight ?? 1) : 1]),
   );
   const weightOf = new Map(given);
   const scaleWeight: NonNullable<RewardComputer['scaleWeight']> = (component, factor) => {

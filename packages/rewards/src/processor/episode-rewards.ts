@@ -1,4 +1,4 @@
-import { type RewardFailure, requireArguments, type ScoredTrajectory } from '@rlp/core';
+import { ArgumentError, described, type RewardFailure, type ScoredTrajectory } from '@rlp/core';
 import { type RewardEpisode, trajectoryFromEpisode } from '../shared/episode.ts';
 
 /** A failure of a batch, with the episode it concerns. */
@@ -19,7 +19,11 @@ function unreadScore(problem: string | null): EpisodeScore {
 
 /** Episodes as trajectories, and a function that adds to their scores those of the episodes that cannot be read. */
 export function readEpisodes(episodes: readonly RewardEpisode[]) {
-  requireArguments('processEpisodeRewards', { episodes: 'list' }, episodes);
+  if (!Array.isArray(episodes)) {
+    throw new ArgumentError(
+      `processEpisodeRewards: expected an array of episodes, got ${described(episodes)}`,
+    );
+  }
   const read = episodes.map((one, row) => trajectoryFromEpisode(one, String(row)));
   const scoresOf = (scored: readonly EpisodeScore[]): readonly EpisodeScore[] => {
     let next = 0;

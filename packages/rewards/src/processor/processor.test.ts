@@ -172,7 +172,7 @@ describe('processEpisodeBatchRewards', () => {
     ],
     [{ metadata: 'x' }, 'expected the metadata to be an object, got "x"'],
     [null, 'expected an object with prompt and response, got null'],
-    [[], 'expected an object with prompt and response, got a list'],
+    [[], 'expected an object with prompt and response, got an empty list'],
     [{ response: 'a', metadata: ['b'] }, 'expected the metadata to be an object, got a list'],
     [hostile, 'reading it threw trap'],
   ])('makes %j unscorable and nothing else', (bad, message) => {
@@ -225,7 +225,7 @@ describe('RolloutRewardProcessor', () => {
     for (const wrong of [undefined, null, episodes[0]]) {
       const refused = processor.processEpisodeRewards(wrong as unknown as typeof episodes);
       await expect(refused).rejects.toThrow(
-        /episodes must be a list, got (undefined|null|an object with prompt, response)/,
+        /expected an array of episodes, got (undefined|null|an object with prompt, response)/,
       );
     }
     const { prompt, response, metadata } = episodes[2]!;

@@ -32,7 +32,7 @@ export function Scores({ runs }: { readonly runs: readonly RunView[] }) {
                 <td>
                   <Interval {...score} />
                 </td>
-                <td data-label="Reward">{rewardText(score)}</td>
+                <td data-label="Reward">{intervalText(score)}</td>
                 <td data-label="Tasks">{score.tasks}</td>
               </tr>
             ))}
@@ -44,7 +44,7 @@ export function Scores({ runs }: { readonly runs: readonly RunView[] }) {
 }
 
 /** A mean reward with its interval, such as `0.412 (0.350 to 0.474)`. */
-function rewardText({ reward }: RunScore): string {
+function intervalText({ reward }: RunScore): string {
   if (reward === undefined) return '';
   const { value, low, high } = reward;
   const ends = low === undefined || high === undefined ? '' : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;

@@ -308,7 +308,7 @@ describe('what cannot be checked', () => {
     }
     expect(() => checkInstructions([{ id: 'keywords:none' }])).toThrow('no instruction is named');
     expect(() => checkInstructions([null as never])).toThrow('checkInstructions');
-    expect(() => checkInstructions([{} as never])).toThrow('no instruction is named');
+    expect(() => checkInstructions([{} as never])).toThrow('id must be text, got undefined');
     expect(() => checkInstructions([{ id: 'keywords:existence', args: {} }])).toThrow('keywords: ');
     expect(() => checkInstructions(asks('sw'), { languages: ['sw'] })).not.toThrow();
   });

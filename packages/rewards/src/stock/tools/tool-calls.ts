@@ -32,15 +32,11 @@ export function readToolCalls(messages: readonly Message[]): ReadToolCall[] {
   );
 }
 
-function callsOf({
-  role,
-  content,
-  tool_calls = [],
-  function_call,
-}: Message): readonly ToolCall['function'][] {
+function callsOf({ role, content, tool_calls, function_call }: Message): readonly ToolCall['function'][] {
   if (role !== 'assistant') return [];
-  if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
-  if (function_call !== undefined) return [function_call];
+  // The API writes null for what there is none of.
+  if (tool_calls?.length) return tool_calls.map((call) => call.function);
+  if (function_call) return [function_call];
   // No call in a thought or a comment was made, nor one that is quoted.
   const passages = passagesOf(content.replace(unsaid, '$2')).filter(({ kind }) => kind === 'said');
   const made = passages.map((passage) => passage.text.replace(mentioned, ''));

@@ -105,6 +105,8 @@ describe('toolCalls', () => {
     expect(readToolCalls(messages)).toEqual([b, { name: 'y', arguments: undefined }]);
     const said = `I book. <tool_call>${JSON.stringify(a)}</tool_call><tool_call>{"name": "pay"}</tool_call>`;
     expect(readToolCalls([{ role: 'assistant', content: said }])).toEqual([a, b]);
+    const none = { tool_calls: null, function_call: null } as object;
+    expect(readToolCalls([{ role: 'assistant', content: said, ...none }])).toEqual([a, b]);
     expect(readToolCalls([{ ...calling(b)[0]!, content: said }])).toEqual([b]);
     expect(readToolCalls([{ role: 'user', content: said }])).toEqual([]);
     expect(readToolCalls([{ role: 'assistant', content: `<!-- ${said} -->` }])).toEqual([]);
