@@ -128,8 +128,7 @@ describe('rlp view', () => {
       `${chats} is recorded traffic, shown as 2 conversations without tokens.`,
     );
     expect(JSON.parse(made.said)).toEqual({ out: page, trajectories: 2, files: 1 });
-    const events = [{ event: 'start' }, ...lines];
-    writeFileSync(chats, events.map((each) => JSON.stringify(each)).join('\n'));
+    writeFileSync(chats, [{ event: 'start' }, ...lines].map((each) => JSON.stringify(each)).join('\n'));
     const later = await rlp('view', chats, '--out', page, '--json');
     expect(JSON.parse(later.said)).toMatchObject({ trajectories: 2 });
   });

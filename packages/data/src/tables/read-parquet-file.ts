@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 import { FormatError, importPeer, messageOf, requireArguments } from '@rlp/core';
-import type { Compressors } from 'hyparquet';
+import type { Compressors, SchemaTree } from 'hyparquet';
 
 /** A row of a Parquet file. */
 export interface ParquetRow {
@@ -37,7 +37,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Reads a Parquet file, one row group at a time. Needs the package `hyparquet`.
  *
  * Whole numbers become numbers, or text beyond 2⁵³. Dates become ISO text. In columns that do not say what their bytes are, bytes
- * become text if they are UTF-8 without control characters other than tabs and line breaks, else base64.
+ * of variable length become text if they are UTF-8, else base64. Bytes of a fixed length become base64.
  *
  * @throws MissingPeerError if `hyparquet` is not installed.
  * @throws FormatError naming the file, if it is not a readable Parquet file.
@@ -56,6 +56,15 @@ export async function* parquetBatches(
   { columns, skip = 0 }: ParquetOptions & { readonly skip?: number },
 ): AsyncGenerator<readonly ParquetRow[], void, undefined> {
   const { parquet, file, metadata } = await opened(path);
+  const tree = parquet.parquetSchema(metadata);
+  const fixed = new Set(tree.children.filter(holdsFixedBytes).map(({ element }) => element.name));
+  const valueOf = (row: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        jsonValue(value, fixed.has(name) ? base64 : textOrBase64),
+      ]),
+    );
   let end = 0;
   for (const { num_rows: rows } of metadata.row_groups) {
     const rowStart = Math.max(end, skip);
@@ -67,10 +76,7 @@ export async function* parquetBatches(
       ...(columns && { columns: [...columns] }),
     };
     const read = await reading(path, () => parquet.parquetReadObjects(options));
-    yield read.map((row, at) => ({
-      number: rowStart + at + 1,
-      value: jsonValue(row) as ParquetRow['value'],
-    }));
+    yield read.map((row, at) => ({ number: rowStart + at + 1, value: valueOf(row) }));
   }
 }
 
@@ -97,22 +103,28 @@ async function reading<Value>(path: string, read: () => Promise<Value>): Promise
   }
 }
 
-function textOrBase64(bytes: Uint8Array): string {
-  try {
-    const text = utf8.decode(bytes);
-    if (!/[^\P{Cc}\t\n\r]/u.test(text)) return text;
-  } catch {
-    // Bytes that are no UTF-8.
-  }
-  return Buffer.from(bytes).toString('base64');
-}
+type ReadBytes = (bytes: Uint8Array) => string;
 
-function jsonValue(value: unknown): unknown {
+const base64: ReadBytes = (bytes) => Buffer.from(bytes).toString('base64');
+
+const textOrBase64: ReadBytes = (bytes) => {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return base64(bytes);
+  }
+};
+
+const holdsFixedBytes = ({ element, children }: SchemaTree): boolean =>
+  element.type === 'FIXED_LEN_BYTE_ARRAY' || children.some(holdsFixedBytes);
+
+function jsonValue(value: unknown, read: ReadBytes): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (value instanceof Uint8Array) return textOrBase64(value);
-  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as Iterable<unknown>, jsonValue);
-  if (Array.isArray(value)) return value.map(jsonValue);
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, jsonValue(one)]));
+  if (value instanceof Uint8Array) return read(value);
+  const inner = (one: unknown) => jsonValue(one, read);
+  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as Iterable<unknown>, inner);
+  if (Array.isArray(value)) return value.map(inner);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]));
 }
