@@ -58,7 +58,7 @@ export async function* parquetBatches(
   const { parquet, file, metadata } = await opened(path);
   const tree = parquet.parquetSchema(metadata);
   const fixed = new Set(tree.children.filter(holdsFixedBytes).map(({ element }) => element.name));
-  const valueOf = (row: Readonly<Record<string, unknown>>) =>
+  const rowOf = (row: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(
       Object.entries(row).map(([name, value]) => [
         name,
@@ -76,7 +76,7 @@ export async function* parquetBatches(
       ...(columns && { columns: [...columns] }),
     };
     const read = await reading(path, () => parquet.parquetReadObjects(options));
-    yield read.map((row, at) => ({ number: rowStart + at + 1, value: valueOf(row) }));
+    yield read.map((row, at) => ({ number: rowStart + at + 1, value: rowOf(row) }));
   }
 }
 
