@@ -35,7 +35,7 @@ describe.each(Object.entries(layers))('%s', (name, layer) => {
   });
 });
 
-it('withWorld names a pool that is none, tools that are no list and options that are none', () => {
+it('withWorld names a wrong pool, wrong tools and wrong options', () => {
   const around = layers.withWorld!;
   expect(() => around(environment, 7, [])).toThrow('withWorld: pool must be an object, got 7');
   expect(() => around(environment, {}, [7])).toThrow('withWorld: tools[0] must be an object, got 7');

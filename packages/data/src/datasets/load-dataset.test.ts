@@ -76,7 +76,7 @@ describe('loadDataset', () => {
     );
   });
 
-  it('leaves out rows that cannot be read for whoever wants their errors, wherever reading goes on', async () => {
+  it('leaves out unreadable rows if their errors are wanted, at any cursor', async () => {
     const path = saved('broken.jsonl', '{"a":1}\n{"a"\n\n7\n{"a":2}\n');
     const errors: string[] = [];
     const onMalformed = ({ message }: Error) => void errors.push(message);

@@ -107,7 +107,7 @@ describe('values of a column', () => {
     [[], 'messages { role, content } in the column m: '],
     [[{ role: 'user', content: 'a' }, 7], 'messages { role, content } in the column m.1: '],
     [[{ role: 'user' }], 'messages { role, content } in the column m.0.content: '],
-  ])('that are no messages, as %j, are named with their place', (value, problem) => {
+  ])('are named with their place if they are not messages: %j', (value, problem) => {
     expect(() => messagesOf(value, entry({ m: value }), 'm')).toThrow(`rows, row 1: expected ${problem}`);
     expect(() => messagesOf(value, entry({ m: value }), 'm')).toThrow(
       'the row has m; correct or remove the row, or leave it out with `filter`',

@@ -206,7 +206,7 @@ describe('tasksFrom', () => {
     expect(tasks.map(({ id }) => id)).toEqual(['0', '', '3', '4']);
   });
 
-  it('passes errors of a schema on that are no problem of the row', async () => {
+  it('passes on errors of a schema that do not come from the row', async () => {
     const metadata = z.unknown().transform(async () => 1);
     const problem = new TypeError(
       'dataset, row 1: metadata: option schemas must be synchronous, and their checks must not throw',

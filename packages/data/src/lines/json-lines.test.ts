@@ -84,7 +84,7 @@ describe('parseJsonLines and readJsonLines', () => {
     expect(await streamed([Buffer.from('1\n"é').subarray(0, -1)], options)).toHaveLength(1);
   });
 
-  it('pass on what is no problem of a line', () => {
+  it('pass on errors that do not come from a line', () => {
     const schema = z.unknown().transform(async () => 1);
     const onMalformed = () => expect.unreachable();
     expect(() => valuesOf('1', { schema, onMalformed })).toThrow(TypeError);

@@ -1,8 +1,8 @@
 import { withoutTemporaryNames } from './temporary-names.ts';
 
 /**
- * Names the path that was to be written in an error of the system. It replaces temporary names, and is added if there is no path, as in the error
- * of a full disk.
+ * Says in an error of the system which path was to be written. Errors of a full disk name no path, so it is added. Temporary names are
+ * taken out of those that do.
  *
  * @returns The same error.
  */

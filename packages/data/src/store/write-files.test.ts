@@ -110,7 +110,7 @@ it('writes a text with its directory, and keeps the earlier one if the disk is f
   expect(await host.files.readdir('/new/folder')).toEqual(['page.html']);
 });
 
-it('leaves files of processes that run, directories and what is no temporary file', async () => {
+it('leaves files of running processes, directories and other files', async () => {
   const { disk, host } = create();
   await host.files.mkdir('/model');
   const names = ['.a.00000000-1-1.00000001.partial', '.b.00000000-1-1.00000001.replaced', '.c'];

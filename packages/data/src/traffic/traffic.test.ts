@@ -371,7 +371,7 @@ describe('records that cannot be read', () => {
     expect(() => trajectoriesFromTraffic(line)).toThrow(new FormatError(problem));
   });
 
-  it('passes on what is no problem of a record', () => {
+  it('passes on errors that do not come from a record', () => {
     const broken = new Error('full');
     const onMalformed = () => {
       throw broken;

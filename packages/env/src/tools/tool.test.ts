@@ -20,7 +20,7 @@ describe('tool', () => {
     );
   });
 
-  it('refuses parameters that are no schema, or one that cannot be checked', () => {
+  it('refuses parameters that are not a schema, and schemas that cannot be checked', () => {
     expect(() => tool({ ...definition, parameters: { city: z.string() } })).toThrow(
       "must be a z.object, or a JSON Schema with type: 'object' and properties, got an object with city",
     );

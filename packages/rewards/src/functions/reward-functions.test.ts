@@ -54,7 +54,7 @@ describe('rewardFunctions', () => {
     // @ts-expect-error: no part has this name
     expect(statistics.knid).toBeUndefined();
     expect(statistics.kind.calls).toBe(1);
-    // Whoever names the metadata gets any name.
+    // If the metadata is named, components may have any name.
     const more = { also: () => 1 } as { also?: () => number };
     expectTypeOf(rewardFunctions({ short: () => 1, ...more }).getStatistics()).toHaveProperty('also');
     expectTypeOf(rewardFunctions<{ rating: number }>({ short: () => 1 })).toExtend<
