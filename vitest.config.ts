@@ -40,7 +40,7 @@ export default defineConfig({
     // What `train` prints by default.
     onConsoleLog: (line) => (line.startsWith('iteration ') ? false : undefined),
     // What a test leaves behind dies young; with the default, 16 MB, half of it is copied first.
-    execArgv: ['--max-semi-space-size=64'],
+    execArgv: ['--max-semi-space-size=256'],
     sequence: { sequencer: SlowFirst },
     // For `pnpm coverage`. What runs in an engine's or a worker's own thread is not counted.
     coverage: {

@@ -47,11 +47,16 @@ function packageOf(specifier: string): string | undefined {
     .join('/');
 }
 
+const imports = new Map<string, readonly string[]>();
+
 /** What a file imports, as it is written. */
-function importsOf(file: string): string[] {
-  return ts
-    .preProcessFile(readFileSync(file, 'utf8'), true, true)
-    .importedFiles.map(({ fileName }) => fileName);
+function importsOf(file: string): readonly string[] {
+  const known = imports.get(file);
+  if (known !== undefined) return known;
+  const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true);
+  const found = importedFiles.map(({ fileName }) => fileName);
+  imports.set(file, found);
+  return found;
 }
 
 function forbiddenImports({ directory, manifest }: Package): string[] {

@@ -34,8 +34,7 @@ function nameOf(node: ts.SignatureDeclaration, source: ts.SourceFile): string {
   return named?.getText(source) ?? (ts.isConstructorDeclaration(node) ? 'constructor' : 'anonymous function');
 }
 
-function functionsIn(path: string, text: string, count: readonly number[]): Measured[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+function functionsIn(source: ts.SourceFile, path: string, count: readonly number[]): Measured[] {
   const measured: Measured[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
@@ -50,16 +49,25 @@ function functionsIn(path: string, text: string, count: readonly number[]): Meas
   return measured;
 }
 
-function measure(path: string): Measured[] {
+interface Findings {
+  readonly measured: readonly Measured[];
+  readonly misnamed: readonly string[];
+}
+
+function examine(path: string): Findings {
   const text = readFileSync(path, 'utf8');
   const count = codeLines(text);
   const file: Measured = { kind: 'file', where: path, lines: count.at(-1)! };
-  return isTest(path) ? [file] : [file, ...functionsIn(path, text, count)];
+  if (isTest(path)) return { measured: [file], misnamed: [] };
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  return {
+    measured: [file, ...functionsIn(source, path, count)],
+    misnamed: path.startsWith('packages/') ? misnamedParameters(source, path) : [],
+  };
 }
 
 /** Parameters of exported functions whose type is `…Options` or `…Inputs`, and whose name is another. */
-function misnamedParameters(path: string): string[] {
-  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+function misnamedParameters(source: ts.SourceFile, path: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isBlock(node) || (ts.isMethodDeclaration(node) && ts.isPrivateIdentifier(node.name))) return;
@@ -81,7 +89,8 @@ function misnamedParameters(path: string): string[] {
 }
 
 const files = sourceFiles();
-const measured = files.flatMap(measure);
+const findings = files.map(examine);
+const measured = findings.flatMap((found) => found.measured);
 const exceeding = (bound: 'warn' | 'fail') =>
   measured.filter(({ kind, lines }) => lines > limits[kind][bound]).sort((a, b) => b.lines - a.lines);
 
@@ -91,12 +100,9 @@ for (const { kind, where, lines } of exceeding('warn').filter((found) => !tooLar
     `warning: ${where}: ${lines} lines of code, a ${kind} should have at most ${limits[kind].warn}`,
   );
 }
-const misnamed = files
-  .filter((path) => path.startsWith('packages/') && !isTest(path))
-  .flatMap(misnamedParameters);
 conclude(
   [
-    ...misnamed,
+    ...findings.flatMap(({ misnamed }) => misnamed),
     ...[...tooLarge].map(
       ({ kind, where, lines }) => `${where}: ${lines} lines of code, a ${kind} may have ${limits[kind].fail}`,
     ),
