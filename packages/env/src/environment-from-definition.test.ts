@@ -1,7 +1,7 @@
-import type { TaskDefinition } from '@rlp/core';
+import { FormatError, type TaskDefinition } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { environmentFromDefinition, tool } from './index.ts';
+import { ConversationEnvironment, environmentFromDefinition, tool } from './index.ts';
 
 const definition: TaskDefinition = {
   name: 'trip',
@@ -92,5 +92,75 @@ describe('environmentFromDefinition', () => {
     [{ rewardFunction: './x.js' }, 'rewardFunction'],
   ])('refuses %o', async (change, message) => {
     await expect(environmentFromDefinition({ ...definition, ...change }, { load })).rejects.toThrow(message);
+  });
+});
+
+const part = { schema: weather.schema, run: weather.run };
+const loaded = (modules: Readonly<Record<string, unknown>>, change: Partial<TaskDefinition> = {}) =>
+  environmentFromDefinition(
+    { ...definition, ...change },
+    { load: (path) => ({ './tools.js': { tools: [weather] }, './reward.js': { reward }, ...modules })[path] },
+  );
+
+it.each<[unknown, boolean]>([
+  [{ tools: [part] }, true],
+  [{ default: [weather] }, true],
+  [{ tools: undefined, default: [weather] }, true],
+  [undefined, false],
+  [null, false],
+  ['tools', false],
+  [[weather], false],
+  [{ tools: weather }, false],
+  [{ tools: [] }, false],
+  [{ tools: [weather, undefined] }, false],
+  [{ tools: [weather, { ...part, run: undefined }] }, false],
+  [{ tools: [{ ...part, schema: undefined }] }, false],
+  [{ tools: 7, default: [weather] }, false],
+])('a tools module %j has tools: %s', async (module, isFine) => {
+  const made = loaded({ './tools.js': module });
+  if (isFine) await expect(made).resolves.toHaveProperty('environment.tools');
+  else
+    await expect(made).rejects.toThrow(
+      new FormatError(
+        'environmentFromDefinition: toolsModulePath "./tools.js" of the task "trip": expected tools or a default export, an array of what tool() makes',
+      ),
+    );
+});
+
+it.each<[unknown, boolean]>([
+  [{ reward, default: 1 }, true],
+  [{ default: reward }, true],
+  [{ default: { computeRewards: reward } }, true],
+  [undefined, false],
+  [null, false],
+  [reward, false],
+  [{ reward: 1, default: reward }, false],
+  [{ reward: { computeRewards: 1 } }, false],
+  [{ reward: {} }, false],
+])('a reward module %j has a reward: %s', async (module, isFine) => {
+  const made = loaded({ './reward.js': module });
+  if (isFine) await expect(made).resolves.toHaveProperty('reward');
+  else
+    await expect(made).rejects.toThrow(
+      new FormatError(
+        'environmentFromDefinition: rewardFunctionPath "./reward.js" of the task "trip": expected reward or a default export, a function or a reward computer',
+      ),
+    );
+});
+
+it('a definition without a tools module has no tools', async () => {
+  const { environment, close } = await loaded({}, { toolsModulePath: undefined });
+  expect(environment).toBeInstanceOf(ConversationEnvironment);
+  await expect(close()).resolves.toBeUndefined();
+});
+
+it('says why a module cannot be loaded, with the cause', async () => {
+  const cause = new Error('no such file');
+  await expect(
+    environmentFromDefinition(definition, { load: () => Promise.reject(cause) }),
+  ).rejects.toMatchObject({
+    message:
+      'environmentFromDefinition: rewardFunctionPath "./reward.js" of the task "trip" cannot be loaded: no such file',
+    cause,
   });
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { reasoningFamilies, reasoningTasks } from './reasoning/index.ts';
+import { codeGame } from './stock/code.ts';
 import * as stock from './stock/index.ts';
 
 const games = [
@@ -93,5 +94,54 @@ it('draws the same games from a seed in every version', () => {
       "sudoku": "75729db57398",
       "wordle": "de51ab69f214",
     }
+  `);
+});
+
+it('draws the same tasks for other options from a seed in every version', () => {
+  const code = codeGame(() => Promise.reject(new Error('no program runs here')));
+  const given = { count: 8, seed: 'pinned' };
+  const found = {
+    code: difficulties.flatMap((difficulty) => code.tasks({ ...given, difficulty })),
+    'slippery ice': stock.frozenLake.tasks({ ...given, successRate: 0.8 }),
+    'one lake': stock.frozenLake.tasks({ ...given, lake: 'one' }),
+    'another member': stock.libraryDesk.tasks({ ...given, user: 'outside' }),
+    'many families': reasoningTasks({ count: 60, weights: { gcd: 3, lcm: 0 } }),
+    'default difficulty': stock.sokoban.tasks({ count: 2 }),
+  };
+  expect(
+    Object.entries(found).map(([name, tasks]) => [name, digest(tasks), tasks[1]?.id]),
+  ).toMatchInlineSnapshot(`
+    [
+      [
+        "code",
+        "402058ee6fff",
+        "code/pinned/0/1",
+      ],
+      [
+        "slippery ice",
+        "15d492bbc58b",
+        "frozen-lake-0.8/pinned/0.5/1",
+      ],
+      [
+        "one lake",
+        "7b4bafc4d0c1",
+        "frozen-lake/pinned/0.5/1",
+      ],
+      [
+        "another member",
+        "fafb6a2d9220",
+        "library-desk/pinned/0.5/1",
+      ],
+      [
+        "many families",
+        "3406b23a5b70",
+        "reasoning/reasoning/0.5/1",
+      ],
+      [
+        "default difficulty",
+        "ad19b94a280e",
+        "sokoban/stock/0.5/1",
+      ],
+    ]
   `);
 });

@@ -40,6 +40,16 @@ describe('the rules of the library', () => {
     }
   });
 
+  it('allow nothing with a book or a member that the library does not have', () => {
+    for (const [card, title] of [
+      ['1', 'Emma'],
+      ['9', 'Dune'],
+    ] as const) {
+      expect(isAllowed(library({}), card, { kind: 'borrow', title })).toBe(false);
+      expect(handled(library({}), card, { kind: 'borrow', title })).toEqual(library({}));
+    }
+  });
+
   it('let a loan be renewed twice', () => {
     let now = library({});
     for (const kind of ['borrow', 'renew', 'renew', 'renew'] as const)

@@ -130,17 +130,48 @@ describe('libraryDesk', () => {
     expect(state.position.database).toEqual(setup.database);
   });
 
-  it('answers as a member would', async () => {
-    const asked = async (...said: string[]) => {
-      const { state } = await say(libraryDesk, visit({}), said);
-      return state.position.said;
-    };
-    expect(await asked('Your card number, please?')).toBe('My card number is 1001.');
-    expect(await asked('How can I help you?')).toBe('I would like to renew "Red Dust".');
-    expect(await asked('Shall I renew it now?')).toBe('Yes, please.');
-    expect(await asked('')).toContain('Sorry?');
-    expect(await asked('It is renewed. Is there anything else I can help with?')).toBe(
+  it.each([
+    [
+      'My card number is 1001.',
+      ['Your card, please?', 'Are you a MEMBER?', 'Can you identify yourself?', 'Who are you?'],
+    ],
+    ['My card number is 1001.', ['Which card is it?', 'Shall I look up your card?']],
+    [
+      'Yes, please.',
+      ['Shall I renew it?', 'Should I?', 'Do you want me to?', 'Would you like me to?', 'Can you confirm?'],
+    ],
+    ['Yes, please.', ['Is that correct?', 'May I proceed with the book?']],
+    [
+      'I would like to renew "Red Dust".',
+      ['Which one?', 'The title?', 'A book?', 'How can I help you?', 'What?'],
+    ],
+    ['Sorry? I would like to renew "Red Dust".', ['', ' \n ']],
+    [
       'Thank you, that is all.',
+      ['It is renewed.', 'Your card.', 'Which book.', 'Really?', 'Discarded?', 'Whatsoever?'],
+    ],
+    [
+      'Thank you, that is all.',
+      ['What else?', 'What more?', 'Any further book?', 'Can I help with other things?'],
+    ],
+    // Only the first 4000 characters are heard.
+    ['Thank you, that is all.', [`${'.'.repeat(4000)} What?`]],
+    ['I would like to renew "Red Dust".', [`${'.'.repeat(3994)} What?`]],
+  ])('a member says %j to all of %j', async (answer, asked) => {
+    for (const said of asked)
+      expect((await say(libraryDesk, visit({}), [said])).state.position.said, said).toBe(answer);
+  });
+
+  it('a member wants one thing after the other', async () => {
+    const setup = visit({});
+    const two = { ...setup, requests: [...setup.requests, { kind: 'return' as const, title: 'Red Dust' }] };
+    expect((await say(libraryDesk, two, ['Done.'])).state.position.said).toBe(
+      'Thanks. I would like to return "Red Dust".',
+    );
+    expect(libraryDeskMember({ ...two, card: '9' })).toBe(
+      'You are a member, at the desk of a library. Your card number is 9: tell it only if you are asked. You want, one after the ' +
+        'other: 1. renew "Red Dust"; 2. return "Red Dust". Ask for one at a time, in your own words. Accept a refusal. When all are ' +
+        'answered, say goodbye.',
     );
   });
 

@@ -95,6 +95,8 @@ it.each([
   '/* a\nb */ -- c\n VACUUM',
   'PRAGMA max_page_count = 9',
   'PRAGMA main.max_page_count(3)',
+  'PRAGMA/* c */max_page_count = 9',
+  'PRAGMA--\nmax_page_count = 9',
   'PRAGMA table_infos(stock)',
 ])('refuses %s', (sql) => {
   expect(() => run(sql)).toThrow(/is not permitted in this database|only pragmas that read the schema/);
