@@ -1,3 +1,4 @@
+import { ArgumentError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { type BatchPlan, batches } from './batches.ts';
 
@@ -39,5 +40,18 @@ describe('batches', () => {
       2, 2,
     ]);
     expect(made({ perBatch: 9, tokensPerBatch: 3 }, [2, 2]).map(({ rows }) => rows.length)).toEqual([1, 1]);
+  });
+
+  it.each<Partial<BatchPlan>>([{}, { updates: 3 }, { epochs: 2 }])(
+    'of no examples are refused: %j',
+    (plan) => {
+      expect(() => made(plan, [])).toThrow(
+        new ArgumentError('the run has no examples to train on: give at least one'),
+      );
+    },
+  );
+
+  it('of no examples are none for no updates', () => {
+    expect(made({ updates: 0 }, [])).toEqual([]);
   });
 });

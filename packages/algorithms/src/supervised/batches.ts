@@ -1,4 +1,4 @@
-import { RandomStream } from '@rlp/core';
+import { ArgumentError, RandomStream } from '@rlp/core';
 
 /** How examples are cut into the batches of a run. */
 export interface BatchPlan {
@@ -23,10 +23,15 @@ export interface Batch {
  * The batches of a run, shuffled in each epoch by a stream named by seed and epoch. Without `epochs` and `updates` one pass.
  *
  * @param lengths - Tokens of each example.
+ * @throws ArgumentError if there are no examples, which no number of epochs would cut into an update.
  */
 export function* batches(lengths: readonly number[], plan: BatchPlan): Generator<Batch> {
   const { seed, updates = Number.POSITIVE_INFINITY } = plan;
   const limit = plan.epochs ?? (plan.updates === undefined ? 1 : Number.POSITIVE_INFINITY);
+  if (updates === 0) return;
+  if (lengths.length === 0) {
+    throw new ArgumentError('the run has no examples to train on: give at least one');
+  }
   let made = 0;
   for (let epoch = 0; epoch < limit; epoch++) {
     const order = RandomStream.named(seed, 'epoch', epoch).shuffle([...lengths.keys()]);
