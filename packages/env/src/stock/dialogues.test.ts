@@ -246,6 +246,7 @@ const dialogues: readonly Dialogue[] = [
         0,
       ],
       ['open[p1]', 'Open one of the ids that the search found.', 0, 'refused'],
+      ['open[__proto__]', 'Open one of the ids that the search found.', 0, 'refused'],
       ['Open[ P3 ]', opened('nothing'), 0],
       ['choose[size=tiny]', `Expected one of ${shirtOptions}.`, 0, 'refused'],
       ['choose[toString=small]', `Expected one of ${shirtOptions}.`, 0, 'refused'],

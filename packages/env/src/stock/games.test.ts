@@ -1,10 +1,8 @@
-import { type OptionsError, promptMessages, type Task } from '@rlp/core';
+import type { OptionsError, Task } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { evaluate, fractionText } from './expression.ts';
 import {
-  type AdventureSetup,
-  adventure,
   arithmetic,
   calculator,
   countdown,
@@ -15,7 +13,6 @@ import {
   keyAndDoor,
   mastermind,
   sokoban,
-  sorting,
   sudoku,
   wordle,
 } from './index.ts';
@@ -131,64 +128,6 @@ describe('gameEnvironment', () => {
       /successRate[\s\S]*slippery/,
     );
   });
-
-  it('crosses slippery ice more often by the solver than straight ahead', async () => {
-    const tasks = frozenLake.tasks({ count: 25, difficulty: 0.3, successRate: 0.8 });
-    const environment = gameEnvironment(frozenLake, { prompt: 'view' });
-    const wins = async (policy: (position: Parameters<typeof frozenLake.solve>[0]) => string) => {
-      let won = 0;
-      for (const [seed, task] of tasks.entries()) {
-        let state = await environment.reset(task, seed);
-        while (!environment.isTerminal(state))
-          state = await environment.updateState(state, policy(state.position));
-        won += environment.outcome!(state).score;
-      }
-      return won;
-    };
-    const careless = await wins((position) => frozenLake.solve({ ...position, successRate: 1 }));
-    expect(await wins(frozenLake.solve)).toBeGreaterThan(careless);
-  });
-});
-
-describe('adventure', () => {
-  const setup: AdventureSetup = {
-    maxTurns: 30,
-    rooms: [
-      { name: 'hall', exits: { east: 1, north: 2 } },
-      { name: 'cellar', exits: { west: 0 } },
-      { name: 'kitchen', exits: { south: 0 } },
-    ],
-    things: { lamp: 1, 'iron key': 2 },
-    locks: { 1: 'iron key' },
-    wanted: 'lamp',
-    goal: 0,
-  };
-  const rest = ['go south', 'unlock east', 'go east', 'take lamp', 'go west', 'drop lamp'];
-
-  it('opens a locked room to whoever brings its key', async () => {
-    const heard = async (...said: string[]) => (await say(adventure, setup, said)).heard;
-    expect(await heard('look')).toBe(
-      'You are in the hall. Exits: north, east (locked, needs the iron key). You carry: nothing.',
-    );
-    expect(await heard('go east')).toContain('That door is locked.');
-    expect(await heard('unlock east')).toContain('You need the iron key.');
-    expect(await heard('unlock north')).toContain('There is nothing to unlock there.');
-    expect(await heard('go west')).toContain('There is no way there.');
-    expect(await heard('go north')).toBe(
-      'You are in the kitchen. You see: iron key. Exits: south. You carry: nothing.',
-    );
-    const { outcome, state } = await say(adventure, setup, ['Go north.', 'take the iron key', ...rest]);
-    expect([outcome.isSolved, state.refused]).toEqual([true, 0]);
-  });
-
-  it('takes what lies there, and drops what is carried', async () => {
-    const carried = await say(adventure, setup, ['go north', 'take iron key', ...rest.slice(0, -1)]);
-    expect(carried.outcome.score).toBe(0.5);
-    expect((await say(adventure, setup, ['take lamp'])).heard).toContain('There is no such thing here.');
-    expect((await say(adventure, setup, ['drop lamp'])).heard).toContain('You do not carry that.');
-    const { state } = await say(adventure, setup, ['take lamp', 'drop lamp', 'take toString', 'sing']);
-    expect(state.refused).toBe(4);
-  });
 });
 
 describe('puzzles', () => {
@@ -230,12 +169,6 @@ describe('puzzles', () => {
       }),
       { numRuns: 300 },
     );
-    expect(
-      ['1/3 + 1/6', '2 - -3', '7/2', '1/0', '2 +', '(1', '1)', '', 'a', '1 2'].map((text) => {
-        const evaluated = evaluate(text);
-        return typeof evaluated === 'string' ? 'refused' : fractionText(evaluated.value);
-      }),
-    ).toEqual(['1/2', '5', '7/2', ...Array.from({ length: 7 }, () => 'refused')]);
   });
 
   it('takes numbers in any common form, once', async () => {
@@ -244,14 +177,6 @@ describe('puzzles', () => {
       expect((await say(arithmetic, setup, [answer])).outcome.isSolved, answer).toBe(true);
     for (const answer of ['900', '-900 or 900', '1200 - 7 * 300', '-9e2', '-900\n900'])
       expect((await say(arithmetic, setup, [answer])).outcome.isSolved, answer).toBe(false);
-  });
-
-  it('asks for one number where it reads none', async () => {
-    const { heard, state } = await say(arithmetic, { maxTurns: 3, expression: '3 + 4' }, ['about seven']);
-    expect([heard, state.refused]).toEqual([
-      expect.stringContaining('I could not read that. Expected one number.'),
-      1,
-    ]);
   });
 
   it('computes with the calculator, and reads its errors', async () => {
@@ -291,27 +216,11 @@ describe('puzzles', () => {
     ]);
   });
 
-  it('keeps to the rules of its puzzles', async () => {
-    const rows = ['#####', '#@$.#', '#####'];
-    expect((await say(sokoban, { maxTurns: 3, rows }, ['left', 'right'])).outcome.isSolved).toBe(true);
+  it('solves a warehouse along its rows and along its columns', () => {
     const along = ['######', '#@$ .#', '#    #', '######'];
     const turned = [...along[0]!].map((_, column) => along.map((row) => row[column]).join(''));
     expect(sokoban.solve(sokoban.start({ maxTurns: 3, rows: along }))).toBe('right');
     expect(sokoban.solve(sokoban.start({ maxTurns: 3, rows: turned }))).toBe('down');
-    expect(() =>
-      gameEnvironment(sokoban).reset({ id: 's', prompt: '', metadata: { maxTurns: 1, rows: ['@$'] } }, 1),
-    ).toThrow('as many targets');
-    const { state } = await say(sorting, { maxTurns: 5, numbers: [3, 1, 2] }, ['1 2', '9 1', '0 1', '2 3']);
-    expect([state.position.numbers, state.refused]).toEqual([[1, 2, 3], 2]);
-    const puzzle = { maxTurns: 9, givens: '1234341221434300' };
-    const { state: filled, outcome } = await say(sudoku, puzzle, ['1 1 2', '4 3 1', '4 3 2', '4,4,1']);
-    expect([filled.position.cells, filled.refused, outcome.isSolved]).toEqual(['1234341221434321', 2, true]);
-    expect(() =>
-      gameEnvironment(sudoku).reset(
-        { id: 's', prompt: '', metadata: { maxTurns: 1, givens: '0'.repeat(16) } },
-        1,
-      ),
-    ).toThrow('one solution');
   });
 
   it('empties as many cells of a square as the difficulty says', () => {
@@ -324,29 +233,7 @@ describe('puzzles', () => {
     expect(Math.max(...emptyAt(1))).toBeGreaterThan(8);
   });
 
-  it('tells what guesses are worth, and never the secret', async () => {
-    const word = await say(wordle, { maxTurns: 6, secret: 'allee' }, ['eagle', 'hell no', 'geese']);
-    expect(
-      promptMessages(word.state.prompt)
-        .map(({ content }) => content)
-        .slice(2),
-    ).toEqual([
-      'eagle YYXYG',
-      'hell no',
-      'I could not read that. Expected a word of five letters.',
-      'geese',
-      'geese XYXXG',
-    ]);
-    const pegs = await say(mastermind, { maxTurns: 9, secret: [1, 2, 2], colors: 4 }, [
-      '2 2 1',
-      '125',
-      '1,2,2',
-    ]);
-    expect([pegs.state.position.turns[0], pegs.state.refused, pegs.outcome.isSolved]).toEqual([
-      { guess: [2, 2, 1], black: 1, white: 2 },
-      1,
-      true,
-    ]);
+  it('never tells the secret', () => {
     for (const game of [wordle, mastermind] as const)
       for (const { prompt, metadata } of game.tasks({ count: 20 }))
         expect(String(prompt)).not.toContain([...(metadata.secret as string | number[])].join(''));

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { evaluate, fractionText } from './expression.ts';
 import {
   adventure,
+  calculator,
   countdown,
   frozenLake,
+  frozenLakeMoves,
   type Game,
   keyAndDoor,
   libraryDesk,
@@ -44,7 +46,7 @@ function fewest(game: AnyGame, setup: unknown, said: readonly string[]): number 
   }
 }
 
-const directions = ['left', 'down', 'right', 'up'];
+const directions = ['left', 'down', 'right', 'up'] as const;
 
 describe('solvers', () => {
   it.each([
@@ -87,10 +89,44 @@ describe('solvers', () => {
     const best = [0, 3, 3, 3, 0, -1, 0, -1, 3, 1, 0, -1, -1, 2, 1, -1];
     const chosen = best.map((direction, place) => {
       const cell = [Math.floor(place / 4), place % 4] as const;
-      return direction < 0 ? -1 : directions.indexOf(frozenLake.solve({ rows, successRate: 1 / 3, cell }));
+      return direction < 0
+        ? -1
+        : directions.indexOf(
+            frozenLake.solve({ rows, successRate: 1 / 3, cell }) as (typeof directions)[number],
+          );
     });
     expect(chosen).toEqual(best);
   });
+
+  it.each([0.5, 0.8])(
+    'frozenLake has no better direction anywhere at a success rate of %d',
+    (successRate) => {
+      const rows = ['SFFF', 'FHFH', 'FFFH', 'HFFG'];
+      const marks = rows.join('');
+      const ice = [...marks].flatMap((mark, place) => ('SF'.includes(mark) ? [place] : []));
+      const at = (place: number) => ({
+        rows,
+        successRate,
+        cell: [Math.floor(place / 4), place % 4] as const,
+      });
+      const chosen = new Map(ice.map((place) => [place, frozenLake.solve(at(place))]));
+      const arrives: number[] = [...marks].map((mark) => (mark === 'G' ? 1 : 0));
+      const worth = (place: number, direction: (typeof directions)[number]) =>
+        frozenLakeMoves(at(place), direction).reduce(
+          (sum, { probability, cell: [row, column] }) =>
+            sum + 0.99 * probability * arrives[4 * row + column]!,
+          0,
+        );
+      // The chance to arrive that the chosen directions give, each turn counting 0.99.
+      for (let sweep = 0; sweep < 300; sweep++)
+        for (const place of ice) arrives[place] = worth(place, chosen.get(place) as never);
+      for (const place of ice) {
+        const best = Math.max(...directions.map((direction) => worth(place, direction)));
+        expect(arrives[place]).toBeCloseTo(best, 6);
+      }
+      expect(arrives[0]).toBeGreaterThan(0.1);
+    },
+  );
 
   it('mastermind guesses the first code in the order of digits that fits all answers, after 1122', () => {
     for (const { metadata } of mastermind.tasks({ count: 3, difficulty: 0.5, seed: 'fits' })) {
@@ -214,6 +250,7 @@ it.each<[string, AnyGame, object, string]>([
     },
     'look',
   ],
+  ['calculator', calculator as AnyGame, { expression: '1 + 1', shown: ['1', '2'] }, '2'],
   ['countdown', countdown as AnyGame, { numbers: [1, 1], target: 99, isRight: false }, '0'],
   ['frozenLake', frozenLake as AnyGame, { rows: ['SHG'], successRate: 1, cell: [0, 0] }, 'left'],
   ['frozenLake, slippery,', frozenLake as AnyGame, { rows: ['SHG'], successRate: 0.5, cell: [0, 0] }, 'left'],
@@ -229,6 +266,6 @@ it.each<[string, AnyGame, object, string]>([
   ['sorting', sorting as AnyGame, { numbers: [1, 2] }, '1 1'],
   ['sudoku', sudoku as AnyGame, { givens: '1234341221434321', cells: '1234341221434321' }, '1 1 1'],
   ['wordle', wordle as AnyGame, { secret: 'qqqqq', guesses: ['qqaqq'] }, 'arise'],
-])('%s has something to say where nothing helps', (_, game, position, said) => {
+])('%s has something to say where nothing is left to find', (_, game, position, said) => {
   expect(game.solve(position as never)).toBe(said);
 });

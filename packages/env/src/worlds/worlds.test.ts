@@ -77,6 +77,17 @@ describe('withWorld', () => {
     await pool.close();
   });
 
+  it('tells states of other worlds apart, where the environment has keys', async () => {
+    const keyed = Object.assign(dialogue(), { stateKey: ({ stepCount }: State) => `step ${stepCount}` });
+    const pool = createWorldPool(wordWorld());
+    const environment = withWorld(keyed as Environment<State>, pool, [add]);
+    const keyOf = async (seed: number) => environment.stateKey!(await environment.reset(task, seed));
+    expect(await keyOf(1)).toBe(await keyOf(1));
+    expect(await keyOf(2)).not.toBe(await keyOf(1));
+    expect(withWorld(dialogue(), pool, [add])).not.toHaveProperty('stateKey');
+    await pool.close();
+  });
+
   it('lets forks of one state act without meeting', async () => {
     const { environment, pool, world } = over();
     const state = await play(environment, [call('a')]);
