@@ -17,8 +17,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'Its arguments are checked, but not all that lists and records inside them hold. To mend.': [
     'RolloutManager',
     'agentRollouts',
-    'demonstrationSequences',
-    'evaluate',
     'folderWorld',
     'frozenLakeMoves',
     'judgedPair',
@@ -45,7 +43,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'A part that packages share. They pass it checked values, some of them for every token.': [
     'base64Of',
     'bytesOf',
-    'choosePublication',
     'comparingGroups',
     'counted',
     'decimalDigit',

@@ -289,7 +289,12 @@ const wrongCalls: readonly (readonly [name: string, args: readonly unknown[], me
     'contextLength must be a number, got "8"',
   ],
   ['judgedPair', [{ margin: '1' }, {}], 'margin must be a number, got "1"'],
-  ['judgedPair', [{}, {}], 'tokenizer must be an object, got undefined'],
+  ['judgedPair', [{}, {}], 'prompt must be given, got undefined'],
+  [
+    'judgedPair',
+    [{ prompt: '1', chosen: '2', rejected: '3' }, {}],
+    'tokenizer must be an object, got undefined',
+  ],
   ['labelledSequence', [{ rating: 1 }, {}], 'expected rating to be true or false, got 1'],
   ['labelledSequence', [undefined, {}], 'expected rating to be true or false, got undefined'],
   ['labelledSequence', [{ rating: true }, {}], 'tokenizer must be an object, got undefined'],

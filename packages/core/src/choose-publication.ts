@@ -1,5 +1,6 @@
 import { described } from './described.ts';
 import { ArgumentError } from './errors.ts';
+import { requireArguments } from './options/require-arguments.ts';
 import type { PublishOptions } from './publication.ts';
 import type { InferenceEngine } from './sampler.ts';
 import type { TrainingBackend } from './training.ts';
@@ -19,6 +20,7 @@ export function choosePublication(
   inference: Receiver,
   directory?: string | undefined,
 ): PublishOptions {
+  requireArguments('choosePublication', { backend: 'object', inference: 'object' }, backend, inference);
   requireOneVocabulary(backend, inference);
   const { publishes = ['checkpoint'] } = backend;
   const { accepts } = inference;

@@ -1,4 +1,4 @@
-import { ArgumentError, computedLoss, declaredColumns, described, type Loss } from '@rlp/core';
+import { ArgumentError, computedLoss, declaredColumns, described, type Loss, requireFields } from '@rlp/core';
 import { Arena } from './arena.ts';
 import { Region } from './kernel/region.ts';
 import type { Matrix, Shape } from './matrix.ts';
@@ -222,6 +222,8 @@ function zeros({ rows, columns }: Shape): Matrix {
 }
 
 function checkInputs(loss: Loss, inputs: EvaluateInputs): void {
+  requireFields('evaluate: loss', { columns: 'list', compute: 'function' }, loss);
+  requireFields('evaluate: inputs', { logprobs: 'object' }, inputs);
   const missing = loss.columns.filter((name) => inputs.columns?.[name] === undefined);
   if (missing.length > 0) {
     throw new ArgumentError(`evaluate: loss "${loss.key}" needs the columns ${missing.join(', ')}; add them`);

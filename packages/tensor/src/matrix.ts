@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 
 /** A matrix of float64, row by row. A dimension of size 1 broadcasts. */
 export interface Matrix {
@@ -19,6 +19,7 @@ export type Shape = Pick<Matrix, 'rows' | 'columns'>;
  * @param padding - Default 0.
  */
 export function matrixFromRows(rows: readonly ArrayLike<number>[], padding = 0): Matrix {
+  requireArguments('matrixFromRows', { rows: 'lists', padding: 'number' }, rows, padding);
   let columns = 0;
   for (const row of rows) columns = Math.max(columns, row.length);
   const shared = sharedMemory(rows, columns);
@@ -46,7 +47,9 @@ function sharedMemory(rows: readonly ArrayLike<number>[], columns: number): Floa
 }
 
 /** The rows of a matrix, as views of its memory. */
-export function matrixRows({ rows, columns, data }: Matrix): Float64Array[] {
+export function matrixRows(matrix: Matrix): Float64Array[] {
+  requireFields('matrixRows', { rows: 'number', columns: 'number', data: 'list' }, matrix);
+  const { rows, columns, data } = matrix;
   return Array.from({ length: rows }, (_, row) => data.subarray(row * columns, (row + 1) * columns));
 }
 

@@ -51,7 +51,7 @@ export class GRPOAlgorithm<
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: GrpoOptions<Metadata> = {}) {
-    const { advantages } = options;
+    const advantages = options?.advantages;
     super(dependencies, {
       name: 'GRPOAlgorithm',
       optionsType: 'GrpoOptions',

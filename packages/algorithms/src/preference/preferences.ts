@@ -28,6 +28,8 @@ export interface Preference extends PreferencePair {
 
 type Text = PreferencePair['chosen'];
 
+const preferenceFields = { margin: 'number?', prompt: 'given', chosen: 'given', rejected: 'given' } as const;
+
 /**
  * A preference as two training sequences.
  *
@@ -37,7 +39,7 @@ type Text = PreferencePair['chosen'];
  * @throws ArgumentError for equal or empty completions, or messages without `chat`.
  */
 export function judgedPair(inputs: Preference, encoding: DemonstrationEncoding): JudgedPair {
-  requireFields('judgedPair', { margin: 'number?' }, inputs);
+  requireFields('judgedPair', preferenceFields, inputs);
   const { margin, ...preference } = inputs;
   requireFields('judgedPair', { tokenizer: 'object' }, encoding);
   const chosen = sequenceOf('judgedPair', preference, preference.chosen, encoding);

@@ -243,6 +243,7 @@ export interface RewardModelRewardOptions {
  */
 export function rewardModel(model: CriticBackend, options: RewardModelRewardOptions = {}): RewardFunction {
   requireGroups('rewardModel', model, [{ option: 'model', group: 'values' }]);
+  requireArguments('rewardModel', { options: 'object?' }, options);
   const { tokens = lastTokens } = options;
   let waiting: (readonly TokenId[])[] = [];
   let values: Promise<readonly Float32Array[]> | undefined;

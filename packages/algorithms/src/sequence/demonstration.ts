@@ -45,6 +45,11 @@ export function demonstrationSequences(
       'demonstrationSequences: expected no maxLength, because it is an option of the run: pass it to runSftTraining',
     );
   }
+  requireFields(
+    'demonstrationSequences: tokenizer',
+    { encode: 'function', eosIds: 'list' },
+    encoding.tokenizer,
+  );
   if ('messages' in demonstration) return tokenSequences(assistantTurns(demonstration, encoding));
   if (typeof demonstration.prompt !== 'string' || typeof demonstration.completion !== 'string') {
     throw new ArgumentError(

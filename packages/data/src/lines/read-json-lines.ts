@@ -28,7 +28,7 @@ export function readJsonLines<Value = unknown>(
   chunks: Chunks,
   options: JsonLinesStreamOptions<Value> = {},
 ): AsyncIterableIterator<JsonLine<Value>> {
-  requireArguments('readJsonLines', { options: 'object?' }, options);
+  requireArguments('readJsonLines', { chunks: 'given', options: 'object?' }, chunks, options);
   const { maxLineBytes, signal, ...others } = options;
   const owner = 'readJsonLines';
   const limit = parseOptions(`${owner}: maxLineBytes`, maxLineBytesSchema, maxLineBytes);

@@ -1,4 +1,4 @@
-import { requireArguments } from '@rlp/core';
+import { requireChoice, requireFields } from '@rlp/core';
 import type { Architecture, ModelConfig } from '../config/model-config.ts';
 
 /** A linear layer: which parameters it has and how its weight is stored. */
@@ -156,9 +156,13 @@ export function basePrefix(config: ModelConfig): string {
   return `${NAMINGS[config.architecture].base}.`;
 }
 
+/** Parts of a config that every layout reads. */
+const parts = { position: 'object', norm: 'object', feedForward: 'object', biases: 'object' } as const;
+
 /** Names and shapes of a decoder's parameters, as Hugging Face checkpoints have them. */
 export function decoderLayout(config: ModelConfig): DecoderLayout {
-  requireArguments('decoderLayout', { config: 'object' }, config);
+  requireFields('decoderLayout', parts, config);
+  requireChoice('decoderLayout', 'architecture', config.architecture, Object.keys(NAMINGS));
   const naming = NAMINGS[config.architecture];
   const embedding = `${naming.base}.${naming.embedding}.weight`;
   const learned = config.position.type === 'learned';

@@ -26,7 +26,6 @@ export interface DecoderParameter {
  * embedding's name.
  */
 export function parameterSpecs(config: ModelConfig): readonly DecoderParameter[] {
-  requireArguments('parameterSpecs', { config: 'object' }, config);
   const layout = decoderLayout(config);
   const { hiddenSize: hidden, vocabularySize: vocabulary, contextLength: context } = config;
   const table = (name: string, rows: number): DecoderParameter => ({
@@ -58,7 +57,6 @@ export function linearLayers(config: ModelConfig): readonly LinearLayer[] {
 
 /** Name of the output matrix `[vocabulary, hidden]`: the embedding's if the head is tied. */
 export function headParameter(config: ModelConfig): string {
-  requireArguments('headParameter', { config: 'object' }, config);
   return decoderLayout(config).head;
 }
 

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import { type DataType, type Dimension, type Graph, recompute, type Value } from '@rlp/onnx';
 import {
   blockedAttention,
@@ -62,6 +62,7 @@ export interface TrainingBlocksOptions {
  * @throws ArgumentError if the length of the layout's rows is a number beyond the model's context.
  */
 export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
+  requireFields('trainingBlocks', { config: 'object', layout: 'object', graph: 'object' }, options);
   const { layout, config, picked, ops = 'fused', adapt = (_layer, _x, y) => y, product } = options;
   const { contextLength } = config;
   const length = layout.slots.shape[1]!;

@@ -1,4 +1,4 @@
-import { requireArguments, type TokenId, type Tokenizer } from '@rlp/core';
+import { requireArguments, requireFields, type TokenId, type Tokenizer } from '@rlp/core';
 import { StreamDecoder } from './stream-decoder.ts';
 
 /**
@@ -8,6 +8,7 @@ import { StreamDecoder } from './stream-decoder.ts';
  */
 export function tokenTexts(tokenizer: Tokenizer, tokens: readonly TokenId[]): string[] {
   requireArguments('tokenTexts', { tokenizer: 'object', tokens: 'numbers' }, tokenizer, tokens);
+  requireFields('tokenTexts: tokenizer', { decode: 'function' }, tokenizer);
   const decoder = new StreamDecoder(tokenizer, { specialTokens: 'keep' });
   const texts = tokens.map((token) => decoder.push(token));
   if (texts.length > 0) texts[texts.length - 1] += decoder.finish();

@@ -75,6 +75,7 @@ function stateOf<S extends State>({ progress, waitsFor, sinceMs }: Member<S>, no
 export function progressLine(inputs: RolloutProgress): string {
   requireFields('progressLine', { groups: 'object', episodes: 'object', tokensPerSecond: 'number?' }, inputs);
   const { groups, episodes, tokensPerSecond, slowest } = inputs;
+  requireFields('progressLine: episodes', { waitingFor: 'object' }, episodes);
   const { running, ended, waitingFor } = episodes;
   const seconds = (ms: number | undefined) => (ms === undefined ? '' : ` in ${(ms / 1000).toFixed(1)} s`);
   const parts = [
