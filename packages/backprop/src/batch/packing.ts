@@ -162,17 +162,31 @@ function lossGrid(
     let cell = row * length;
     for (const { member, tokens, indices } of members) {
       const sequence = sequences[member]!;
+      grid.mask.fill(1, cell, cell + tokens.length);
+      copyTokens(grid.weights, cell, sequence.weights, tokens);
+      for (const name of names) copyTokens(columns[name]!, cell, sequence.columns[name]!, tokens);
       for (let i = 0; i < tokens.length; i++, cell++) {
-        const t = tokens[i]!;
         cells[cell] = indices[i]!;
         places[indices[i]!] = cell;
-        grid.mask[cell] = 1;
-        grid.weights[cell] = sequence.weights[t]!;
-        for (const name of names) columns[name]![cell] = sequence.columns[name]![t]!;
       }
     }
   }
   return { ...grid, cells, places };
+}
+
+/** Copies the numbers of some tokens, in ascending order, to consecutive places. */
+function copyTokens(
+  target: Float32Array,
+  start: number,
+  source: ArrayLike<number>,
+  tokens: readonly number[],
+): void {
+  const [first, last] = [tokens[0]!, tokens.at(-1)!];
+  if (source instanceof Float64Array && last - first === tokens.length - 1) {
+    target.set(source.subarray(first, last + 1), start);
+    return;
+  }
+  for (let i = 0; i < tokens.length; i++) target[start + i] = source[tokens[i]!]!;
 }
 
 function gridRows(scored: readonly Scored[], perRow: number): readonly (readonly Scored[])[] {

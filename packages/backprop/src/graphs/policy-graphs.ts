@@ -172,11 +172,12 @@ export class PolicyGraphs {
   }
 
   /** A head that is not trained sums `π W` in the forward pass, which saves a third of its products. */
-  #headParts({ decoder }: Trunk, { reads }: TracedLoss): HeadParts {
-    if (reads.includes('entropies')) return { entropies: 'needed' };
+  #headParts({ decoder }: Trunk, { reads, graph }: TracedLoss): HeadParts {
+    if (graph.outputs.has('upstream:entropies')) return { entropies: 'needed' };
+    const entropies = reads.includes('entropies') ? 'reported' : 'none';
     return this.#trainable.has(decoder.head.parameter)
-      ? { entropies: 'none' }
-      : { entropies: 'none', probabilities: 'expected' };
+      ? { entropies }
+      : { entropies, probabilities: 'expected' };
   }
 
   #vocabularyHead({ graph, decoder }: Trunk, { entropies, probabilities }: HeadParts): VocabularyHead {

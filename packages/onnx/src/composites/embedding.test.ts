@@ -175,6 +175,38 @@ describe('tokenLogprobs', () => {
     expect(() => onnx.gradients(ops.sum(scores.expected.entropies!), [h])).toThrow("use 'again'");
   });
 
+  it('reports entropies without a gradient, and the gradients of logprobs stay', async () => {
+    const graph = new onnx.Graph();
+    const h = graph.input('h', 'float32', hidden.shape);
+    const w = graph.input('w', 'float32', head.shape);
+    const parts = [graph.input('w0', 'float32', [2, width]), graph.input('w1', 'float32', [3, width])];
+    const targets = graph.constant(ids, [4], 'int64');
+    const options = { temperature: 0.7, entropies: 'reported', gradient: 'rows' } as const;
+    const scores = {
+      needed: layers.tokenLogprobs(h, w, targets, { ...options, entropies: 'needed' }),
+      whole: layers.tokenLogprobs(h, w, targets, options),
+      blocks: layers.tokenLogprobs(h, w, targets, { ...options, blocks: parts }),
+      again: layers.tokenLogprobs(h, w, targets, { ...options, blocks: parts, probabilities: 'again' }),
+    };
+    for (const [name, { logprobs, entropies, targetRows }] of Object.entries(scores)) {
+      const loss = ops.sum(ops.mul(logprobs, graph.constant([1, -2, 0.5, 3], [4])));
+      const matrices = name === 'needed' || name === 'whole' ? [w] : parts;
+      const found = onnx.gradients(loss, [h, targetRows!, ...matrices]);
+      graph.output(name, ops.concat([entropies!, ...found.map((value) => ops.reshape(value, [-1]))], 0));
+    }
+    const rowsOf = (from: number, to: number) => ({
+      shape: [to - from, width],
+      data: head.data.slice(from * width, to * width),
+    });
+    const result = await (await load(graph)).run({ h: hidden, w: head, w0: rowsOf(0, 2), w1: rowsOf(2, 5) });
+    for (const name of ['whole', 'blocks', 'again']) {
+      for (const [index, value] of result.needed!.data.entries()) {
+        expect(Math.abs(result[name]!.data[index]! - value), name).toBeLessThan(5e-6);
+      }
+    }
+    expect(() => onnx.gradients(ops.sum(scores.whole.entropies!), [h])).toThrow("'needed'");
+  });
+
   it('says what is wrong with blocks', () => {
     const graph = new onnx.Graph();
     const h = graph.input('h', 'float32', hidden.shape);

@@ -75,7 +75,8 @@ export interface Distribution {
 
 /** What is computed beside the logprobs. */
 export interface DistributionParts {
-  readonly entropies: 'none' | 'needed';
+  /** `'reported'`: from `Σ π W`. */
+  readonly entropies: 'none' | 'needed' | 'reported';
   readonly expectedRows: 'none' | 'needed';
 }
 
@@ -101,28 +102,31 @@ export function distributionOver(
 ): Distribution {
   const count = targets.shape[0]!;
   const column = reshape(targets, [count, 1]);
-  let sum: ExpectedRows | undefined;
+  let rowSums: ExpectedRows | undefined;
   const found = blocks.map((block) => {
     // A block waits for the sum of those before it, so that the probabilities of one are in memory at a time.
-    const own = statistics(sum ? after(x, sum.rows) : x, block, column, entropies);
+    const own = statistics(rowSums ? after(x, rowSums.rows) : x, block, column, entropies);
     const part = blocks.length > 1 ? computedTogether(own) : own;
-    if (wanted === 'needed') sum = withBlock(sum, part, block);
+    if (wanted === 'needed') rowSums = withBlock(rowSums, part, block);
     return part;
   });
-  const expectedRows = sum?.rows;
+  const expectedRows = rowSums?.rows;
   const { peak, total, shares } = combine(found);
   const picked = found
     .map((block) => block.picked)
     .reduce((before, now, index) => where(found[index]!.holds(), now, before));
   const logprobs = reshape(sub(sub(picked, peak), total), [count]);
-  if (entropies === 'none') {
+  if (entropies !== 'needed') {
     const parts = found.map(({ probabilities }, index) => ({
       probabilities,
       share: shares?.[index],
       deviation: undefined,
     }));
     const sums = { peak, total, expected: undefined };
-    return { logprobs, entropies: undefined, blocks: parts, sums, expectedRows };
+    // H = ln Σ exp z − Σ π z, and Σ π z = x · Σ π W.
+    const reported = () => sub(add(peak, total), sum(mul(expectedRows!, x), rowwise));
+    const entropy = entropies === 'reported' ? reshape(max(reported(), 0), [count]) : undefined;
+    return { logprobs, entropies: entropy, blocks: parts, sums, expectedRows };
   }
   // Σ π (z − max z) over the whole vocabulary, from the sums of the blocks.
   const expected = found
@@ -172,7 +176,7 @@ function statistics(
   x: Value,
   { weight, bias, first, product }: HeadBlock,
   targets: Value,
-  entropies: 'none' | 'needed',
+  entropies: DistributionParts['entropies'],
 ): BlockStatistics {
   const logits = product(x, weight, { transposeB: 'yes', bias });
   const probabilities = softmax(logits);

@@ -14,6 +14,7 @@ import { embedding, type TableGradient } from './embedding.ts';
 import {
   blockAgain,
   type Distribution,
+  type DistributionParts,
   distributionOver,
   type HeadBlock,
   type HeadProduct,
@@ -31,8 +32,11 @@ export interface LogitsOptions {
 
 /** Options of {@link tokenLogprobs}. */
 export interface TokenLogprobsOptions extends LogitsOptions {
-  /** Whether to compute entropies, which costs one more pass over `[N, V]`. Default `'none'`. */
-  readonly entropies?: 'none' | 'needed';
+  /**
+   * Whether to compute entropies. `'needed'` costs three more passes over `[N, V]`. `'reported'` has no gradient and computes them from
+   * `π W`, which the gradient of `hidden` reads anyway. Rounding is then relative to the largest logit. Default `'none'`.
+   */
+  readonly entropies?: 'none' | 'needed' | 'reported';
   /** Form of the gradient for the rows of `weight` at the targets. Default `'dense'`. */
   readonly gradient?: TableGradient;
   /**
@@ -121,7 +125,7 @@ export function tokenLogprobs(
 ): TokenLogprobs {
   checkShapes(hidden, weight, targets);
   checkBlocks(weight, options);
-  const { bias, temperature = 1, entropies = 'none', gradient = 'dense', probabilities = 'keep' } = options;
+  const { bias, temperature = 1, gradient = 'dense', probabilities = 'keep' } = options;
   const weights = options.blocks ?? [weight];
   const product = productsIn(options.products);
   const cool: Cool = (x) => (temperature === 1 ? x : div(x, temperature));
@@ -134,14 +138,26 @@ export function tokenLogprobs(
       const cooled = cool(hidden);
       const blocks = consecutive(weights, bias && cool(bias), product);
       head = { cooled, targets, rows, blocks, product, cool, mode: gradient, probabilities };
-      const expectedRows = probabilities === 'expected' ? 'needed' : 'none';
-      distribution = distributionOver(cooled, blocks, targets, { entropies, expectedRows });
+      distribution = distributionOver(cooled, blocks, targets, partsNeeded(options));
       const { logprobs, entropies: found } = distribution;
       return found ? [logprobs, found] : [logprobs];
     },
     (gradients, needs) => headGradients(head, distribution, gradients, needs),
   );
   return { logprobs: logprobs!, entropies: entropy, targetRows: gradient === 'rows' ? rows : undefined };
+}
+
+/** Entropies are reported from `π W`, unless there is a bias, the products are imprecise, or this would be one more product. */
+function partsNeeded({
+  bias,
+  products,
+  entropies = 'none',
+  probabilities = 'keep',
+}: TokenLogprobsOptions): DistributionParts {
+  const fromRows = !bias && !products && probabilities !== 'again';
+  const asked = entropies === 'reported' && !fromRows ? 'needed' : entropies;
+  const summed = probabilities === 'expected' || asked === 'reported';
+  return { entropies: asked, expectedRows: summed ? 'needed' : 'none' };
 }
 
 function checkShapes(hidden: Value, weight: Value, targets: Value): void {
@@ -191,21 +207,20 @@ function headGradients(
   gradients: readonly (Value | undefined)[],
   [needsHidden, needsRows, ...needs]: readonly boolean[],
 ): (Value | undefined)[] {
-  const { cooled, targets, rows, blocks, product, cool, mode } = head;
+  const { cooled, targets, rows, blocks, product, cool, mode, probabilities } = head;
   const column = (value: Value | undefined) => value && reshape(value, [value.shape[0]!, 1]);
   const [chosen, ofEntropies] = gradients.map(column);
   const rowGradient = chosen && mul(cooled, chosen);
-  if (distribution.expectedRows) {
-    if (ofEntropies || needs.includes(true)) {
-      throw new ArgumentError(
-        "tokenLogprobs: probabilities: 'expected' has no gradients of weight and of entropies; use 'again'",
-      );
-    }
-    const ofHidden = chosen && needsHidden && cool(mul(sub(rows, distribution.expectedRows), chosen));
-    return [ofHidden || undefined, needsRows ? rowGradient : undefined];
+  const { expectedRows } = distribution;
+  if (expectedRows && (ofEntropies || (probabilities === 'expected' && needs.includes(true)))) {
+    throw new ArgumentError(
+      "tokenLogprobs: probabilities: 'expected' has no gradients of weight, and with it or entropies: 'reported' " +
+        "there are none of entropies; use 'again' and 'needed'",
+    );
   }
-  const parts = partsOf(head, distribution, chosen, ofEntropies);
+  const parts = probabilities === 'expected' ? [] : partsOf(head, distribution, chosen, ofEntropies);
   const ofHidden = () => {
+    if (expectedRows) return chosen && cool(mul(sub(rows, expectedRows), chosen));
     const expected = parts.map(({ term }) => term()).reduce((total, term) => add(total, term));
     return cool(chosen ? sub(mul(rows, chosen), expected) : neg(expected));
   };
