@@ -2,22 +2,24 @@
  * Whole trainer against whole trainer: preference training and reward models of rlp beside TRL's. Prints a table.
  *
  *     pnpm tsx --conditions=@rlp/source lab/trl-preferences.ts --python PYTHON [--case TEXT] [--exact] [--record FILE]
- *          [--model DIR] [--pairs 8] [--tokens 6-35] [--prompt 64-256] [--updates 3]
+ *          [--model DIR] [--pairs 8] [--tokens 6-35] [--prompt 64-256] [--updates 3] [--rounds 1]
  *
  * PYTHON is an interpreter with TRL 1.16 and PyTorch: `pip install trl==1.16.0 torch`. The model is examples/models/stories260k.
  * Each case makes three AdamW updates at a learning rate of 1e-3 on one batch of eight pairs. TRL's trainers get the same token ids.
  * `--tokens` is the range of the lengths of completions, and `--prompt` of prompts, which are a few words otherwise.
- * Times are processor time of an update with one thread, the median after the first two. Give more updates to measure them.
+ * Times are processor time of an update with one thread, the median after the first two. Give more updates to measure them, and rounds:
+ * each trains every case on both sides in turn, and the table has the medians of their times and ratios. The first round is compared.
  * An update in which TRL's own numbers stop being finite ends the comparison of its case: those before it are compared, and no weights.
  * `--exact` adds how far loss, gradient norm and weights of both are from TRL's in float64. The verdict of a case that misses a tolerance
  * is then `as near` if ours are at most as far from the exact ones as TRL's, in each figure that misses, and `apart` otherwise.
  * `--record` writes what TRL gave as the fixture of packages/algorithms/src/preference/trl.test.ts.
  */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { RandomStream } from '@rlp/core';
 import { createOnnxSampler } from '@rlp/inference';
 import { loadModel } from '@rlp/models';
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     tokens: { type: 'string', default: '6-35' },
     prompt: { type: 'string', default: '0-0' },
     updates: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '1' },
     record: { type: 'string' },
   },
 });
@@ -152,6 +155,28 @@ interface TrlReport {
   readonly seconds: PreferenceOutcome['seconds'];
 }
 
+/** A process of preference_side.py, and the next line that it prints. */
+function startTrl(folder: string, ...more: readonly string[]) {
+  const script = join(import.meta.dirname, 'trl/preference_side.py');
+  const child = spawn(values.python, [script, folder, ...more]);
+  let said = '';
+  child.stderr.on('data', (text) => (said = `${said}${text}`.slice(-2000)));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const line = async () => {
+    const { done, value } = await lines.next();
+    if (done) throw new Error(`${script} ended early: ${said}`);
+    return value as string;
+  };
+  return {
+    versions: line(),
+    train: async (index: number) => {
+      child.stdin.write(`${index}\n`);
+      await line();
+    },
+    end: () => child.kill(),
+  };
+}
+
 async function outcomeOfTrl(path: string, name: string): Promise<PreferenceOutcome | undefined> {
   const report = JSON.parse(await readFile(`${path}.json`, 'utf8')) as TrlReport;
   if (report.error === undefined) {
@@ -194,22 +219,26 @@ function verdictOf(
   return exact && missed.every((index) => exact.ours[index]! <= exact.theirs[index]!) ? 'as near' : 'apart';
 }
 
+/** Both sides of a case, trained one after the other. */
+interface Round {
+  readonly ours: PreferenceOutcome;
+  readonly theirs: PreferenceOutcome;
+}
+
 /** Prints the line of a case. */
 function compareCase(
   name: string,
-  sides: {
-    readonly ours: PreferenceOutcome;
-    readonly theirs: PreferenceOutcome;
-    readonly exact: PreferenceOutcome | undefined;
-    readonly start: PreferenceOutcome['weights'];
-  },
+  rounds: readonly Round[],
+  exact: PreferenceOutcome | undefined,
+  start: PreferenceOutcome['weights'],
 ): Verdict {
-  const { ours, theirs, exact, start } = sides;
+  const { ours, theirs } = rounds[0]!;
   const { figures, updates } = figuresOf(ours, theirs, start);
-  const milliseconds = [theirs, ours].map(({ seconds }) => 1000 * median(seconds.slice(2)));
+  const milliseconds = ({ seconds }: PreferenceOutcome) => 1000 * median(seconds.slice(2));
   const speed = [
-    ...milliseconds.map((value) => value.toFixed(0)),
-    (milliseconds[0]! / milliseconds[1]!).toFixed(2),
+    median(rounds.map((round) => milliseconds(round.theirs))).toFixed(1),
+    median(rounds.map((round) => milliseconds(round.ours))).toFixed(1),
+    median(rounds.map((round) => milliseconds(round.theirs) / milliseconds(round.ours))).toFixed(2),
   ];
   const fromExact = exact && {
     theirs: figuresOf(theirs, exact, start).figures,
@@ -227,6 +256,22 @@ function compareCase(
   return verdict;
 }
 
+/** Trains a case on both sides in turn. Ends where TRL fails. */
+async function trainBoth(
+  { folder, job, trl }: { folder: string; job: PreferenceJob; trl: ReturnType<typeof startTrl> },
+  one: (typeof preferenceCases)[number],
+  index: number,
+): Promise<Round[]> {
+  const rounds: Round[] = [];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    await trl.train(index);
+    const theirs = await outcomeOfTrl(join(folder, 'trl', one.name), one.name);
+    if (theirs === undefined) break;
+    rounds.push({ theirs, ours: await trainPreferences(job, one, join(folder, 'rlp', `${index} ${round}`)) });
+  }
+  return rounds;
+}
+
 async function main(): Promise<void> {
   if (values.python === '') {
     print('name a Python with TRL: --python PYTHON, or RLP_TRL_PYTHON');
@@ -241,27 +286,27 @@ async function main(): Promise<void> {
     ...(await weightsIn(join(model, 'model.safetensors'))),
     ['score.weight', head.data],
   ]);
+  let sides: ReturnType<typeof startTrl>[] = [];
   try {
     const chosen = preferenceCases.filter(({ name }) => name.includes(values.case));
     const cases = chosen.map(({ name, trainer, trl }) => ({ name, trainer, trl }));
     await writeFile(join(folder, 'job.json'), JSON.stringify({ ...job, cases }));
-    const script = join(import.meta.dirname, 'trl/preference_side.py');
-    const { stdout } = await promisify(execFile)(values.python, [script, folder], { maxBuffer: 2 ** 26 });
-    if (values.exact) await promisify(execFile)(values.python, [script, folder, 'exact']);
-    const versions = stdout.trim().split('\n').at(-1)!;
+    sides = [startTrl(folder), ...(values.exact ? [startTrl(folder, 'exact')] : [])];
+    const [trl, inDouble] = sides as [ReturnType<typeof startTrl>, ReturnType<typeof startTrl>?];
+    const [versions] = await Promise.all(sides.map((side) => side.versions));
     const columns = ['loss', 'gradient norm', 'weights ÷ way moved', 'ms TRL', 'ms rlp', 'TRL ÷ rlp'];
     if (values.exact) columns.push('TRL from float64', 'rlp from float64');
     print(`${versions}\n| case | ${columns.join(' | ')} | verdict |`);
     print(`| --- |${' ---: |'.repeat(columns.length)} --- |`);
     const record: Record<string, unknown> = {};
     const verdicts: Verdict[] = [];
-    for (const one of chosen) {
-      const theirs = await outcomeOfTrl(join(folder, 'trl', one.name), one.name);
-      if (theirs === undefined) continue;
-      const ours = await trainPreferences(job, one, join(folder, 'rlp', one.name));
-      const exact = values.exact ? await outcomeOfTrl(join(folder, 'exact', one.name), one.name) : undefined;
-      verdicts.push(compareCase(one.name, { ours, theirs, exact, start }));
-      record[one.name] = { updates: theirs.updates, weights: sampled(theirs) };
+    for (const [index, one] of chosen.entries()) {
+      const rounds = await trainBoth({ folder, job, trl }, one, index);
+      if (rounds.length === 0) continue;
+      await inDouble?.train(index);
+      const exact = inDouble && (await outcomeOfTrl(join(folder, 'exact', one.name), one.name));
+      verdicts.push(compareCase(one.name, rounds, exact, start));
+      record[one.name] = { updates: rounds[0]!.theirs.updates, weights: sampled(rounds[0]!.theirs) };
     }
     const counted = (verdict: Verdict) => verdicts.filter((own) => own === verdict).length;
     const [equal, near] = [counted('equal'), counted('as near')];
@@ -277,6 +322,7 @@ async function main(): Promise<void> {
       await writeFile(values.record, `${JSON.stringify(fixture, rounded)}\n`);
     }
   } finally {
+    for (const side of sides) side.end();
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -8,7 +8,7 @@ import {
 import { createOnnxBackend } from '@rlp/backprop';
 import { loadModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
-import { distilledInExpectation } from './distilled-in-expectation.ts';
+import { distilledInExpectation, sampledDistillation } from './distilled-in-expectation.ts';
 import type { PreferenceCase, PreferenceJob } from './preference-cases.ts';
 import { weightsIn } from './rlp-side.ts';
 
@@ -72,7 +72,8 @@ export async function trainPreferences(
       for (const [name, tensor] of await weightsIn(join(folder, 'value_head.safetensors')))
         weights.set(name, tensor);
     }
-    return { updates, weights, seconds };
+    const timed = one.trainer === 'gkd' ? await sampledDistillation(job, backend, engine) : seconds;
+    return { updates, weights, seconds: timed };
   } finally {
     await engine.close();
   }

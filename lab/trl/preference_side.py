@@ -1,5 +1,7 @@
 """Trains with TRL what lab/trl-preferences.ts trains with rlp: reads FOLDER/job.json, writes FOLDER/trl/NAME.{json,safetensors}.
 
+Prints the versions. Then it trains the case of each index that it reads from stdin, and prints the case's name.
+
 usage: python preference_side.py FOLDER [exact]    (needs trl, transformers and torch; written for TRL 1.16)
 
 With `exact` it computes in float64 and writes to FOLDER/exact.
@@ -220,7 +222,10 @@ def run(case):
 
 
 os.makedirs(os.path.join(folder, side), exist_ok=True)
-for case in job["cases"]:
+answers, sys.stdout = sys.stdout, sys.stderr  # trainers print what they log
+print("trl", trl.__version__, "transformers", transformers.__version__, "torch", torch.__version__, file=answers, flush=True)
+for line in sys.stdin:
+    case = job["cases"][int(line)]
     try:
         run(case)
     except Exception as error:  # one case that fails does not hide the others
@@ -228,5 +233,4 @@ for case in job["cases"]:
 
         with open(os.path.join(folder, side, case["name"] + ".json"), "w") as file:
             json.dump({"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}, file)
-    print(case["name"], flush=True)
-print("versions", "trl", trl.__version__, "transformers", transformers.__version__, "torch", torch.__version__)
+    print(case["name"], file=answers, flush=True)
