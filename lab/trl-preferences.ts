@@ -1,7 +1,7 @@
 /**
  * Whole trainer against whole trainer: preference training and reward models of rlp beside TRL's. Prints a table.
  *
- *     pnpm tsx --conditions=@rlp/source lab/trl-preferences.ts --python PYTHON [--case TEXT] [--exact] [--record FILE]
+ *     pnpm tsx --conditions=@rlp/source lab/trl-preferences.ts --python PYTHON [--case TEXT,TEXT] [--exact] [--record FILE]
  *          [--model DIR] [--pairs 8] [--tokens 6-35] [--prompt 64-256] [--updates 3] [--rounds 1]
  *
  * PYTHON is an interpreter with TRL 1.16 and PyTorch: `pip install trl==1.16.0 torch`. The model is examples/models/stories260k.
@@ -288,7 +288,9 @@ async function main(): Promise<void> {
   ]);
   let sides: ReturnType<typeof startTrl>[] = [];
   try {
-    const chosen = preferenceCases.filter(({ name }) => name.includes(values.case));
+    const chosen = preferenceCases.filter(({ name }) =>
+      values.case.split(',').some((text) => name.includes(text)),
+    );
     const cases = chosen.map(({ name, trainer, trl }) => ({ name, trainer, trl }));
     await writeFile(join(folder, 'job.json'), JSON.stringify({ ...job, cases }));
     sides = [startTrl(folder), ...(values.exact ? [startTrl(folder, 'exact')] : [])];
