@@ -1,4 +1,5 @@
 import { isRecord } from '@rlp/core';
+import { type Curve, thinned } from '@rlp/viewer/runs';
 
 /** A metric as it is read. */
 interface GrowingCurve {
@@ -8,6 +9,12 @@ interface GrowingCurve {
 
 interface NamedCurve extends GrowingCurve {
   readonly name: string;
+}
+
+/** A line of the file of metrics. */
+interface MetricsRow {
+  readonly step: number;
+  readonly metrics: Readonly<Record<string, unknown>>;
 }
 
 /** Metric that is added up, for curves over tokens. */
@@ -20,6 +27,8 @@ export class RunCurves {
   readonly #lastRow: NamedCurve[] = [];
   readonly #spent = { tokens: growing(), seconds: growing() };
   readonly #notFinite = new Map<string, number>();
+  /** Curves as they are shown, until a row is added. */
+  readonly #shown = new Map<GrowingCurve, Curve>();
   #last = Number.NEGATIVE_INFINITY;
   #rows = 0;
 
@@ -36,34 +45,48 @@ export class RunCurves {
     return this.#notFinite;
   }
 
-  of(metric: string): GrowingCurve | undefined {
-    return this.#curves.get(metric);
+  /** Curve of a metric, with as many points as a chart shows. */
+  of(metric: string): Curve | undefined {
+    const curve = this.#curves.get(metric);
+    return curve && curve.steps.length > 0 ? this.#thinned(curve) : undefined;
   }
 
   /** Tokens trained on and seconds up to each step. Absent if the run does not log them. */
-  get spent(): { readonly tokens?: GrowingCurve; readonly seconds?: GrowingCurve } {
+  get spent(): { readonly tokens?: Curve; readonly seconds?: Curve } {
     const known = Object.entries(this.#spent).filter(([, { values }]) => (values.at(-1) ?? 0) > 0);
-    return Object.fromEntries(known);
+    return Object.fromEntries(known.map(([name, curve]) => [name, this.#thinned(curve)]));
   }
 
   /** Adds a line of the file of metrics. @returns whether it was one. */
   add(text: string): boolean {
     if (text.trim() === '') return true;
-    const row = parsed(text);
+    const row = metricsRow(text);
     if (row === undefined) return false;
+    this.addRow(row);
+    return true;
+  }
+
+  addRow(row: MetricsRow): void {
+    if (this.#shown.size > 0) this.#shown.clear();
     // A run that was resumed makes the iterations after its checkpoint again.
     if (row.step <= this.#last) this.#forget(row.step);
     this.#last = row.step;
     this.#rows += 1;
     this.#addMetrics(row.step, row.metrics);
-    return true;
   }
 
   clear(): void {
     this.#curves.clear();
+    this.#shown.clear();
     this.#lastRow.length = 0;
     this.#forget(Number.NEGATIVE_INFINITY);
     this.#last = Number.NEGATIVE_INFINITY;
+  }
+
+  #thinned(curve: GrowingCurve): Curve {
+    const shown = this.#shown.get(curve) ?? thinned({ steps: curve.steps, values: curve.values });
+    this.#shown.set(curve, shown);
+    return shown;
   }
 
   #addMetrics(step: number, metrics: Readonly<Record<string, unknown>>): void {
@@ -127,7 +150,8 @@ function grow({ steps, values }: GrowingCurve, step: number, amount: number): vo
   values.push((values.at(-1) ?? 0) + amount);
 }
 
-function parsed(text: string) {
+/** A row of metrics in a line. `undefined` if the line is none. */
+export function metricsRow(text: string): MetricsRow | undefined {
   try {
     const row: unknown = JSON.parse(text);
     if (!isRecord(row) || typeof row.step !== 'number' || !isRecord(row.metrics)) return undefined;

@@ -56,7 +56,7 @@ class LiveDashboard implements PageSource {
   readonly #runs: WatchedRuns;
   readonly #pages = new TrajectoryPages();
   /** The first look at the files. */
-  #first: Promise<void> | undefined;
+  #overview: Promise<void> = Promise.resolve();
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -69,7 +69,8 @@ class LiveDashboard implements PageSource {
 
   /** Begins to look at the files. */
   watch(): void {
-    this.#first = this.#read();
+    this.#overview = this.#runs.overview().then(() => this.#tell());
+    void this.#read();
     this.#wait();
   }
 
@@ -87,12 +88,13 @@ class LiveDashboard implements PageSource {
   };
 
   readonly answer = async ({ url: { pathname, searchParams } }: HttpExchange): Promise<unknown> => {
-    await briefly(this.#first!);
+    await briefly(this.#overview);
     if (pathname === '/curves') return this.#runs.curvesOf(searchParams.get('metric') ?? '');
     if (pathname === '/trajectories') return this.#opened(searchParams.get('run') ?? '');
     if (pathname.startsWith('/opened/')) return this.#trajectories(pathname);
     if (pathname !== '/view') throw new Refusal(404, 'there is only one page');
-    await briefly(this.#read());
+    // Readers are told once a look that goes on is over.
+    if (this.#reading === undefined) await briefly(this.#read());
     return this.#runs.view;
   };
 
@@ -107,13 +109,17 @@ class LiveDashboard implements PageSource {
 
   /** Reads what is new and tells the readers. Calls at the same time share one look. */
   #read(): Promise<void> {
-    this.#reading ??= this.#runs
-      .read()
-      .then((isNew) => (isNew ? this.readers.send({ event: 'changed', data: {} }) : undefined))
+    this.#reading ??= this.#overview
+      .then(() => this.#runs.read())
+      .then((isNew) => (isNew ? this.#tell() : undefined))
       .finally(() => {
         this.#reading = undefined;
       });
     return this.#reading;
+  }
+
+  #tell(): void {
+    this.readers.send({ event: 'changed', data: {} });
   }
 
   #opened(run: string): { readonly address: string } {
@@ -131,7 +137,7 @@ class LiveDashboard implements PageSource {
 }
 
 /** Milliseconds that an answer waits for files to be read. After that it has what was read so far. */
-const patience = 300;
+const patience = 1000;
 
 async function briefly(reading: Promise<void>): Promise<void> {
   const ended = new AbortController();

@@ -201,6 +201,44 @@ it('finds runs in folders within folders, in the order of their numbers', async 
   expect(one.view.runs.map(({ name }) => name)).toEqual(['9']);
 });
 
+it('shows rows from all over a large file until it is read, and then the same as without an overview', async () => {
+  const value = (step: number) => Math.sin(step);
+  const line = (step: number) => {
+    const metrics = { 'reward/mean': value(step), 'tokens/trained': 10, ...(step % 3 > 0 && { rare: step }) };
+    return `${JSON.stringify({ step, metrics })}\n`;
+  };
+  const count = 20_000;
+  writeFileSync(fileOf('large'), Array.from({ length: count }, (_, step) => line(step)).join(''));
+  writeFileSync(fileOf('small'), row(0, 1));
+  const runs = new WatchedRuns(root);
+  await runs.overview();
+  expect(runs.view.runs).toMatchObject([
+    { name: 'large', isReading: true, isOverview: true, spent: {} },
+    { name: 'small', isReading: false, isOverview: undefined, iterations: 1 },
+  ]);
+  const { large, small } = runs.curvesOf('reward/mean');
+  expect(small).toEqual({ steps: [0], values: [1] });
+  expect(large!.steps.length).toBeGreaterThan(290);
+  expect([large!.steps[0], large!.steps.at(-1)]).toEqual([0, count - 1]);
+  expect(large!.values).toEqual(large!.steps.map(value));
+  expect(runs.curvesOf('rare').large!.steps.every((step) => step % 3 > 0)).toBe(true);
+  await runs.read();
+  const exact = new WatchedRuns(root);
+  await exact.read();
+  expect(runs.view).toEqual(exact.view);
+  expect(runs.view.runs[0]).toMatchObject({ iterations: count, isReading: false });
+  for (const metric of runs.view.metrics) expect(runs.curvesOf(metric)).toEqual(exact.curvesOf(metric));
+});
+
+it('drops the overview of a file that was written anew before it was read', async () => {
+  writeFileSync(fileOf('a'), Array.from({ length: 15_000 }, (_, step) => row(step, 1)).join(''));
+  const runs = new WatchedRuns(root);
+  await runs.overview();
+  writeFileSync(fileOf('a'), row(0, 2));
+  await runs.read();
+  expect(runs.curvesOf('reward/mean').a).toEqual({ steps: [0], values: [2] });
+});
+
 it('reads lines that are longer than a chunk', async () => {
   const long = JSON.stringify({ step: 0, metrics: { 'reward/mean': 1 }, more: 'é'.repeat(5_000_000) });
   writeFileSync(fileOf('a'), `${long}\n${row(1, 2)}`);

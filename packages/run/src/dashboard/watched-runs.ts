@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { messageOf } from '@rlp/core';
-import { type Curve, type RunsView, thinned } from '@rlp/viewer/runs';
+import type { Curve, RunsView } from '@rlp/viewer/runs';
 import { WatchedRun } from './watched-run.ts';
 
 /** Folders within folders that are looked into. */
@@ -17,6 +17,15 @@ export class WatchedRuns {
 
   constructor(root: string) {
     this.#root = resolve(root);
+  }
+
+  /** Finds the runs and reads enough of each to show its curves: all of small files, rows here and there of large ones. */
+  async overview(): Promise<void> {
+    const runs = await this.#find([]);
+    await Promise.all(runs.map((run) => run.readState().catch(() => false)));
+    this.#runs = new Map(runs.map((run) => [run.name, run]));
+    // What cannot be read is told by `read`.
+    for (const run of runs) await run.readOverview().catch(() => {});
   }
 
   /**
@@ -83,7 +92,7 @@ export class WatchedRuns {
   curvesOf(metric: string): Readonly<Record<string, Curve>> {
     const curves = [...this.#runs].flatMap(([name, { curves }]): (readonly [string, Curve])[] => {
       const curve = curves.of(metric);
-      return curve === undefined || curve.steps.length === 0 ? [] : [[name, thinned(curve)]];
+      return curve === undefined ? [] : [[name, curve]];
     });
     return Object.fromEntries(curves);
   }

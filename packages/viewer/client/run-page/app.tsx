@@ -12,12 +12,15 @@ import type { Source } from './source.ts';
 
 /** Draws again at most this often, in milliseconds. */
 const pause = 1000;
+/** Longest time between two looks at runs that are still being read. Drawing takes processor time that reading needs. */
+const longestPause = 8000;
 
 /** The view, read again whenever it changes, and until the server has read all runs. */
 function useView(source: Source, first: RunsView) {
   const [state, setState] = useState({ view: first, version: 0 });
   const [status, setStatus] = useState('');
   const isWaiting = useRef(false);
+  const looks = useRef(0);
   const read = async () => {
     if (isWaiting.current) return;
     isWaiting.current = true;
@@ -31,10 +34,16 @@ function useView(source: Source, first: RunsView) {
   const unread = state.view.runs.filter(({ isReading }) => isReading).length;
   useEffect(() => source.follow?.(changed, setStatus), [source]);
   useEffect(() => {
-    if (source.isLive && unread > 0) changed();
+    if (!source.isLive || unread === 0) return;
+    const timer = setTimeout(changed, Math.min(250 * 2 ** looks.current++, longestPause));
+    return () => clearTimeout(timer);
   }, [source, unread, state.version]);
-  const progress = unread > 0 ? `${unread} of ${state.view.runs.length} runs are still being read.` : '';
-  return { ...state, status: [progress, status].filter(Boolean).join(' ') };
+  const isOverview = state.view.runs.some(({ isOverview }) => isOverview);
+  const progress = [
+    unread > 0 && `${unread} of ${state.view.runs.length} runs are still being read.`,
+    isOverview && 'Until then their curves are an overview, in which extremes may be missing.',
+  ];
+  return { ...state, status: [...progress, status].filter(Boolean).join(' ') };
 }
 
 /** The whole page. */

@@ -43,5 +43,9 @@ it('aligns curves of different steps', () => {
   expect(xs).toEqual([0, 1, 2, 3]);
   expect(drawnAt(b, xs)).toEqual([null, 5, 6, 7]);
   expect(bandOf([a, b], xs)).toEqual({ mean: [0, 3, 4, 7], low: [0, 1, 2, 7], high: [0, 5, 6, 7] });
-  expect(positions([{ steps: Array.from({ length: 9000 }, (_, at) => at), values: [] }])).toHaveLength(4000);
+  const every = (count: number, first: number) => Array.from({ length: count }, (_, at) => first + at);
+  const positionsOf = (...steps: number[][]) => positions(steps.map((steps) => ({ steps, values: [] })));
+  expect(positionsOf(every(9000, 0))).toHaveLength(4000);
+  expect(positionsOf(...Array.from({ length: 20 }, (_, run) => every(300, 300 * run)))).toHaveLength(1200);
+  expect(positionsOf(...Array.from({ length: 20 }, (_, run) => every(70, 70 * run)))).toHaveLength(1000);
 });

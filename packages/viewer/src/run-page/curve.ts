@@ -82,8 +82,10 @@ export function over(curve: Curve, spent: Curve | undefined): Curve {
   return { steps: points.map(({ x }) => x), values: points.map(({ value }) => value) };
 }
 
-/** Positions at which all curves are drawn: those of all points, or a grid if they are too many. */
-export function positions(curves: readonly Curve[], most = 4000): readonly number[] {
+/** Positions at which all curves are drawn: those of all points, or a grid if they are too many. It is coarser for curves of few points. */
+export function positions(curves: readonly Curve[]): readonly number[] {
+  const longest = Math.max(...curves.map(({ steps }) => steps.length));
+  const most = Math.min(4000, Math.max(1000, 4 * longest));
   const all = new Set(curves.flatMap(({ steps }) => steps));
   const sorted = [...all].sort((a, b) => a - b);
   if (sorted.length <= most) return sorted;

@@ -24,6 +24,8 @@ export interface RunView {
   readonly iterations: number;
   /** Whether rows that were logged before are still being read. Default false. */
   readonly isReading?: boolean | undefined;
+  /** Whether its curves are drawn from some of their rows, until all are read. Extremes may be missing. Default false. */
+  readonly isOverview?: boolean | undefined;
   /** Options by their place, such as `algorithm.loss.clipHigh`, as JSON. */
   readonly configuration: Readonly<Record<string, string>>;
   /** Seed. Runs that differ in nothing else are drawn as one band. */
