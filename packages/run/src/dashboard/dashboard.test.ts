@@ -194,6 +194,23 @@ describe.skipIf(!existsSync(chromiumPath))('the page in Chromium', () => {
     await page.close();
   });
 
+  it('prints the differences of many runs on paper, and names some runs of a chart', async () => {
+    for (let run = 0; run < 8; run++) makeRun(`many/run-${run}`, { seed: '0', clipHigh: run / 10 });
+    const path = join(root, 'many.html');
+    writeFileSync(path, await runsFolderPage({ directory: join(root, 'many') }));
+    const { page, problems } = await open(pathToFileURL(path).href, 700);
+    await page.emulateMedia({ media: 'print' });
+    const rows = await page.locator('.differences tr').allTextContents();
+    expect(rows.slice(0, 3)).toEqual(['Runalgorithm.clipHigh', 'run-00', 'run-10.1']);
+    expect(rows).toHaveLength(9);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(700);
+    expect(await page.getAttribute('.plot', 'aria-label')).toMatch(
+      /^reward\/mean over iterations, 8 curves: run-0, run-1, run-2 and 5 more\./,
+    );
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
   it('draws a run of one iteration as a point', async () => {
     const folder = join(root, 'short');
     cpSync(join(root, 'one'), join(folder, 'one'), { recursive: true });

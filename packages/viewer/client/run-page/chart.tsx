@@ -71,13 +71,20 @@ export function Chart({
           // biome-ignore lint/a11y/noNoninteractiveTabindex: Arrow keys read the values.
           tabIndex={0}
           role="img"
-          aria-label={`${metric} of ${lines.map(({ name }) => name).join(', ')} over ${axes[axis]}. Arrow keys read values, t shows a table.`}
+          aria-label={`${metric} over ${axes[axis]}${namesOf(lines)}. Arrow keys read values, t shows a table.`}
           onKeyDown={press}
         />
       )}
       <Readout x={xs[at ?? -1]} axis={axes[axis]} lines={lines} at={at ?? xs.length - 1} />
     </>
   );
+}
+
+/** The names of a few lines, or the number of many and the first of them. */
+function namesOf(lines: readonly Line[]): string {
+  const names = lines.map(({ name }) => name);
+  if (names.length <= 4) return `: ${names.join(', ')}`;
+  return `, ${names.length} curves: ${names.slice(0, 3).join(', ')} and ${names.length - 3} more`;
 }
 
 /** The values at the cursor, or the last ones. */
