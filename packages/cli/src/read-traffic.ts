@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { FormatError, isRecord, messageOf, type Trajectory } from '@rlp/core';
 import { readJsonLinesFile } from '@rlp/data/files';
 import {
@@ -38,12 +38,37 @@ export async function readTraffic(
   return found;
 }
 
-/** Whether the first line of a file that is a trajectory or recorded traffic is the latter. */
+/**
+ * Whether the first line of a file that is a trajectory or recorded traffic is the latter. Runs record lines, so a JSON list is traffic.
+ *
+ * @throws FormatError for a file that begins like a JSON list and is not one.
+ */
 export async function isTraffic(path: string): Promise<boolean> {
+  if (await beginsWithList(path)) {
+    await requireList(path);
+    return true;
+  }
   for await (const { value } of readJsonLinesFile(path, { expected: 'one JSON object per line' })) {
     if (isRecord(value) && ('trajectory' in value || 'trajectories' in value || 'task' in value))
       return false;
     if (recordedExchanges(value) !== undefined) return true;
   }
   return false;
+}
+
+async function beginsWithList(path: string): Promise<boolean> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+  return buffer.toString('utf8', 0, bytesRead).trim().startsWith('[');
+}
+
+async function requireList(path: string): Promise<void> {
+  try {
+    JSON.parse((await readFile(path, 'utf8')).trim());
+  } catch (cause) {
+    throw new FormatError(
+      `${path} begins like a JSON list and is not one: ${messageOf(cause)}; correct it, or write one JSON object per line`,
+      { cause },
+    );
+  }
 }
