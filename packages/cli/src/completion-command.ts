@@ -55,33 +55,47 @@ function firstWords({ flags }: Words): string[] {
 const secondWords = ({ flags }: Words, group: string) =>
   [...flags.keys()].filter((name) => name.startsWith(`${group} `)).map((name) => name.split(' ')[1]!);
 
-function bash(all: Words): string {
-  const flags = [...all.flags].map(([name, each]) => `    "${name}") words="${each.join(' ')}" ;;`);
-  const groups = all.groups.map((group) => `    ${group}) words="${secondWords(all, group).join(' ')}" ;;`);
-  return `# eval "$(rlp completion bash)"
-_rlp() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" words="" command="\${COMP_WORDS[1]}"
-  case "$command" in ${all.groups.join('|')}) [ "$COMP_CWORD" -gt 2 ] && command="$command \${COMP_WORDS[2]}" ;; esac
-  if [ "$COMP_CWORD" -eq 1 ]; then words="${firstWords(all).join(' ')} --help --version"
+/** Lines of bash and zsh that set `choices`, for the place of the word in `at` and the first two words. */
+function choices(all: Words, [first, second]: readonly [string, string]): string {
+  const flags = [...all.flags].map(([name, each]) => `    "${name}") choices="${each.join(' ')}" ;;`);
+  const groups = all.groups.map((group) => `    ${group}) choices="${secondWords(all, group).join(' ')}" ;;`);
+  return `  local command="${first}" choices=""
+  case "$command" in ${all.groups.join('|')}) [ "$at" -gt 2 ] && command="$command ${second}" ;; esac
+  if [ "$at" -eq 1 ]; then choices="${firstWords(all).join(' ')} --help --version"
   else case "$command" in
 ${[...groups, ...flags].join('\n')}
-  esac; fi
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  esac; fi`;
+}
+
+function bash(all: Words): string {
+  return `# eval "$(rlp completion bash)"
+_rlp() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" at="$COMP_CWORD"
+${choices(all, [`\${COMP_WORDS[1]}`, `\${COMP_WORDS[2]}`])}
+  COMPREPLY=($(compgen -W "$choices" -- "$current"))
   [ "\${#COMPREPLY[@]}" -eq 0 ] && COMPREPLY=($(compgen -f -- "$current"))
 }
 complete -o filenames -F _rlp rlp`;
 }
 
 function zsh(all: Words): string {
-  return `# eval "$(rlp completion zsh)"\nautoload -U +X bashcompinit && bashcompinit\n${bash(all)}`;
+  return `# eval "$(rlp completion zsh)"
+(( $+functions[compdef] )) || { autoload -U compinit && compinit -i }
+_rlp() {
+  local at=$((CURRENT - 1))
+${choices(all, ['$words[2]', '$words[3]'])}
+  compadd -- \${=choices} || _files
+}
+compdef _rlp rlp`;
 }
 
 function fish(all: Words): string {
-  const first = `complete -c rlp -n __fish_use_subcommand -a "${firstWords(all).join(' ')}"`;
-  const second = all.groups.map(
-    (group) =>
-      `complete -c rlp -n "__fish_seen_subcommand_from ${group}" -a "${secondWords(all, group).join(' ')}"`,
-  );
+  const first = `complete -c rlp -f -n __fish_use_subcommand -a "${firstWords(all).join(' ')}"`;
+  const second = all.groups.map((group) => {
+    const words = secondWords(all, group).join(' ');
+    const isNext = `__fish_seen_subcommand_from ${group}; and not __fish_seen_subcommand_from ${words}`;
+    return `complete -c rlp -f -n "${isNext}" -a "${words}"`;
+  });
   const flags = [...all.flags].flatMap(([name, each]) => {
     const seen = name
       .split(' ')
