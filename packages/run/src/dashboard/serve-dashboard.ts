@@ -88,13 +88,13 @@ class LiveDashboard implements PageSource {
   };
 
   readonly answer = async ({ url: { pathname, searchParams } }: HttpExchange): Promise<unknown> => {
-    await briefly(this.#overview);
-    if (pathname === '/curves') return this.#runs.curvesOf(searchParams.get('metric') ?? '');
+    await briefly(this.#overview, patience.overview);
+    if (pathname === '/curves') return this.#curves(searchParams.get('metric') ?? '');
     if (pathname === '/trajectories') return this.#opened(searchParams.get('run') ?? '');
     if (pathname.startsWith('/opened/')) return this.#trajectories(pathname);
     if (pathname !== '/view') throw new Refusal(404, 'there is only one page');
     // Readers are told once a look that goes on is over.
-    if (this.#reading === undefined) await briefly(this.#read());
+    if (this.#reading === undefined) await briefly(this.#read(), patience.look);
     return this.#runs.view;
   };
 
@@ -122,6 +122,11 @@ class LiveDashboard implements PageSource {
     this.readers.send({ event: 'changed', data: {} });
   }
 
+  async #curves(metric: string): Promise<unknown> {
+    await this.#runs.prepare(metric);
+    return this.#runs.curvesOf(metric);
+  }
+
   #opened(run: string): { readonly address: string } {
     const folder = this.#runs.folderOf(run);
     if (folder === undefined) throw new Refusal(404, `there is no run "${run}"`);
@@ -137,11 +142,11 @@ class LiveDashboard implements PageSource {
 }
 
 /** Milliseconds that an answer waits for files to be read. After that it has what was read so far. */
-const patience = 1000;
+const patience = { overview: 1000, look: 80 };
 
-async function briefly(reading: Promise<void>): Promise<void> {
+async function briefly(reading: Promise<void>, milliseconds: number): Promise<void> {
   const ended = new AbortController();
   const { signal } = ended;
-  await Promise.race([reading, waitFor(patience, undefined, { signal }).catch(() => {})]);
+  await Promise.race([reading, waitFor(milliseconds, undefined, { signal }).catch(() => {})]);
   ended.abort();
 }

@@ -1,11 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '@rlp/core';
 import type { Curve, RunsView } from '@rlp/viewer/runs';
 import { WatchedRun } from './watched-run.ts';
 
 /** Folders within folders that are looked into. */
 const depth = 3;
+/** Milliseconds of work before others have their turn. */
+const turnMs = 8;
 /** Runs that are shown. */
 const most = 200;
 
@@ -86,6 +89,17 @@ export class WatchedRuns {
   /** Folder of a run. `undefined` if there is none of this name. */
   folderOf(name: string): string | undefined {
     return this.#runs.get(name)?.directory;
+  }
+
+  /** Makes {@link WatchedRuns.curvesOf} of a metric cheap, a few runs at a time, so that other requests are answered meanwhile. */
+  async prepare(metric: string): Promise<void> {
+    let began = performance.now();
+    for (const { curves } of [...this.#runs.values()]) {
+      curves.of(metric);
+      if (performance.now() - began < turnMs) continue;
+      await nextTurn();
+      began = performance.now();
+    }
   }
 
   /** Curves of a metric by name of the run, with as many points as a chart shows. */
