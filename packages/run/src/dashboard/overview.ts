@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 interface OverviewOptions {
   /** Places that are looked at, evenly spaced over the file. Default 300. */
   readonly places?: number;
-  /** Bytes that are read at a place until a line is found: first few, then more. Default 4096, then 65,536. */
+  /** Bytes that are read at a place until a line is found: first few, then more. Default 4096, 16,384, 65,536. */
   readonly widths?: readonly number[];
 }
 
@@ -25,7 +25,7 @@ export async function overviewRows<Row>(
   file: Pick<FileHandle, 'read'>,
   size: number,
   parse: (text: string) => Row | undefined,
-  { places = 300, widths = [4096, 65_536] }: OverviewOptions = {},
+  { places = 300, widths = [4096, 16_384, 65_536] }: OverviewOptions = {},
 ): Promise<readonly Row[]> {
   const next = async (place: number): Promise<Found<Row> | undefined> => {
     const from = Math.floor((place * size) / places);
