@@ -37,33 +37,30 @@ function callsOf({ role, content, tool_calls, function_call }: Message): readonl
   // The API writes null for what there is none of.
   if (tool_calls?.length) return tool_calls.map((call) => call.function);
   if (function_call) return [function_call];
-  // No call in a thought or a comment was made, nor one that is quoted.
-  const passages = passagesOf(content.replace(unsaid, '$2')).filter(({ kind }) => kind === 'said');
-  const made = passages.map((passage) => passage.text.replace(mentioned, ''));
-  const { text, calls } = parseToolCalls(made.join(''));
-  const broken = text.match(brokenCall) ?? [];
+  const shown: string[] = [];
+  const said = passagesOf(content).flatMap(({ kind, text }) => (kind === 'said' ? [text] : []));
+  const made = said.join('').replace(asideOrCall, (part, _thought, call = '', _tag, behind = '') => {
+    if (call !== '' && !goesOn.test(behind)) return call;
+    shown.push(part);
+    return '';
+  });
+  const { text, calls } = parseToolCalls(made);
+  const broken = [text, ...shown].join('\n').match(brokenCall) ?? [];
   return [...calls.map((call) => call.function), ...broken.map(() => ({ name: '', arguments: '?' }))];
 }
 
 /**
- * Comments, and thoughts of models that do not write `<think>`. One that does not end reaches to the end of the text. Calls are read first,
- * because an argument may be a page with comments.
+ * Comments, block quotes, thoughts of models that do not write `<think>`, and calls with what stands behind them. One that does not end
+ * reaches to the end of the text. Whichever begins first is read, because an argument may be a page with comments.
  */
-const unsaid =
-  /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|(<(tool_call|function)\b[\s\S]*?(?:<\/\3>|$))|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|<!--[\s\S]*?(?:-->|$)/gi;
+const asideOrCall =
+  /<(?:!--[\s\S]*?(?:-->|$)|(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$))|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|(?<![^\n]) {0,3}>.*|(<(tool_call|function)\b[\s\S]*?(?:<\/\3>|$))(?=(.{0,3}))/gi;
 /**
- * A call that the markup around it quotes: in quotation marks or backticks, in a block quote, struck out. Words around a call are not read,
- * because who calls a tool says all kinds of things before ("I should not guess") and the call runs.
+ * What goes on behind a call: a quotation, code, a deletion, a sentence. No model is trained to write a call so. Words before a call are not
+ * read, because who calls a tool says all kinds of things ("I should not guess").
  */
-const mentioned = new RegExp(
-  [
-    String.raw`(?<=["“'\x60]\s?)(?<!\x60{3}\w*\s)<tool_call>[^\x60]{0,2000}?</tool_call>(?=\s?["”'\x60])`,
-    String.raw`(?<=^|\n) {0,3}> ?<tool_call>[^<]{0,2000}</tool_call>`,
-    '~~<tool_call>[^~]{0,2000}</tool_call>~~',
-  ].join('|'),
-  'gu',
-);
-/** What begins as a call and is none. It counts as a call that nobody expects. */
+const goesOn = /^\s?["“”'’`~]|^,? ?\p{Ll}/u;
+/** What begins as a call and is none, or was shown. It counts as a call that nobody expects, because servers run what was shown too. */
 const brokenCall = /<tool_call>\s*[{[]|<function=\w|\[TOOL_CALLS\]\s*[[{]/g;
 
 /** JSON text's value. Tools without parameters may be called with nothing. */

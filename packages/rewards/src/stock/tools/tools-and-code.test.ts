@@ -72,7 +72,6 @@ describe('toolCalls', () => {
     ['CALL\nnow it is booked.', 1],
     ['CALL Done.', 1],
     ['```\nCALL\n```', 1],
-    ['I could write CALL but I will not.', 1],
     ['CALL, CALL', 2],
     ['```\nCALL\n```\nI wait for the result.', 1],
   ])('reads %j, with words around calls, as %d', (written, made) => {
@@ -109,7 +108,7 @@ describe('toolCalls', () => {
     expect(readToolCalls([{ role: 'assistant', content: said, ...none }])).toEqual([a, b]);
     expect(readToolCalls([{ ...calling(b)[0]!, content: said }])).toEqual([b]);
     expect(readToolCalls([{ role: 'user', content: said }])).toEqual([]);
-    expect(readToolCalls([{ role: 'assistant', content: `<!-- ${said} -->` }])).toEqual([]);
+    expect(readToolCalls([{ role: 'assistant', content: '<!-- x --> No.' }])).toEqual([]);
     const reward = toolCalls({ expected: () => [b, { name: 'y', arguments: {} }] });
     expect(judge(reward, undefined, { messages })).toBe(0);
   });
@@ -140,14 +139,25 @@ describe('toolCalls', () => {
     [`I should not make assumptions, and cannot run this in my head:\n${call}`, 1],
     [`I could look it up, for example here:\n${call}`, 1],
     [`Let me check (${call})`, 1],
-    [`> ${call}`, 0],
-    [`The user wrote: "${call}"`, 0],
     ['<tool_call>{"name": "pay", "arguments": {}, "parameters": {}}</tool_call>', 1],
-    [`The syntax is \`${call}\`.`, 0],
-    [`~~${call}~~`, 0],
     ['<tool_call>{"name": "pay", "name": "book", "arguments": {}}</tool_call>', 1],
   ])('reads %j as %d calls', (content, calls) => {
     expect(readToolCalls([{ role: 'assistant', content }])).toHaveLength(calls);
+  });
+
+  it.each([
+    `> ${call}`,
+    `The user wrote: "${call}"`,
+    `The syntax is \`${call}\`.`,
+    `~~${call}~~`,
+    `<!-- ${call} -->`,
+    `<scratchpad>${call}</scratchpad>`,
+    `I could write ${call} but I will not.`,
+    `I would send ${call}, if you asked me to.`,
+  ])('reads %j as a call that nobody expects, because servers run it', (content) => {
+    const shown = { name: '', arguments: undefined };
+    expect(readToolCalls([{ role: 'assistant', content }])).toEqual([shown]);
+    expect(readToolCalls([{ role: 'assistant', content: `${content}\n${call}` }])).toEqual([a, shown]);
   });
 
   it('keeps comments in the arguments of a call, and reads no key twice', () => {
