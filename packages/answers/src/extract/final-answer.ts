@@ -7,7 +7,7 @@ import { closingAnswer } from './closing-answer.ts';
 import { jsonAnswer } from './json-answer.ts';
 import { lastSide } from './last-side.ts';
 import { numberIn } from './number-in.ts';
-import { isFormula, saidIn } from './said.ts';
+import { isFormula, isLeftOpen, saidIn } from './said.ts';
 import { type Candidate, candidateIn, conclusion, gaveUp, stanceAt, withoutRetracted } from './stances.ts';
 import { withoutMarks } from './statements.ts';
 import { valuesIn } from './values.ts';
@@ -169,7 +169,11 @@ const readers = {
     if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!)) return null;
     const isLonger = /^\s*[/^*\\π√]|^[a-z]|^\s(?:hundred|thousand|[bmtr]+illion)\b/i.test(rest!);
     const end = start + whole.length - (isLonger ? 0 : rest!.length);
-    return { answer: isLonger ? number + rest! : number.replaceAll(',', ''), at: start, end };
+    return {
+      answer: isLonger ? number + rest! : number.replace(/,(?=\d{3}(?:[,.]|$))|[,.]+$/g, ''),
+      at: start,
+      end,
+    };
   },
   phrase(text: string) {
     if (isListed(text)) return null;
@@ -247,6 +251,7 @@ function answerIn(text: string, from: readonly (keyof typeof readers)[]): string
     const isTagged = /<\w+>\s*$/.test(text.slice(Math.max(0, found.at - 30), found.at));
     const isAnswer = (place === 'boxed' && stance === 'bounds') || (isTagged && /hedges|bounds/.test(stance));
     if (stance === 'asserts' || isAnswer) {
+      if (isLeftOpen(text.slice(found.end), answer)) return null;
       if (place === 'boxed') return otherwiseNamed(text, { ...found, answer });
       return place === 'phrase' ? revised(text, { ...found, answer }) : answer;
     }

@@ -1,8 +1,8 @@
 import { mathAnswersAgree } from '../equal/math-equivalence.ts';
 import { onlyNumberIn } from '../equal/number-words.ts';
 import { isUnit } from '../equal/units.ts';
-import { type Candidate, candidateIn, conclusion } from './stances.ts';
-import { concludes, withoutMarks } from './statements.ts';
+import { type Candidate, candidateIn, conclusion, stanceAt } from './stances.ts';
+import { concludes, statementsOf, withoutMarks } from './statements.ts';
 import { areSame, type Value, valuesIn, withoutSpans } from './values.ts';
 
 /** Words of formulas, quantities and letters; a line with other words is not an answer alone. */
@@ -26,6 +26,23 @@ const label =
 /** Words that leave open which of several numbers is meant; the second ones do not if one of them is worked out. */
 const doubt = /\b(?:otherwise|unless|maybe|perhaps|possibly|either|alternatively)\b/i;
 const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
+
+/** What begins another answer. "Or, in other words," begins the same one, and so does a rounded value. */
+const alternative = /^\W*(?:or(?!,| about| roughly| approx)|alternatively|otherwise|if not)\b/i;
+
+/** Whether one of the statements behind an answer offers another one: "Or maybe 19." A calculation is none. */
+export function isLeftOpen(rest: string, answer: string): boolean {
+  const same = [answer, ...valuesIn(answer).map((value) => value.answer)];
+  return statementsOf(rest.slice(0, 300)).some(({ text }) => {
+    const [value, ...others] = valuesIn(text.replace(label, ''));
+    if (value === undefined || others.length > 0 || value.saidBy === 'equation') return false;
+    const isSaid = value.saidBy === 'words' || text.slice(0, value.at).trim().split(/\s+/).length < 4;
+    const isHedged = alternative.test(text) || stanceAt(text, candidateIn(text, value.text)) === 'hedges';
+    return (
+      isSaid && isHedged && !same.some((one) => mathAnswersAgree(value.answer, one, { units: 'converted' }))
+    );
+  });
+}
 
 /** What stands between the values of a list. */
 const joint =

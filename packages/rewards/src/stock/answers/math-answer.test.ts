@@ -77,6 +77,12 @@ describe('mathAnswer', () => {
     ['\\boxed{18}, so \\boxed{18}', '18', 1],
     ['\\boxed{17}\n\nWait: \\boxed{18}', '18', 1],
     ['The answer is: it does not exist.', 'it does not exist', 1],
+    ['The answer is 18. Or maybe 19.', '18', 0],
+    ['\\boxed{18}. Perhaps it is 19.', '18', 0],
+    ['The answer is 18. It could also be 19.', '18', 0],
+    ['The answer is 18. Alternatively, 36 / 2 = 18.', '18', 1],
+    ['The answer is 18. Maybe check step 2.', '18', 1],
+    ['The answer is $\\frac12$, or 0.5. Or 50%.', '0.5', 1],
   ])('gives %j for %j a %d', (response, answer, expected) => {
     expect(judge(reward, response, answer)).toBe(expected);
   });
@@ -120,6 +126,10 @@ describe('gsm8kAnswer', () => {
     ['\\boxed{17} \\boxed{18}', '18', 0],
     ['<!-- #### 18 -->', '18', 0],
     ['#### 18\n<!-- #### 19', '18', 1],
+    ['#### 18\nOr maybe 19.', '18', 0],
+    ['#### 1,8', '18', 0],
+    ['#### 12,34', '1234', 0],
+    ['#### 1,234,567.', '1234567', 1],
   ])('gives %j for %j a %d', (response, answer, expected) => {
     expect(judge(reward, response, answer)).toBe(expected);
   });
