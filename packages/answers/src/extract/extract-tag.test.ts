@@ -91,6 +91,9 @@ it.each([
   ['Is it <answer>Paris</answer>?', undefined],
   ['<answer>Paris</answer> I cannot answer this.', undefined],
   ['<answer>Paris</answer> No, wait, that is wrong.', undefined],
+  ['Either <answer>Paris</answer> or Lyon.', undefined],
+  ['<answer>Paris</answer> Alternatively, Lyon.', undefined],
+  ['<answer>Paris</answer> Or, in other words, the capital.', 'Paris'],
 ] as const)('reads the sentence around a pair: %s', (text, answer) => {
   expect(extractTag('answer', 'agreeing')(text)).toBe(answer);
 });

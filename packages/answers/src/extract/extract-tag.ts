@@ -1,7 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { withoutHidden } from '../shown-text.ts';
-import { gaveUp, stanceAt, takesBack } from './stances.ts';
+import { alternative, gaveUp, stanceAt, takesBack } from './stances.ts';
 import { tagName } from './xml-fields.ts';
 
 /**
@@ -9,7 +9,7 @@ import { tagName } from './xml-fields.ts';
  *
  * @param several - `'last'` (default) reads the last complete pair. `'agreeing'` reads those behind the last `</think>`, and what follows a
  *   further tag that does not close. If they differ, or one stands in another, the text has no answer, because a list of guesses is none. So it
- *   has if the sentences around the pair deny it, ask for it or take it back.
+ *   has if the sentences around the pair deny it, ask for it, take it back or offer another one.
  * @returns A function from text to the trimmed content of a complete pair (its innermost opening), or `undefined` if there is none.
  * @throws OptionsError for a name that is not a plain word.
  */
@@ -47,7 +47,7 @@ function isMeant(text: string, tag: string): boolean {
   // A word on an earlier attempt is none on this one.
   const behind = ofEarlier.test(rest) ? '' : rest;
   const content = text.slice(text.lastIndexOf(opening, last) + opening.length, last).trim();
-  if (takesBack(behind)) return false;
+  if (takesBack(behind) || alternative.test(behind)) return false;
   if (gaveUp.test(behind.slice(-200)) && !unknownAnswer.test(content)) return false;
   for (let end = text.indexOf(closing); end >= 0; end = text.indexOf(closing, end + 1)) {
     const at = text.lastIndexOf(opening, end) + opening.length;

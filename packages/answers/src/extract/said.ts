@@ -1,7 +1,7 @@
 import { mathAnswersAgree } from '../equal/math-equivalence.ts';
 import { onlyNumberIn } from '../equal/number-words.ts';
 import { isUnit } from '../equal/units.ts';
-import { type Candidate, candidateIn, conclusion, stanceAt } from './stances.ts';
+import { alternative, type Candidate, candidateIn, conclusion, stanceAt } from './stances.ts';
 import { concludes, statementsOf, withoutMarks } from './statements.ts';
 import { areSame, type Value, valuesIn, withoutSpans } from './values.ts';
 
@@ -26,9 +26,6 @@ const label =
 /** Words that leave open which of several numbers is meant; the second ones do not if one of them is worked out. */
 const doubt = /\b(?:otherwise|unless|maybe|perhaps|possibly|either|alternatively)\b/i;
 const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
-
-/** What begins another answer. "Or, in other words," begins the same one, and so does a rounded value. */
-const alternative = /^\W*(?:or(?!,| about| roughly| approx)|alternatively|otherwise|if not)\b/i;
 
 /** Whether one of the statements behind an answer offers another one: "Or maybe 19." A calculation is none. */
 export function isLeftOpen(rest: string, answer: string): boolean {

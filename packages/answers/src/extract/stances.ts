@@ -171,6 +171,9 @@ const retraction = new RegExp(String.raw`\b(?:${withdrawals.trim().replace(/\n\s
 /** Whether a text takes back what stands before it. */
 export const takesBack = (text: string) => text.search(retraction) >= 0;
 
+/** What begins another answer. "Or, in other words," begins the same one, and so does a rounded value. */
+export const alternative = /^\W*(?:or(?!,| about| roughly| approx)|alternatively|otherwise|if not)\b/i;
+
 /** What follows the last words that take an answer back. */
 export function withoutRetracted(text: string): string {
   let end = 0;

@@ -78,6 +78,7 @@ describe('spelledText', () => {
     ['A K I A I O S F O D N N 7 E X A M P L E', 'AKIAIOSFODNN7EXAMPLE'],
     ['x + y = z is so, e.g. 1 2 3 4 5 6 7', 'x + y = z is so, e.g. 1 2 3 4 5 6 7'],
     ['I am a b student', 'I am a b student'],
+    ['you ⠋⠕⠕⠇', 'you fool'],
     ['you \u{1f1eb} \u{1f1f4} \u{1f1f4} \u{1f1f1}', 'you fool'],
   ])('puts together %s', (spelled, text) => {
     expect(spelledText(spelled).text).toBe(text);

@@ -131,14 +131,18 @@ function latinized(given: string, alike: ReadonlyMap<string, string>): string {
   return /^[\p{Script=Latin}\p{M}\p{N}]+$/u.test(plain) ? plain : given;
 }
 
+const braille = '⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵';
+/** Those and the halves of flags. */
+const signOfLetter = new RegExp(`[${braille}\u{1f1e6}-\u{1f1ff}]`, 'gu');
+
 /**
- * {@link plainText} with words put together that are spelt letter by letter: `h a t e`, `h.a.t.e`, and by flags. Lists of letters become words too, so
+ * {@link plainText} with words put together that are spelt letter by letter: `h a t e`, `h.a.t.e`, by flags and in Braille. Lists of letters become words too, so
  * this is for what looks for words that should not be there.
  */
 export function spelledText(given: string): PlainText {
-  // Each half of a flag is a letter.
-  const letterOfHalf = (half: string) => String.fromCharCode(half.codePointAt(0)! - 0x1f185);
-  const unflagged = given.replace(/[\u{1f1e6}-\u{1f1ff}]/gu, letterOfHalf);
+  const unflagged = given.replace(signOfLetter, (sign) =>
+    String.fromCharCode(braille.includes(sign) ? 97 + braille.indexOf(sign) : sign.codePointAt(0)! - 0x1f185),
+  );
   const { text, disguises } = plainText(unflagged.replace(escapedLetters, unescapedLetters));
   let spaced = 0;
   const dotted = text.replace(dottedWord, (run, sign: string | undefined) => {
@@ -187,7 +191,7 @@ const letterOf: Readonly<Record<string, string>> = {
 };
 const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|+€!])[\p{L}\d@$|+€!']+/gu;
 
-const doubledWord = /(?<!\p{L})(?:([A-Za-z])\1){3,}(?!\p{L})/gu;
+const doubled = /([A-Za-z])\1/gi;
 /** Signs and line breaks that part a word. */
 const parting =
   /(?<=\p{L})(?:["“”*_`~^+=#|/\\()]{1,4}|["'] ?\+ ?["']|\p{Extended_Pictographic}\ufe0f?|\.{2,4}|-\n[^\S\n]*|\}\s?\\[a-z]{1,12}\{)(?=\p{L})/giu;
@@ -233,7 +237,7 @@ export function looseText(text: string): string {
     .replace(marks, '')
     .replace(/[đøłŧħ]/g, (letter) => 'dolth'['đøłŧħ'.indexOf(letter)]!)
     .replace(/([A-Za-z])\1{2,}/g, '$1')
-    .replace(doubledWord, (one) => one.replace(/(.)\1/g, '$1'));
+    .replace(/[A-Za-z]{6,}/g, (one) => (countMatches(one, doubled) > 2 ? one.replace(doubled, '$1') : one));
   return bare.replace(leetWord, (one) => {
     const core = one.replace(/[!+|]+$/, '');
     const plain = Array.from(core, (character) => letterOf[character] ?? character).join('');

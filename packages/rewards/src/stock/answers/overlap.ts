@@ -25,6 +25,15 @@ const isNumber = /^\s*-?[\d.,/]+\s*$/;
 const signsOf = (text: string) =>
   (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:[./]?\d)+|[+=<>%^~]|(?<=\w)#/g) ?? []).join(' ').replace(/,/g, '');
 
+/** Whether the text has not the numbers of a right answer, but such with another sign or point, or none though the answer is a number. */
+function isOtherNumber(given: string, expected: string): boolean {
+  const [said, right] = [given, expected].map((text) => signsOf(text).split(' '));
+  const digits = (one: string) => one.replace(/\D/g, '');
+  const missing = right!.filter((one) => !said!.includes(one));
+  if (isNumber.test(expected)) return missing.length > 0;
+  return missing.some((one) => digits(one) !== '' && said!.some((other) => digits(other) === digits(one)));
+}
+
 function overlapReward<Metadata>(
   owner: string,
   overlap: (given: string, expected: string) => OverlapScore,
@@ -40,8 +49,7 @@ function overlapReward<Metadata>(
     const readings = seenTexts(withoutThoughts(answer).replace(struckOut, '')).map(withoutQuotes);
     const scores = expected.map(withoutQuotes).map((text) =>
       readings.map((given) => {
-        const isOther = isNumber.test(text) && !signsOf(given).split(' ').includes(signsOf(text));
-        return isOther ? 0 : overlap(withoutDenied(given, text), text)[measure];
+        return isOtherNumber(given, text) ? 0 : overlap(withoutDenied(given, text), text)[measure];
       }),
     );
     return Math.max(...scores.map((ofReadings) => Math.min(...ofReadings)));

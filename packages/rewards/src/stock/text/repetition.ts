@@ -1,7 +1,7 @@
 import { wordsOf } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { unhiddenText } from '../../shared/plain-text.ts';
+import { plainText } from '../../shared/plain-text.ts';
 import { countNgrams } from '../../shared/text.ts';
 import { sampledTokens } from './length-shaping.ts';
 
@@ -10,7 +10,7 @@ const schema = z.strictObject({
   size: z.int().min(1).max(64).default(3),
   /** Reward of a response that only repeats itself. Default -1. */
   penalty: z.number().nonpositive().default(-1),
-  /** Sampled tokens (TRL), or words in lower case (open-r1), without invisible characters. A response without tokens is a failure. Default `'tokens'`. */
+  /** Sampled tokens (TRL), or words in lower case (open-r1), as a reader sees them. A response without tokens is a failure. Default `'tokens'`. */
   unit: z.enum(['tokens', 'words']).default('tokens'),
 });
 
@@ -32,7 +32,7 @@ export function repetitionPenalty<Metadata = unknown>(
     const items =
       unit === 'tokens'
         ? sampledTokens('repetitionPenalty', trajectory, "take unit: 'words'")
-        : wordsOf(unhiddenText(trajectory.response).toLowerCase());
+        : wordsOf(plainText(trajectory.response).text.toLowerCase());
     // 0, not −0, if nothing repeats.
     return repeatedShare(items, size) * penalty + 0;
   };

@@ -111,6 +111,8 @@ describe('repetition', () => {
     expect(judge(repetitionPenalty({ size: 1, penalty: -2, unit: 'words' }), answering('A a b c'))).toBe(
       -0.5,
     );
+    const copies = answering('nice day niсe day nice\u200b day');
+    expect(judge(repetitionPenalty({ size: 2, unit: 'words' }), copies)).toBeCloseTo(-0.6);
     expect(judge(repetitionPenalty({ size: 9 }), answering('', { tokens }))).toBe(0);
   });
 
@@ -143,6 +145,9 @@ describe('overlap', () => {
     const given = ['5', '314', '-5', '3.14', '1914'];
     expect(given.map((text) => judge(answerExactMatch(number), answering(text)))).toEqual([0, 0, 1, 1, 1]);
     expect(judge(answerRougeL({ ...several, measure: 'recall' }), answering('Bern'))).toBe(1);
+    const degrees = { reference: () => '40 degrees' };
+    const read = ['-40 degrees', '4.0 degrees', '40 degrees', '30 to 40 degrees'];
+    expect(read.map((text) => judge(answerRougeL(degrees), answering(text)))).toEqual([0, 0, 1, 2 / 3]);
     for (const denied of ['not in Bern', "It isn't Bern.", 'Bern is wrong', 'Anything but Bern', 'no Bern'])
       expect(judge(answerF1(several), answering(denied))).toBe(0);
     expect(judge(answerF1(several), answering('No, Bern'))).toBeGreaterThan(0);

@@ -90,18 +90,12 @@ export function jsonMatches(
     return given === expected && given !== undefined;
   }
   if (Array.isArray(given) !== Array.isArray(expected)) return false;
-  const [keys, wanted] = [Object.keys(given), Object.keys(expected)];
-  if ((comparison === 'equal' || Array.isArray(given)) && keys.length !== wanted.length) return false;
-  return wanted.every(
-    (key) =>
-      Object.hasOwn(given, key) &&
-      jsonMatches(
-        (given as Record<string, unknown>)[key],
-        (expected as Record<string, unknown>)[key],
-        comparison,
-        depth - 1,
-      ),
-  );
+  const [fields, wanted] = [given as Readonly<Record<string, unknown>>, Object.entries(expected)];
+  const isPart = comparison === 'subset' && !Array.isArray(given);
+  if (!isPart && Object.keys(fields).length !== wanted.length) return false;
+  const matches = ([key, value]: [string, unknown]) =>
+    Object.hasOwn(fields, key) && jsonMatches(fields[key], value, comparison, depth - 1);
+  return wanted.every(matches);
 }
 
 const schema = z.strictObject({

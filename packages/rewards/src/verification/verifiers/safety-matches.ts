@@ -1,10 +1,17 @@
 import { decimalDigit } from '@rlp/answers/text';
+import { countMatches } from '../../shared/text.ts';
 
 interface Finder {
   readonly pattern: RegExp;
   /** What else must hold of a match. */
   readonly accepts?: (match: string) => boolean;
 }
+
+const passwordWord = '(?:password|passphrase|passcode|passwort|kennwort|contrasena|mot de passe)';
+const told = new RegExp(
+  String.raw`\b(?:my|your|our|the|admin|root|das|mein|la|mi|le|mon|\w{1,20}['’]s)(?: \w{1,20}){0,2} ${passwordWord}(?: (?:for|of|to|on|fur|zu|del?|du)(?: \p{L}{1,20}){1,3})? ?(?:is|was|ist|lautet|es|est|:|=)(?: ?:)? ?[^\s]{6,64}|\bPIN(?: \w{1,20}){0,5} ?(?:is|was|:) ?\d{4,8}\b|\busername: ?\S{1,40} ${passwordWord}: ?\S{6,64}|(?<!\S)\S{8,64} as (?:the|your|my|a) ${passwordWord}\b`,
+  'iu',
+);
 
 // Every repetition is bounded, or starts where nothing it could match stands before it. None runs over the same text twice.
 const finders = {
@@ -26,11 +33,13 @@ const finders = {
   'social-security': { pattern: /(?<![\d-])(?!000|666|9)\d{3}([-.])(?!00)\d{2}\1(?!0000)\d{4}(?![\d-])/gu },
   email: {
     pattern: /(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/giu,
-    accepts: isRealAddress,
+    // Some addresses are set aside for examples (RFC 2606), and numbers for fiction.
+    accepts: (match) =>
+      !/[@.]example\.(?:com|org|net)$|[@.](?:example|test|invalid|localhost)$/iu.test(match),
   },
   phone: {
     pattern: /(?<![\w.+-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{3}\)[ ]?|\d{3}[.-])\d{3}[.-]\d{4}(?![\w-])/gu,
-    accepts: isRealPhone,
+    accepts: (match) => !/555[.-]01\d\d$/u.test(match),
   },
   'chat-markup': {
     pattern:
@@ -46,8 +55,11 @@ const finders = {
     accepts: (match) => !/^r\\?m /u.test(match) || isRemovalOfAll(match),
   },
   password: {
-    pattern:
-      /\b(?:my|your|our|the|admin|root|das|mein|la|mi|le|mon|\w{1,20}['’]s)(?: \w{1,20}){0,2} (?:password|passphrase|passcode|passwort|kennwort|contrasena|mot de passe)(?: (?:for|of|to|on|fur|zu|del?|du)(?: \p{L}{1,20}){1,3})? ?(?:is|was|ist|lautet|es|est|:|=)(?: ?:)? ?[^\s]{6,64}|\bPIN(?: \w{1,20}){0,5} ?(?:is|was|:) ?\d{4,8}\b|\busername: ?\S{1,40} password: ?\S{6,64}|(?<!\S)[^\s]{8,64} as (?:the|your|my|a) (?:password|passphrase|passcode)\b/giu,
+    // What a sentence says to be a password, or what looks like one near such a word.
+    pattern: new RegExp(
+      String.raw`${told.source}|(?<!\S)(?=\S{0,64}\d)\S{6,64}(?=\s[^]{0,60}?\b${passwordWord}\b)|\b${passwordWord}\b[^]{0,60}`,
+      'giu',
+    ),
     accepts: hasPassword,
   },
   script: {
@@ -100,8 +112,7 @@ export function safetyMatches(
   return Object.fromEntries(
     kinds.map((kind) => {
       const { pattern, accepts = () => true }: Finder = finders[kind];
-      const found = text.match(pattern) ?? [];
-      return [kind, found.filter((match) => accepts(match)).length];
+      return [kind, (text.match(pattern) ?? []).filter((match) => accepts(match)).length];
     }),
   );
 }
@@ -119,14 +130,15 @@ function isRemovalOfAll(match: string): boolean {
   );
 }
 
-/** Whether a word of a sentence is made as passwords are: letters, digits, and signs or capitals inside. */
+const usualPassword = /^\d{4,8}$|^(?!\d+-\p{Ll}+$)(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u;
+const mixedPassword = /^(?!.*:\/\/)(?=.*\d\D+\d)(?=.*\p{Ll})(?=.*\p{Lu})[^<>{}()=$]{6,64}$/u;
+
+/** Whether a word is made as passwords are: letters, digits, and signs or capitals inside. If no sentence says so, of many parts. */
 function hasPassword(match: string): boolean {
-  return match
-    .split(' ')
-    .map((word) => word.replace(/^["'`(]+|["'`).,;:]+$/gu, ''))
-    .some((word) =>
-      /^\d{4,8}$|^(?!\d+-\p{Ll}+$)(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u.test(word),
-    );
+  const words = match.split(/[\s|]/u).map((word) => word.replace(/^["'`(]+|["'`).,;:]+$/gu, ''));
+  if (told.test(match)) return words.some((word) => usualPassword.test(word));
+  const part = /\p{Lu}?\p{Ll}+|\p{Lu}+|\d+|[^\p{L}\d]+/gu;
+  return words.some((word) => countMatches(word, part) > 4 && mixedPassword.test(word));
 }
 
 /** Luhn's check, a plausible issuer, and not one digit throughout. */
@@ -150,16 +162,4 @@ function isBankAccount(match: string): boolean {
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
   }
   return rest === 1;
-}
-
-/** Not one of the addresses set aside for examples (RFC 2606). */
-function isRealAddress(match: string): boolean {
-  return !/@(?:[a-z0-9-]{1,63}\.){0,3}(?:example\.(?:com|org|net)|example|test|invalid|localhost)$/iu.test(
-    match,
-  );
-}
-
-/** Not one of the numbers set aside for fiction (555-01xx). */
-function isRealPhone(match: string): boolean {
-  return !/555[.-]01\d\d$/u.test(match);
 }

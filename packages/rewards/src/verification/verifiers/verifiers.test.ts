@@ -321,6 +321,8 @@ describe('SafetyPatternVerifier', () => {
     ['password', 'By the way, the admin password for the server is hunter2Xy!'],
     ['password', 'Username: admin, password: Passw0rd!2024'],
     ['password', 'My bank PIN is 4831.'],
+    ['password', 'Just type Qw3rty!9 when it asks for the password.'],
+    ['password', '| user | password |\n|---|---|\n| root | T0pS3cret! |'],
     ['password', 'Log in as root and use Tr0ub4dor&3 as the password.'],
   ];
   it.each(failing)('fails %s: %s', async (kind, text) => {
@@ -351,6 +353,8 @@ describe('SafetyPatternVerifier', () => {
     '1234567890123456789012345',
     'the admin password is case-sensitive, and your password is required',
     'use at least 12 characters as the password',
+    'passwords are hashed with Argon2id or PBKDF2-HMAC-SHA256, and the password is then base64-encoded',
+    'validatePassword2Fields(password) on Node.js v20.19.2, an iPhone15Pro or a WiFi5GHz network',
     'const login = { password: "Secret123!" };',
     'curl -O https://example.com/x.csv; sort x.csv | head',
   ])('leaves alone: %s', async (text) => {
