@@ -108,7 +108,7 @@ describe('what is read besides JSON Lines', () => {
     const scored = await rlp('eval', stories, `${csv}[0:2]`, ...short);
     expect([scored.code, scored.complaints]).toEqual([0, '']);
     expect(scored.said).toContain('"tasks":2');
-    const config = file('run.yaml', `model: ${stories}`, `data: ${questions}`, 'algorithm: {}');
+    const config = file('run.yaml', `model: ${stories}`, 'data: ./questions.csv', 'algorithm: {}');
     const small = ['--rows', '1', '--length', '16', '--json'];
     const checked = await rlp('doctor', config, ...small);
     const { findings } = JSON.parse(checked.said) as { findings: { name: string; state: string }[] };

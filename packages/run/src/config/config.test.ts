@@ -150,6 +150,30 @@ describe('readRunFile', () => {
     expect(await readRunFile(program)).toMatchObject({ model: 'm', rewards: { a: expect.any(Function) } });
   });
 
+  it('finds models and data beside the file, wherever the program runs', async () => {
+    const read = async (name: string, text: string) => {
+      const config = await readRunFile(await file(name, text));
+      return JSON.parse(JSON.stringify(config).replaceAll(JSON.stringify(directory).slice(1, -1), 'HERE'));
+    };
+    for (const name of ['own.jsonl', 'package.json']) await file(name, '');
+    const text = 'output: ./own.jsonl\nmodel: a/b\nsft: { data: "./own.jsonl[0:5]" }\ndata: { path: ';
+    const rest = { output: './own.jsonl', model: 'a/b', sft: { data: 'HERE/own.jsonl[0:5]' } };
+    for (const [given, found] of [
+      ['./own.jsonl', 'HERE/own.jsonl'],
+      ['own.jsonl', 'HERE/own.jsonl'],
+      ['./package.json', 'HERE/package.json'],
+      ['package.json', 'package.json'],
+      ['./README.md', './README.md'],
+      ['./none.jsonl', 'HERE/none.jsonl'],
+      ['none.jsonl', 'none.jsonl'],
+      ['/none.jsonl', '/none.jsonl'],
+    ] as const)
+      expect(await read('paths.yaml', `${text}${given} }`)).toEqual({ ...rest, data: { path: found } });
+    expect(await read('paths.ts', 'export default { data: "./own.jsonl" };')).toEqual({
+      data: 'HERE/own.jsonl',
+    });
+  });
+
   it.each([
     ['bad.yaml', 'model: [', /bad\.yaml: expected YAML: /],
     ['bad.json', '{', /bad\.json: expected JSON: /],

@@ -8,7 +8,10 @@ const madeTasks = ['addition', 'reasoning'] as const;
 /** Schema of data that is described. */
 const describedSchema = z
   .strictObject({
-    /** File or folder that `loadDataset` reads, with a slice if you like: `train.jsonl[0:500]`. Give either it or `tasks`. */
+    /**
+     * File or folder that `loadDataset` reads, with a slice if you like: `train.jsonl[0:500]`. `./train.jsonl` of a configuration file is
+     * looked for beside that file first, other relative paths in the working directory. Give either it or `tasks`.
+     */
     path: z.string().min(1).optional(),
     /** `'addition'` makes sums with worked solutions, `'reasoning'` the seeded tasks of `@rlp/env/reasoning`. */
     tasks: z.enum(madeTasks).optional(),

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   ArgumentError,
@@ -19,23 +19,53 @@ import type { RunConfig } from './run-schema.ts';
  * Reads a configuration file: YAML, JSON, or TypeScript whose default export is the configuration. Checks nothing of its contents;
  * `trainRun` does.
  *
+ * Paths of models and data that begin with `./` or `../` are looked for beside the file, then in the working directory. Other relative
+ * paths are looked for in the working directory, then beside the file. `output` is relative to the working directory.
+ *
  * @throws FormatError for a file that cannot be parsed, ArgumentError for another kind of file, MissingPeerError if TypeScript
  *   needs `jiti`.
  */
 export async function readRunFile(path: string): Promise<RunConfig> {
   requireArguments('readRunFile', { path: 'text' }, path);
   const ending = extname(path).toLowerCase();
-  if (/^\.[cm]?[jt]s$/.test(ending)) return readModule(path);
+  if (/^\.[cm]?[jt]s$/.test(ending)) return withPaths(await readModule(path), path);
   if (ending === '.jsonl' || ending === '.csv' || ending === '.parquet') throw dataFileError(path);
   if (!['.yaml', '.yml', '.json'].includes(ending)) {
     throw new ArgumentError(`${path}: expected a configuration that ends in .yaml, .json or .ts`);
   }
   const config = parsed(await textOf(path), ending, path);
-  if (isRecord(config)) return config as unknown as RunConfig;
+  if (isRecord(config)) return withPaths(config as unknown as RunConfig, path);
   throw new FormatError(
     `${path}: expected options by name, such as model: models/qwen, got ${kindOf(config)}`,
   );
 }
+
+const inputs = new Set(['model', 'data', 'path', 'teacher']);
+const sections = new Set(['data', 'sft', 'distill', 'evaluation']);
+
+/** A part of a configuration whose paths lead to where its file means them to. */
+async function withPaths<Part extends object>(part: Part, file: string): Promise<Part> {
+  const read = Object.entries(part).map(async ([key, value]) => {
+    if (typeof value === 'string' && inputs.has(key)) return [key, await pathFrom(file, value)];
+    return [key, isRecord(value) && sections.has(key) ? await withPaths(value, file) : value];
+  });
+  return Object.fromEntries(await Promise.all(read));
+}
+
+async function pathFrom(file: string, given: string): Promise<string> {
+  const beside = join(dirname(file), given);
+  if (isAbsolute(given) || resolve(beside) === resolve(given)) return given;
+  const [isBeside, isHere] = await Promise.all([beside, given].map(exists));
+  const isOwn = /^\.\.?[\\/]/.test(given) ? isBeside || !isHere : isBeside && !isHere;
+  return isOwn ? beside : given;
+}
+
+/** Whether there is a file or folder of that path, its slice left out. */
+const exists = (path: string) =>
+  stat(path.replace(/\[[^\]]*\]$/, '')).then(
+    () => true,
+    () => false,
+  );
 
 /** A parser of YAML needs hundreds of times the size of its file, and a square of it for one large mapping. */
 const maxBytes = 2 ** 20;

@@ -81,13 +81,13 @@ const engineSchema = z.strictObject({
 const schema = z.strictObject({
   /** What the run does: `'sft'`, `'rl'`, `'sft+rl'`, `'dpo'`, `'sft+dpo'`, `'reward-model'`, `'distill'`, `'sft+distill'` or `'eval'`. Default: what the other options ask for. */
   mode: z.enum(modeNames).optional(),
-  /** Folder of the run. Required, here or as `--out`. */
+  /** Folder of the run, relative to the working directory. Required, here or as `--out`. */
   output: z.string().min(1).optional(),
   /** Names all random streams. Equal runs with equal seeds give equal weights. Default `'0'`. */
   seed: z.string().min(1).default('0'),
   /** Folder of a Hugging Face model or of a run, a name on the hub such as `Qwen/Qwen3-0.6B`, or a new small model. Required. */
   model: modelSchema,
-  /** Tasks, or rows to imitate: a file of JSON Lines, or what to make. Games bring their own. */
+  /** Tasks, or rows to imitate: a file of JSON Lines (`./rows.jsonl`: beside the configuration file), or what to make. Games bring their own. */
   data: dataSchema.optional(),
   /** World that the policy acts in. Default: `'chat'` if the model has a chat template, else `'text'`. */
   environment: environmentSchema.optional(),
