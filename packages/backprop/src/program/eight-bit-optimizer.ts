@@ -1,10 +1,10 @@
 import { elementCount } from '@rlp/onnx';
-import type { CallContext } from '@rlp/onnx/runtime';
+import type { CallContext, ParameterStore } from '@rlp/onnx/runtime';
 import { EightBitMoments, eightBitState, hasEightBitMoments } from '../optimizer/eight-bit.ts';
 import { type OptimizerOf, weightDecayOf } from '../optimizer/options.ts';
 import type { TrainedParameter } from '../optimizer/update-rule.ts';
 import type { NamedTensor } from '../program-protocol.ts';
-import type { HostOptimizerParts, ParameterOptimizer, UpdateStep } from './slot-optimizer.ts';
+import type { ParameterOptimizer, UpdateStep } from './slot-optimizer.ts';
 
 /** Moments of a parameter in float32. */
 interface WholeMoments {
@@ -14,24 +14,23 @@ interface WholeMoments {
 
 /** Clipping and AdamW with moments in 8 bits, in place, for parameters in host memory. */
 export class EightBitOptimizer implements ParameterOptimizer {
-  readonly #parts: HostOptimizerParts;
+  readonly #store: ParameterStore;
   readonly #parameters: readonly TrainedParameter[];
   readonly #moments: ReadonlyMap<string, EightBitMoments | WholeMoments>;
 
-  constructor(parts: HostOptimizerParts, parameters: readonly TrainedParameter[]) {
-    this.#parts = parts;
+  constructor(store: ParameterStore, parameters: readonly TrainedParameter[]) {
+    this.#store = store;
     this.#parameters = parameters;
     this.#moments = new Map(parameters.map((parameter) => [parameter.name, momentsOf(parameter)]));
   }
 
   async update({ learningRate, update, options, factor }: UpdateStep): Promise<void> {
-    const { store, gradient } = this.#parts;
-    if (factor < 1) gradient.scale(factor);
+    const store = this.#store;
     const { beta1, beta2, epsilon, ...decaying } = options as OptimizerOf<'adamw-8bit'>;
     for (const { name, shape } of this.#parameters) {
       const [value, slope] = [store.data(name), store.data(name, 'gradient')];
       const weightDecay = weightDecayOf(decaying, shape);
-      const step = { learningRate, beta1, beta2, epsilon, weightDecay, update };
+      const step = { learningRate, beta1, beta2, epsilon, weightDecay, update, gradientFactor: factor };
       const moments = this.#moments.get(name)!;
       if (moments instanceof EightBitMoments) moments.update(store.kernels, { value, gradient: slope }, step);
       else store.kernels.adamw({ value, gradient: slope, ...moments }, step);

@@ -41,12 +41,6 @@ export class HostGradient extends GradientAccumulator {
     this.filled();
   }
 
-  /** gradient ← factor · gradient. */
-  scale(factor: number): void {
-    for (const segment of this.store.segments('gradient')) this.store.kernels.scale(segment, factor);
-    this.filled();
-  }
-
   protected zero(): void {
     for (const segment of this.store.segments('gradient')) segment.fill(0);
   }

@@ -1,5 +1,5 @@
 import { type Adamw, weightDecayOf } from '../optimizer/options.ts';
-import { type HostOptimizerParts, SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
+import { SlotOptimizer, type UpdateStep } from './slot-optimizer.ts';
 
 /** Updates between two looks at a moment whether it has faded. Each looks at one part of this many, so none takes long. */
 const fadingUpdates = 64;
@@ -9,20 +9,11 @@ const fadedBelow = 2 ** -100;
 
 /** Clipping and AdamW by WebAssembly kernels, in place, for parameters in host memory. */
 export class KernelOptimizer extends SlotOptimizer {
-  readonly #parts: HostOptimizerParts;
-
-  constructor(parts: HostOptimizerParts) {
-    super(parts.store);
-    this.#parts = parts;
-  }
-
   async update({ learningRate, update, options, factor }: UpdateStep): Promise<void> {
-    const { store, gradient } = this.#parts;
-    if (factor < 1) gradient.scale(factor);
     const { beta1, beta2, epsilon } = options as Adamw;
-    const step = { learningRate, beta1, beta2, epsilon, update };
+    const step = { learningRate, beta1, beta2, epsilon, update, gradientFactor: factor };
     for (const { state, weightDecay } of this.#pieces(options as Adamw)) {
-      store.kernels.adamw(state, { ...step, weightDecay });
+      this.store.kernels.adamw(state, { ...step, weightDecay });
     }
     this.#clearFaded(update % fadingUpdates);
   }
@@ -33,7 +24,7 @@ export class KernelOptimizer extends SlotOptimizer {
    * With subnormal numbers some processors compute 10 to 40 times as long, and rounding keeps the smallest ones forever.
    */
   #clearFaded(part: number): void {
-    const { store } = this.#parts;
+    const { store } = this;
     const seconds = store.segments('moment2');
     for (const [index, first] of store.segments('moment1').entries()) {
       const second = seconds[index]!;
@@ -48,7 +39,7 @@ export class KernelOptimizer extends SlotOptimizer {
 
   /** Whole memories if all parameters have the same decay, otherwise single parameters. */
   *#pieces(options: Adamw) {
-    const { store } = this.#parts;
+    const { store } = this;
     const { decay, weightDecay } = options;
     if (decay === 'all' || weightDecay === 0) {
       const [values, gradients] = [store.segments(), store.segments('gradient')];

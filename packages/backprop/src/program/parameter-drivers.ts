@@ -27,8 +27,8 @@ export function driversOf(
   }
   const gradient = new HostGradient(host, store, options.scratch);
   if (kind === 'adamw-8bit') {
-    return { gradient, optimizer: new EightBitOptimizer({ store, gradient }, options.parameters) };
+    return { gradient, optimizer: new EightBitOptimizer(store, options.parameters) };
   }
   if (kind !== 'adamw') return { gradient, optimizer: onGraphs() };
-  return { gradient, optimizer: new KernelOptimizer({ store, gradient }) };
+  return { gradient, optimizer: new KernelOptimizer(store) };
 }

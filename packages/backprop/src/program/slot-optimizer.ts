@@ -1,7 +1,6 @@
 import type { CallContext, ParameterStore } from '@rlp/onnx/runtime';
 import type { Optimizer } from '../optimizer/options.ts';
 import type { NamedTensor } from '../program-protocol.ts';
-import type { HostGradient } from './host-gradient.ts';
 import { copyIn, copyOut } from './store-copies.ts';
 
 /** Constants of one update. */
@@ -27,21 +26,15 @@ export interface ParameterOptimizer {
   release(): Promise<void>;
 }
 
-/** What an optimizer in host memory works on. */
-export interface HostOptimizerParts {
-  readonly store: ParameterStore;
-  readonly gradient: HostGradient;
-}
-
 /** Slots of a store with AdamW's state. */
 export const adamwSlots = ['moment1', 'moment2'] as const;
 
 /** An optimizer that keeps AdamW's state in slots of the parameters' store. */
 export abstract class SlotOptimizer implements ParameterOptimizer {
-  readonly #store: ParameterStore;
+  protected readonly store: ParameterStore;
 
   constructor(store: ParameterStore) {
-    this.#store = store;
+    this.store = store;
   }
 
   abstract update(step: UpdateStep): Promise<void>;
@@ -49,7 +42,7 @@ export abstract class SlotOptimizer implements ParameterOptimizer {
   async save(call: CallContext): Promise<readonly NamedTensor[]> {
     const copies: NamedTensor[] = [];
     for (const slot of adamwSlots) {
-      const tensors = await copyOut(this.#store, slot, call);
+      const tensors = await copyOut(this.store, slot, call);
       copies.push(...tensors.map((tensor) => ({ ...tensor, name: `${slot}.${tensor.name}` })));
     }
     return copies;
@@ -59,7 +52,7 @@ export abstract class SlotOptimizer implements ParameterOptimizer {
     for (const slot of adamwSlots) {
       const own = tensors.filter(({ name }) => name.startsWith(`${slot}.`));
       const named = own.map((tensor) => ({ ...tensor, name: tensor.name.slice(slot.length + 1) }));
-      await copyIn(this.#store, slot, named);
+      await copyIn(this.store, slot, named);
     }
   }
 

@@ -298,6 +298,8 @@ export interface HostKernels {
       weightDecay: number;
       /** Number of the update. 1 for the first. */
       update: number;
+      /** Multiplies the gradient, to clip its norm. Default 1. */
+      gradientFactor?: number;
     },
   ): void;
   /** {@link HostKernels.adamw} whose moments are in 8 bits. They are rounded after the update. */
@@ -307,8 +309,6 @@ export interface HostKernels {
   ): void;
   /** Σ x². */
   sumOfSquares(x: Float32Array): number;
-  /** x ← a·x. */
-  scale(x: Float32Array, a: number): void;
   /** y ← a·y + b·x. */
   combine(y: Float32Array, a: number, x: Float32Array, b: number): void;
   /**

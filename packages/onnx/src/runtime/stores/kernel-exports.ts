@@ -10,13 +10,13 @@ type AdamwConstants = [
   root: number,
   epsilon: number,
   keep: number,
+  factor: number,
 ];
 
 /** Functions of `kernels.wat`. Arrays are addresses in bytes. */
 export interface KernelExports {
   adamw(p: number, g: number, m: number, v: number, n: number, ...constants: AdamwConstants): void;
   sumOfSquares(x: number, n: number): number;
-  scale(x: number, n: number, a: number): void;
   combine(y: number, x: number, n: number, a: number, b: number): void;
   decode(codes: number, out: number, n: number, values: number, scale: number): void;
   encode(
@@ -44,7 +44,7 @@ export interface Instance {
 export type AdamwStep = Parameters<HostKernels['adamw']>[1];
 
 export function adamwConstants(step: AdamwStep): AdamwConstants {
-  const { learningRate, beta1, beta2, epsilon, weightDecay, update } = step;
+  const { learningRate, beta1, beta2, epsilon, weightDecay, update, gradientFactor = 1 } = step;
   return [
     beta1,
     1 - beta1,
@@ -54,5 +54,6 @@ export function adamwConstants(step: AdamwStep): AdamwConstants {
     1 / Math.sqrt(1 - beta2 ** update),
     epsilon,
     1 - learningRate * weightDecay,
+    gradientFactor,
   ];
 }

@@ -4,13 +4,21 @@ import { codedBlock, decode, encode } from './coded-numbers.ts';
 /** {@link HostKernels.adamw} as a loop in float64, for arrays outside any store. */
 export function adamw(
   { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamw']>[0],
-  { learningRate, beta1, beta2, epsilon, weightDecay, update }: Parameters<HostKernels['adamw']>[1],
+  {
+    learningRate,
+    beta1,
+    beta2,
+    epsilon,
+    weightDecay,
+    update,
+    gradientFactor = 1,
+  }: Parameters<HostKernels['adamw']>[1],
 ): void {
   const rate = learningRate / (1 - beta1 ** update);
   const root = 1 / Math.sqrt(1 - beta2 ** update);
   const keep = 1 - learningRate * weightDecay;
   for (let i = 0; i < value.length; i++) {
-    const g = gradient[i]!;
+    const g = gradientFactor * gradient[i]!;
     const m = beta1 * moment1[i]! + (1 - beta1) * g;
     const v = beta2 * moment2[i]! + (1 - beta2) * g * g;
     moment1[i] = m;
@@ -41,11 +49,6 @@ export function sumOfSquares(x: Float32Array): number {
   let sum = 0;
   for (const element of x) sum += element * element;
   return sum;
-}
-
-/** x ← a·x. */
-export function scale(x: Float32Array, a: number): void {
-  for (let i = 0; i < x.length; i++) x[i] = x[i]! * a;
 }
 
 /** y ← a·y + b·x. */

@@ -51,16 +51,6 @@ describe('kernels', () => {
       expect(kernels.sumOfSquares(many)).toBe(2 ** 18 - 1 + 2 ** 28);
     });
 
-    it('scale', () => {
-      fc.assert(
-        fc.property(floats, fc.float({ noNaN: true, min: -10, max: 10 }), (values, a) => {
-          const x = place(values);
-          kernels.scale(x, a);
-          expect([...x]).toEqual(values.map((value) => Math.fround(value * a)));
-        }),
-      );
-    });
-
     it.each(places)('combine with operands %s', (_name, other) => {
       fc.assert(
         fc.property(floats, (values) => {
@@ -136,6 +126,19 @@ describe('adamw', () => {
     expect([...state.value, ...state.moment1, ...state.moment2]).toEqual(new Array(21).fill(0));
   });
 
+  it.each(places)('takes a share of the gradient, %s', (_, place) => {
+    const states = [1, 0.25].map((share) => {
+      const [value, moment1, moment2] = [1, 2, 3].map((number) => place(new Float32Array(13).fill(number)));
+      const gradient = place(Float32Array.from({ length: 13 }, (_, i) => share * (i - 6)));
+      return { value: value!, gradient, moment1: moment1!, moment2: moment2! };
+    });
+    kernels.adamw(states[0]!, { ...step, gradientFactor: 0.25 });
+    kernels.adamw(states[1]!, step);
+    for (const name of ['value', 'moment1', 'moment2'] as const)
+      expect([...states[0]![name]]).toEqual([...states[1]![name]]);
+    expect([...states[0]!.gradient]).toEqual(Array.from({ length: 13 }, (_, i) => i - 6));
+  });
+
   it('rejects what would make NaN, and lengths that differ', () => {
     const x = inside(new Float32Array(4));
     const state = { value: x, gradient: x, moment1: x, moment2: x };
@@ -160,7 +163,7 @@ describe('adamw', () => {
         const gradient = place(gradients.flat());
         const norm = Math.sqrt(kernels.sumOfSquares(gradient));
         expect(Math.abs(norm - expected.grad_norms[index]!)).toBeLessThanOrEqual(1e-6 * norm);
-        if (params.max_norm !== null) kernels.scale(gradient, Math.min(1, params.max_norm / (norm + 1e-6)));
+        const gradientFactor = params.max_norm === null ? 1 : Math.min(1, params.max_norm / (norm + 1e-6));
         kernels.adamw(
           { value, gradient, moment1, moment2 },
           {
@@ -170,6 +173,7 @@ describe('adamw', () => {
             epsilon: params.eps,
             weightDecay: params.weight_decay,
             update: index + 1,
+            gradientFactor,
           },
         );
         for (const [i, wanted] of expected.params_after[index]!.flat().entries()) {

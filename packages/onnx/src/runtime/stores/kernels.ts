@@ -40,11 +40,6 @@ export function createKernels(memories: readonly Memory[]): HostKernels {
       else plain.adamwCoded(state, step);
     },
     sumOfSquares: (x) => home(x)?.exports.sumOfSquares(x.byteOffset, x.length) ?? plain.sumOfSquares(x),
-    scale(x, a) {
-      const at = home(x);
-      if (at) at.exports.scale(x.byteOffset, x.length, a);
-      else plain.scale(x, a);
-    },
     combine(y, a, x, b) {
       requireLengths('combine', y.length, { x: x.length });
       const at = home(y);

@@ -1,19 +1,20 @@
 ;; SIMD kernels over float32 arrays in an imported memory. Pointers and counts are unsigned; $n counts elements.
-;; Every kernel takes four lanes at a time and then the one to three elements that are left.
+;; Every kernel takes four or eight lanes at a time and then the elements that are left one by one.
 ;; Assembled into kernels-binary.ts by scripts/assemble-kernel.ts.
 (module
   (import "host" "memory" (memory 0 65536))
 
-  ;; m <- beta1 m + (1-beta1) g;  v <- beta2 v + (1-beta2) g^2;  p <- keep p - rate m / (sqrt(v) root + epsilon)
+  ;; g = factor gradient;  m <- beta1 m + (1-beta1) g;  v <- beta2 v + (1-beta2) g^2;
+  ;; p <- keep p - rate m / (sqrt(v) root + epsilon)
   (func (export "adamw")
     (param $p i32) (param $g i32) (param $m i32) (param $v i32) (param $n i32)
     (param $beta1 f32) (param $rest1 f32) (param $beta2 f32) (param $rest2 f32)
-    (param $rate f32) (param $root f32) (param $epsilon f32) (param $keep f32)
+    (param $rate f32) (param $root f32) (param $epsilon f32) (param $keep f32) (param $factor f32)
     (local $G v128) (local $M v128) (local $V v128) (local $gs f32) (local $ms f32) (local $vs f32)
     (block $done4
       (loop $next4
         (br_if $done4 (i32.lt_u (local.get $n) (i32.const 4)))
-        (local.set $G (v128.load (local.get $g)))
+        (local.set $G (f32x4.mul (f32x4.splat (local.get $factor)) (v128.load (local.get $g))))
         (local.set $M (f32x4.add
           (f32x4.mul (f32x4.splat (local.get $beta1)) (v128.load (local.get $m)))
           (f32x4.mul (f32x4.splat (local.get $rest1)) (local.get $G))))
@@ -38,7 +39,7 @@
     (block $done1
       (loop $next1
         (br_if $done1 (i32.eqz (local.get $n)))
-        (local.set $gs (f32.load (local.get $g)))
+        (local.set $gs (f32.mul (local.get $factor) (f32.load (local.get $g))))
         (local.set $ms (f32.add
           (f32.mul (local.get $beta1) (f32.load (local.get $m)))
           (f32.mul (local.get $rest1) (local.get $gs))))
@@ -59,21 +60,25 @@
         (local.set $n (i32.sub (local.get $n) (i32.const 1)))
         (br $next1))))
 
-  ;; Sum of x^2, accumulated in float64 in four lanes.
+  ;; Sum of x^2, accumulated in float64 in eight lanes, so that additions need not wait for each other.
   (func (export "sumOfSquares") (param $x i32) (param $n i32) (result f64)
-    (local $X v128) (local $low v128) (local $high v128) (local $a v128) (local $b v128) (local $sum f64) (local $s f64)
-    (block $done4
-      (loop $next4
-        (br_if $done4 (i32.lt_u (local.get $n) (i32.const 4)))
-        (local.set $X (v128.load (local.get $x)))
-        (local.set $low (f64x2.promote_low_f32x4 (local.get $X)))
-        (local.set $high (f64x2.promote_low_f32x4
-          (i8x16.shuffle 8 9 10 11 12 13 14 15 0 0 0 0 0 0 0 0 (local.get $X) (local.get $X))))
-        (local.set $a (f64x2.add (local.get $a) (f64x2.mul (local.get $low) (local.get $low))))
-        (local.set $b (f64x2.add (local.get $b) (f64x2.mul (local.get $high) (local.get $high))))
-        (local.set $x (i32.add (local.get $x) (i32.const 16)))
-        (local.set $n (i32.sub (local.get $n) (i32.const 4)))
-        (br $next4)))
+    (local $X v128) (local $a v128) (local $b v128) (local $c v128) (local $d v128) (local $sum f64) (local $s f64)
+    (block $done8
+      (loop $next8
+        (br_if $done8 (i32.lt_u (local.get $n) (i32.const 8)))
+        (local.set $X (f64x2.promote_low_f32x4 (v128.load64_zero (local.get $x))))
+        (local.set $a (f64x2.add (local.get $a) (f64x2.mul (local.get $X) (local.get $X))))
+        (local.set $X (f64x2.promote_low_f32x4 (v128.load64_zero offset=8 (local.get $x))))
+        (local.set $b (f64x2.add (local.get $b) (f64x2.mul (local.get $X) (local.get $X))))
+        (local.set $X (f64x2.promote_low_f32x4 (v128.load64_zero offset=16 (local.get $x))))
+        (local.set $c (f64x2.add (local.get $c) (f64x2.mul (local.get $X) (local.get $X))))
+        (local.set $X (f64x2.promote_low_f32x4 (v128.load64_zero offset=24 (local.get $x))))
+        (local.set $d (f64x2.add (local.get $d) (f64x2.mul (local.get $X) (local.get $X))))
+        (local.set $x (i32.add (local.get $x) (i32.const 32)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 8)))
+        (br $next8)))
+    (local.set $a (f64x2.add (local.get $a) (local.get $c)))
+    (local.set $b (f64x2.add (local.get $b) (local.get $d)))
     (local.set $a (f64x2.add (local.get $a) (local.get $b)))
     (local.set $sum (f64.add (f64x2.extract_lane 0 (local.get $a)) (f64x2.extract_lane 1 (local.get $a))))
     (block $done1
@@ -85,23 +90,6 @@
         (local.set $n (i32.sub (local.get $n) (i32.const 1)))
         (br $next1)))
     (local.get $sum))
-
-  ;; x <- a x
-  (func (export "scale") (param $x i32) (param $n i32) (param $a f32)
-    (block $done4
-      (loop $next4
-        (br_if $done4 (i32.lt_u (local.get $n) (i32.const 4)))
-        (v128.store (local.get $x) (f32x4.mul (f32x4.splat (local.get $a)) (v128.load (local.get $x))))
-        (local.set $x (i32.add (local.get $x) (i32.const 16)))
-        (local.set $n (i32.sub (local.get $n) (i32.const 4)))
-        (br $next4)))
-    (block $done1
-      (loop $next1
-        (br_if $done1 (i32.eqz (local.get $n)))
-        (f32.store (local.get $x) (f32.mul (local.get $a) (f32.load (local.get $x))))
-        (local.set $x (i32.add (local.get $x) (i32.const 4)))
-        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-        (br $next1))))
 
   ;; y <- a y + b x
   (func (export "combine") (param $y i32) (param $x i32) (param $n i32) (param $a f32) (param $b f32)

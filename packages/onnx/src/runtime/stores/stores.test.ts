@@ -50,7 +50,7 @@ describe('a host store', () => {
     expect(store.tensor('c').dims).toEqual([]);
     expect(store.all().reduce((total, value) => total + value, 0)).toBe(3 + 40 + 3);
     expect(store.all('gradient').every((value) => value === 0)).toBe(true);
-    store.kernels.scale(store.all(), 2);
+    store.kernels.combine(store.all(), 1, store.all(), 1);
     expect(store.data('c')[0]).toBe(6);
     expect(store.kernels.sumOfSquares(store.all())).toBe(3 * 4 + 20 * 16 + 36);
   });
