@@ -56,7 +56,7 @@ function Table({
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: It scrolls.
     <div class="scroll" tabIndex={0}>
-      <table class="differences">
+      <table class="differences" style={{ minWidth: `${15 * (columns.length + 1)}ch` }}>
         <caption>Options in which the runs differ</caption>
         <thead>
           <tr>
@@ -83,7 +83,7 @@ function Table({
 
 /** A name that is broken between its parts if it is too long for a line. */
 function breakable(name: string) {
-  return name.split(/(?<=[./_-])/).map((part, at) => (
+  return name.split(/(?<=[./_-])|(?<=[a-z])(?=[A-Z])/).map((part, at) => (
     <Fragment key={at}>
       {part}
       <wbr />

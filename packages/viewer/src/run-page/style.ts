@@ -18,10 +18,10 @@ button.small,.as-table{font-size:12px;padding:1px 8px}
 .chart figcaption{padding-right:56px}
 .readout{display:flex;flex-wrap:wrap;gap:2px 14px;list-style:none;margin:2px 0 6px;padding:0;font-size:12.5px;font-variant-numeric:tabular-nums;min-height:19px}
 .u-cursor-x{border-right-color:var(--soft)!important}.u-select{background:color-mix(in srgb,var(--s0) 18%,transparent)!important}
-.differences thead th{white-space:normal;min-width:9ch}.scroll+.scroll{margin-top:16px}
+.differences{table-layout:fixed;overflow-wrap:anywhere}.differences thead th{white-space:normal}.differences th:first-child{width:22%}.scroll+.scroll{margin-top:16px}
 .interval{position:relative;height:14px;width:160px;max-width:100%;background:linear-gradient(var(--rule),var(--rule)) center/100% 1px no-repeat}
 .interval i{position:absolute;top:5px;height:4px;background:var(--s0);opacity:.45;border-radius:2px}
 .interval b{position:absolute;top:1px;width:2px;height:12px;margin-left:-1px;background:var(--s0)}
 @media (max-width:600px){.scroll:has(.stack){max-height:70vh}.swatch{width:28px}.as-table{padding:4px 12px}}
-@media print{.differences td,.differences th{padding:4px 8px;font-size:12px}.controls,.as-table,button.small,td:has(>.key) input{display:none}.charts{grid-template-columns:1fr 1fr}}
+@media print{.differences{min-width:0!important}.differences td,.differences th{padding:4px 8px;font-size:12px}.controls,.as-table,button.small,td:has(>.key) input{display:none}.charts{grid-template-columns:1fr 1fr}}
 `;
