@@ -47,12 +47,10 @@ function overlapReward<Metadata>(
     const answer = extract(response);
     if (answer === undefined) return 0;
     const readings = seenTexts(withoutThoughts(answer).replace(struckOut, '')).map(withoutQuotes);
-    const scores = expected.map(withoutQuotes).map((text) =>
-      readings.map((given) => {
-        return isOtherNumber(given, text) ? 0 : overlap(withoutDenied(given, text), text)[measure];
-      }),
-    );
-    return Math.max(...scores.map((ofReadings) => Math.min(...ofReadings)));
+    const scoreOf = (given: string, text: string) =>
+      isOtherNumber(given, text) ? 0 : overlap(withoutDenied(given, text), text)[measure];
+    const lowest = (text: string) => Math.min(...readings.map((given) => scoreOf(given, text)));
+    return Math.max(...expected.map(withoutQuotes).map(lowest));
   };
 }
 

@@ -42,6 +42,8 @@ describe('thinkFormat', () => {
 
   it.each([
     '<think></think>b',
+    '<think>asdf jkl asdf jkl</think>b',
+    '<think>La la la.</think>b',
     '<think>\n </think>b',
     '<think>\u200b</think>b',
     '<think>a</think>\n',

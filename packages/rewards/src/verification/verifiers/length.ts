@@ -58,9 +58,8 @@ export class LengthVerifier extends TextVerifier {
     const lengths = seenTexts(response).map(counters[unit]);
     const length = lengths.find((one) => one < minLength || one > maxLength) ?? lengths[0]!;
     const details = { length, minLength, maxLength, unit };
-    const limit = length < minLength ? minLength : maxLength;
-    const missed =
-      length < minLength || length > maxLength ? Math.abs(length - limit) / Math.max(1, limit) : 0;
+    const limit = Math.min(maxLength, Math.max(minLength, length));
+    const missed = Math.abs(length - limit) / Math.max(1, limit);
     const bounds = `${minLength} to ${maxLength}`;
     if (missed === 0)
       return scoreReport({ score: 1, details, message: `${length} ${unit}, within ${bounds}` });
