@@ -29,15 +29,17 @@ const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
 
 /** Whether one of the statements behind an answer offers another one: "Or maybe 19." A calculation is none. */
 export function isLeftOpen(rest: string, answer: string): boolean {
-  const same = [answer, ...valuesIn(answer).map((value) => value.answer)];
-  return statementsOf(rest.slice(0, 300)).some(({ text }) => {
+  const isSame = ({ answer: other }: Value) =>
+    [answer, ...valuesIn(answer).map((value) => value.answer)].some((one) =>
+      mathAnswersAgree(other, one, { units: 'converted' }),
+    );
+  const said = rest.slice(0, 300);
+  return statementsOf(/\d/.test(said) ? said : '').some(({ text }) => {
     const [value, ...others] = valuesIn(text.replace(label, ''));
     if (value === undefined || others.length > 0 || value.saidBy === 'equation') return false;
     const isSaid = value.saidBy === 'words' || text.slice(0, value.at).trim().split(/\s+/).length < 4;
     const isHedged = alternative.test(text) || stanceAt(text, candidateIn(text, value.text)) === 'hedges';
-    return (
-      isSaid && isHedged && !same.some((one) => mathAnswersAgree(value.answer, one, { units: 'converted' }))
-    );
+    return isSaid && isHedged && !isSame(value);
   });
 }
 
