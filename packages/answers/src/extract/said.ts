@@ -33,14 +33,22 @@ export function isLeftOpen(rest: string, answer: string): boolean {
     [answer, ...valuesIn(answer).map((value) => value.answer)].some((one) =>
       mathAnswersAgree(other, one, { units: 'converted' }),
     );
-  const said = rest.slice(0, 300);
-  return statementsOf(/\d/.test(said) ? said : '').some(({ text }) => {
-    const [value, ...others] = valuesIn(text.replace(label, ''));
+  return statementsOf(rest.slice(0, 300)).some(({ text }) => {
+    const [value = lastWord(text), ...others] = valuesIn(text.replace(label, ''));
     if (value === undefined || others.length > 0 || value.saidBy === 'equation') return false;
     const isSaid = value.saidBy === 'words' || text.slice(0, value.at).trim().split(/\s+/).length < 4;
     const isHedged = alternative.test(text) || stanceAt(text, candidateIn(text, value.text)) === 'hedges';
     return isSaid && isHedged && !isSame(value);
   });
+}
+
+/** A choice, or a number in words, that a statement ends with. */
+function lastWord(text: string): Value | undefined {
+  const answer = /(?:^|[\s(])([A-J])\W*$/.exec(text)?.[1] ?? onlyNumberIn(text);
+  const at = answer === undefined ? -1 : text.lastIndexOf(answer);
+  const isLast = at >= 0 && !/\p{L}/u.test(text.slice(at + answer!.length));
+  const saidBy = /\b(?:is|be)\W*$/.test(text.slice(0, at)) ? 'words' : undefined;
+  return isLast ? { text: answer!, answer: answer!, at, saidBy } : undefined;
 }
 
 /** What stands between the values of a list. */

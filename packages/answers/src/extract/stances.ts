@@ -173,7 +173,7 @@ const retraction = new RegExp(String.raw`\b(?:${withdrawals.trim().replace(/\n\s
 export const takesBack = (text: string) => text.search(retraction) >= 0;
 
 /** What begins another answer. "Or, in other words," begins the same one, and so does a rounded value. */
-export const alternative = /^\W*(?:(?<or>or)(?!,| about| roughly| approx)|alternatively|otherwise|if not)\b/i;
+export const alternative = /^\W*(?:(?<or>or)(?!,| about| roughly| approx)|alternatively|if not)\b/i;
 
 /** What follows the last words that take an answer back. */
 export function withoutRetracted(text: string): string {

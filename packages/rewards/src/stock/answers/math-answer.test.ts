@@ -82,6 +82,11 @@ describe('mathAnswer', () => {
     ['The answer is 18. It could also be 19.', '18', 0],
     ['The answer is 18. Alternatively, 36 / 2 = 18.', '18', 1],
     ['The answer is 18. Maybe check step 2.', '18', 1],
+    ['The answer is 18. Otherwise the 3 bags would not be full.', '18', 1],
+    ['The answer is (B). Perhaps it is (C).', 'B', 0],
+    ['The answer is B. Option A is for those who maybe like C more.', 'B', 1],
+    ['The answer is 18. Or maybe nineteen.', '18', 0],
+    ['The answer is 18, or eighteen in words.', '18', 1],
     ['The answer is $\\frac12$, or 0.5. Or 50%.', '0.5', 1],
   ])('gives %j for %j a %d', (response, answer, expected) => {
     expect(judge(reward, response, answer)).toBe(expected);
