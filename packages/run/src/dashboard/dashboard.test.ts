@@ -133,24 +133,30 @@ describe.skipIf(!existsSync(chromiumPath))('the page in Chromium', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'shows what is read while other runs are still being read',
+    'shows what is read, and an overview of large runs, while runs are still being read',
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'dashboard-slow-'));
       cpSync(join(root, 'one'), join(folder, 'quick'), { recursive: true });
       mkdirSync(join(folder, 'slow'));
+      mkdirSync(join(folder, 'vast'));
+      const rows = Array.from({ length: 20_000 }, (_, step) => row(step, step / 20_000));
+      writeFileSync(join(folder, 'vast', 'metrics.jsonl'), rows.join(''));
       const slow = join(folder, 'slow', 'metrics.jsonl');
       // A pipe cannot be opened for reading until somebody writes to it.
       execFileSync('mkfifo', [slow]);
       try {
         await using dashboard = await serveDashboard({ directory: folder, refreshMs: 50 });
         const { page, problems } = await open(dashboard.url);
-        await page.waitForSelector('p[role=status]:text("1 of 2 runs are still being read.")');
+        await page.waitForSelector('p[role=status]:text("2 of 3 runs are still being read. Until then")');
+        expect(await page.textContent('p[role=status]')).toContain('an overview, in which extremes may be');
+        await page.waitForSelector('.readout li[title=vast]:text("1")');
         expect(await page.textContent('tr:has-text("slow")')).toContain('reading…');
         closeSync(openSync(slow, 'r+'));
         rmSync(slow);
         writeFileSync(slow, row(0, 0.125));
         await page.waitForSelector('.readout .series-1:text("0.125")');
-        expect(await page.textContent('p[role=status]')).toBe('Live.');
+        await page.waitForSelector('p[role=status]:text-is("Live.")');
+        expect(await page.textContent('tr:has-text("vast") td[data-label=Iterations]')).toBe('20000');
         await page.close();
         expect(problems).toEqual([]);
       } finally {
