@@ -8,12 +8,6 @@ interface OverviewOptions {
   readonly widths?: readonly number[];
 }
 
-interface Found<Row> {
-  /** Byte at which its line begins. */
-  readonly at: number;
-  readonly row: Row;
-}
-
 /**
  * Rows from evenly spaced places of a file, in its order: at each place the next whole line that `parse` accepts, and the last one of the
  * file. Only a few kilobytes are read per place. A place is skipped if no such line ends within the greatest width.
@@ -27,25 +21,22 @@ export async function overviewRows<Row>(
   parse: (text: string) => Row | undefined,
   { places = 300, widths = [4096, 16_384, 65_536] }: OverviewOptions = {},
 ): Promise<readonly Row[]> {
-  const next = async (place: number): Promise<Found<Row> | undefined> => {
-    const from = Math.floor((place * size) / places);
+  const rowIn = async (begin: (width: number) => number, from: 'start' | 'end') => {
     for (const width of widths) {
-      const block = await blockOf(file, from, Math.min(width, size - from));
-      const found = firstOf(linesOf(block, from, from === 0), parse);
-      if (found !== undefined) return found;
+      const at = begin(width);
+      const lines = linesOf(await blockOf(file, at, Math.min(width, size - at)), at);
+      for (const { at, text } of from === 'start' ? lines : [...lines].reverse()) {
+        const row = parse(text);
+        if (row !== undefined) return { at, row };
+      }
     }
     return undefined;
   };
-  const last = async (): Promise<Found<Row> | undefined> => {
-    for (const width of widths) {
-      const from = Math.max(0, size - width);
-      const block = await blockOf(file, from, size - from);
-      const found = firstOf([...linesOf(block, from, from === 0)].reverse(), parse);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  const found = await Promise.all([...Array.from({ length: places }, (_, place) => next(place)), last()]);
+  const begins = Array.from({ length: places }, (_, place) => Math.floor((place * size) / places));
+  const found = await Promise.all([
+    ...begins.map((begin) => rowIn(() => begin, 'start')),
+    rowIn((width) => Math.max(0, size - width), 'end'),
+  ]);
   const rows: Row[] = [];
   let end = -1;
   for (const each of found) {
@@ -61,23 +52,12 @@ async function blockOf(file: Pick<FileHandle, 'read'>, from: number, length: num
   return buffer.subarray(0, bytesRead);
 }
 
-/** Lines that begin and end within a block of a file. */
-function* linesOf(block: Buffer, from: number, isStart: boolean) {
-  let begin = isStart ? 0 : block.indexOf(0x0a) + 1;
-  if (begin === 0 && !isStart) return;
+/** Lines that begin and end within a block of a file, which begins at `from`. */
+function* linesOf(block: Buffer, from: number) {
+  let begin = from === 0 ? 0 : block.indexOf(0x0a) + 1;
+  if (from > 0 && begin === 0) return;
   for (let end = block.indexOf(0x0a, begin); end >= 0; end = block.indexOf(0x0a, begin)) {
     yield { at: from + begin, text: block.toString('utf8', begin, end) };
     begin = end + 1;
   }
-}
-
-function firstOf<Row>(
-  lines: Iterable<{ readonly at: number; readonly text: string }>,
-  parse: (text: string) => Row | undefined,
-): Found<Row> | undefined {
-  for (const { at, text } of lines) {
-    const row = parse(text);
-    if (row !== undefined) return { at, row };
-  }
-  return undefined;
 }
