@@ -31,6 +31,7 @@ export default defineConfig({
     // At night every engine compiles its own graphs.
     setupFiles: [
       './scripts/numbers-equal.ts',
+      './scripts/ended-storages.ts',
       ...(process.env.RLP_SLOW_TESTS ? [] : ['./packages/onnx/scripts/kept-sessions.ts']),
     ],
     testTimeout: 30_000,
