@@ -33,14 +33,14 @@ const shapes: Readonly<Record<string, string>> = {
   masked: 'f*u.c k ',
   surrogates: '😀',
 };
-const size = 200_000;
+const size = 100_000;
 const texts = Object.entries(shapes).map(
   ([name, unit]) => [name, unit.repeat(Math.ceil(size / unit.length))] as const,
 );
 
 /** As many as the toxicity verifier reads, by night. */
 const readCharacters = process.env.RLP_SLOW_TESTS ? 1_000_000 : 50_000;
-const megabytes = process.env.RLP_SLOW_TESTS ? 10 : 0.5;
+const megabytes = process.env.RLP_SLOW_TESTS ? 10 : 0.25;
 
 const pipeline = createCustomVerifierPipeline([
   { type: 'length' },
@@ -66,7 +66,7 @@ describe('hostile texts', () => {
     textpolicyRules.toxicity()(text);
     textpolicyRules.coherence()(text);
     textpolicyRules.factual()(text);
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - begun).toBeLessThan(3000);
   });
 
   it.each(texts)('are read for toxicity and safety in linear time: %s', async (_, text) => {
@@ -85,7 +85,7 @@ describe('hostile texts', () => {
         const response = JSON.stringify(`${unit.repeat(size / unit.length)}!`);
         await verifier.verifyBatch([{ prompt: '', response }]);
       }
-      expect(performance.now() - begun).toBeLessThan(5000);
+      expect(performance.now() - begun).toBeLessThan(2500);
     },
   );
 
