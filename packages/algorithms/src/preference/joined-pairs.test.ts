@@ -1,18 +1,25 @@
-import { fileURLToPath } from 'node:url';
 import { createOnnxBackend } from '@rlp/backprop';
 import type { FullBackend, Metrics } from '@rlp/core';
-import { loadModel } from '@rlp/models';
+import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PreferenceOptions } from './options.ts';
 import { runRewardModelTraining } from './reward-model.ts';
 import { runPreferenceTraining } from './run-preference.ts';
 
+const tokenizer = characterTokenizer(
+  String.fromCodePoint(...Array.from({ length: 410 }, (_, k) => 0x4e00 + k)),
+);
+/** A second layer, because the first has the same keys and values whatever stands before a token. */
+const config = parseModelConfig({
+  ...{ model_type: 'llama', vocab_size: tokenizer.vocabularySize, hidden_size: 32, intermediate_size: 48 },
+  ...{ num_hidden_layers: 2, num_attention_heads: 4, num_key_value_heads: 2, max_position_embeddings: 64 },
+  ...{ rms_norm_eps: 1e-5, hidden_act: 'silu', tie_word_embeddings: true, initializer_range: 0.2 },
+});
+const model = createModel({ config, tokenizer, seed: 'pairs' });
 let engine: Engine;
-let model: Awaited<ReturnType<typeof loadModel>>;
 beforeAll(async () => {
   engine = await createEngine({ thread: 'inline', threads: 1 });
-  model = await loadModel(fileURLToPath(new URL('../../../../examples/models/stories260k', import.meta.url)));
 });
 afterAll(() => engine.close());
 
