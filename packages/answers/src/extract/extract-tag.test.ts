@@ -91,9 +91,15 @@ it.each([
   ['Is it <answer>Paris</answer>?', undefined],
   ['<answer>Paris</answer> I cannot answer this.', undefined],
   ['<answer>Paris</answer> No, wait, that is wrong.', undefined],
-  ['Either <answer>Paris</answer> or Lyon.', undefined],
+  ['<answer>Paris</answer> Or maybe Lyon.', undefined],
   ['<answer>Paris</answer> Alternatively, Lyon.', undefined],
   ['<answer>Paris</answer> Or, in other words, the capital.', 'Paris'],
+  ['<answer>B</answer>\n\nAlternatively, one can eliminate A, C and D.', 'B'],
+  ['<answer>18</answer>\n\nAlternatively, you can compute 36 / 2 = 18.', '18'],
+  ['<answer>18</answer> (or 18.0).', '18'],
+  ['<answer>5 km</answer> or 5000 m', '5 km'],
+  ['<answer>18</answer>. If not, please let me know.', '18'],
+  ['<answer>NaCl</answer>\nAlternatively known as table salt.', 'NaCl'],
 ] as const)('reads the sentence around a pair: %s', (text, answer) => {
   expect(extractTag('answer', 'agreeing')(text)).toBe(answer);
 });

@@ -1,7 +1,8 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { withoutHidden } from '../shown-text.ts';
-import { alternative, gaveUp, stanceAt, takesBack } from './stances.ts';
+import { isLeftOpen } from './said.ts';
+import { gaveUp, stanceAt, takesBack } from './stances.ts';
 import { tagName } from './xml-fields.ts';
 
 /**
@@ -47,7 +48,7 @@ function isMeant(text: string, tag: string): boolean {
   // A word on an earlier attempt is none on this one.
   const behind = ofEarlier.test(rest) ? '' : rest;
   const content = text.slice(text.lastIndexOf(opening, last) + opening.length, last).trim();
-  if (takesBack(behind) || alternative.test(behind)) return false;
+  if (takesBack(behind) || isLeftOpen(behind, content)) return false;
   if (gaveUp.test(behind.slice(-200)) && !unknownAnswer.test(content)) return false;
   for (let end = text.indexOf(closing); end >= 0; end = text.indexOf(closing, end + 1)) {
     const at = text.lastIndexOf(opening, end) + opening.length;

@@ -153,6 +153,9 @@ function isListed(text: string): boolean {
 }
 
 /** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
+/** Digits in groups of three, or of two before the last as in India. */
+const grouped = /\d{1,3}(?:,\d{2,3})*,\d{3}(?=[,.]*$|\.\d)/;
+
 const readers = {
   boxed: boxedAnswer,
   hash(text: string) {
@@ -170,7 +173,9 @@ const readers = {
     const isLonger = /^\s*[/^*\\π√]|^[a-z]|^\s(?:hundred|thousand|[bmtr]+illion)\b/i.test(rest!);
     const end = start + whole.length - (isLonger ? 0 : rest!.length);
     return {
-      answer: isLonger ? number + rest! : number.replace(/,(?=\d{3}(?:[,.]|$))|[,.]+$/g, ''),
+      answer: isLonger
+        ? number + rest!
+        : number.replace(grouped, (text) => text.replaceAll(',', '')).replace(/[,.]+$/, ''),
       at: start,
       end,
     };

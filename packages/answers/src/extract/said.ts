@@ -1,8 +1,8 @@
 import { mathAnswersAgree } from '../equal/math-equivalence.ts';
 import { onlyNumberIn } from '../equal/number-words.ts';
 import { isUnit } from '../equal/units.ts';
-import { alternative, type Candidate, candidateIn, conclusion, stanceAt } from './stances.ts';
-import { concludes, statementsOf, withoutMarks } from './statements.ts';
+import { type Candidate, candidateIn, conclusion } from './stances.ts';
+import { concludes, withoutMarks } from './statements.ts';
 import { areSame, type Value, valuesIn, withoutSpans } from './values.ts';
 
 /** Words of formulas, quantities and letters; a line with other words is not an answer alone. */
@@ -27,28 +27,25 @@ const label =
 const doubt = /\b(?:otherwise|unless|maybe|perhaps|possibly|either|alternatively)\b/i;
 const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
 
-/** Whether one of the statements behind an answer offers another one: "Or maybe 19." A calculation is none. */
-export function isLeftOpen(rest: string, answer: string): boolean {
-  const isSame = ({ answer: other }: Value) =>
-    [answer, ...valuesIn(answer).map((value) => value.answer)].some((one) =>
-      mathAnswersAgree(other, one, { units: 'converted' }),
-    );
-  return statementsOf(rest.slice(0, 300)).some(({ text }) => {
-    const [value = lastWord(text), ...others] = valuesIn(text.replace(label, ''));
-    if (value === undefined || others.length > 0 || value.saidBy === 'equation') return false;
-    const isSaid = value.saidBy === 'words' || text.slice(0, value.at).trim().split(/\s+/).length < 4;
-    const isHedged = alternative.test(text) || stanceAt(text, candidateIn(text, value.text)) === 'hedges';
-    return isSaid && isHedged && !isSame(value);
-  });
-}
+/** A statement that only offers another answer: "Or maybe 19." Without a word of doubt it is a number, because all else may say the same. */
+const otherAnswer =
+  /^[\s"'.,;:!)\]}$*]*(?:or,? )?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\bor )(?=-?\d))[\s$*(]*(?<value>-?\d[\d.,/]*\s?%?|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
+const plainNumber = /^-?\d[\d,]*(?:\.\d+)?$/;
 
-/** A choice, or a number in words, that a statement ends with. */
-function lastWord(text: string): Value | undefined {
-  const answer = /(?:^|[\s(])([A-J])\W*$/.exec(text)?.[1] ?? onlyNumberIn(text);
-  const at = answer === undefined ? -1 : text.lastIndexOf(answer);
-  const isLast = at >= 0 && !/\p{L}/u.test(text.slice(at + answer!.length));
-  const saidBy = /\b(?:is|be)\W*$/.test(text.slice(0, at)) ? 'words' : undefined;
-  return isLast ? { text: answer!, answer: answer!, at, saidBy } : undefined;
+/** Whether what follows an answer offers another one. A number that rounds to it is the same. */
+export function isLeftOpen(rest: string, answer: string): boolean {
+  const { 0: statement, groups } = otherAnswer.exec(rest.slice(0, 100)) ?? { 0: '' };
+  const other = groups?.value?.replace(/[.,/]+$/, '');
+  if (other === undefined || mathAnswersAgree(other, answer, { units: 'converted' })) return false;
+  const [one, two] = [answer, other].map((text) =>
+    plainNumber.test(text) ? text.replaceAll(',', '') : undefined,
+  );
+  if (one === undefined || two === undefined) {
+    const isWord = /^\p{Lu}/u.test(other) || onlyNumberIn(other) !== undefined;
+    return isWord && /\b(?:maybe|perhaps|possibly|alternatively|could|might|may)\b/i.test(statement);
+  }
+  const places = Math.min(...[one, two].map((text) => text.split('.')[1]?.length ?? 0));
+  return Number(one).toFixed(places) !== Number(two).toFixed(places);
 }
 
 /** What stands between the values of a list. */

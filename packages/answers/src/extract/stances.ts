@@ -109,8 +109,7 @@ export function stanceAt(text: string, { at, end }: Pick<Candidate, 'at' | 'end'
     .trimEnd()
     .split(sentenceEnds)
     .filter((part, index) => index === 0 || part.trim() !== '');
-  const isOther = alternative.exec(before)?.groups?.or !== undefined;
-  if (isOther || open.test(conclusion(`${before}•`) + rest)) return 'hedges';
+  if (open.test(conclusion(`${before}•`) + rest)) return 'hedges';
   return stanceOf(
     `${conclusion(`${before}•`)}${rest}${/[.!?]$/.test(rest) || next === '' ? '' : '.'} ${next}`,
   );
@@ -171,9 +170,6 @@ const retraction = new RegExp(String.raw`\b(?:${withdrawals.trim().replace(/\n\s
 
 /** Whether a text takes back what stands before it. */
 export const takesBack = (text: string) => text.search(retraction) >= 0;
-
-/** What begins another answer. "Or, in other words," begins the same one, and so does a rounded value. */
-export const alternative = /^\W*(?:(?<or>or)(?!,| about| roughly| approx)|alternatively|if not)\b/i;
 
 /** What follows the last words that take an answer back. */
 export function withoutRetracted(text: string): string {

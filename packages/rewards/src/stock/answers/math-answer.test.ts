@@ -88,6 +88,16 @@ describe('mathAnswer', () => {
     ['The answer is 18. Or maybe nineteen.', '18', 0],
     ['The answer is 18, or eighteen in words.', '18', 1],
     ['The answer is $\\frac12$, or 0.5. Or 50%.', '0.5', 1],
+    ['\\boxed{2\\sqrt{3}} (or 3.464)', '2\\sqrt{3}', 1],
+    ['\\boxed{\\frac{1}{3}}. Or 33.3%.', '1/3', 1],
+    ['\\boxed{0.25}. Or 25%.', '0.25', 1],
+    ['\\boxed{3.14159}. Or 3.14.', '3.14159', 1],
+    ['\\boxed{120} cm. Or 1.2 m.', '120', 1],
+    ['\\boxed{60^\\circ}. Or $\\pi/3$ radians.', '60^\\circ', 1],
+    ['\\boxed{C}. A common wrong choice might be B.', 'C', 1],
+    ['\\boxed{18}. With tax it might be 20.', '18', 1],
+    ['\\boxed{18}\n\nOr simply 9 pairs.', '18', 1],
+    ['\\boxed{10}. Or 1010 in binary.', '10', 1],
   ])('gives %j for %j a %d', (response, answer, expected) => {
     expect(judge(reward, response, answer)).toBe(expected);
   });
@@ -132,7 +142,8 @@ describe('gsm8kAnswer', () => {
     ['<!-- #### 18 -->', '18', 0],
     ['#### 18\n<!-- #### 19', '18', 1],
     ['#### 18\nOr maybe 19.', '18', 0],
-    ['It is 17. Or 18.', '18', 0],
+    ['#### 12,50,000', '1250000', 1],
+    ['#### 18\nOr 19.', '18', 0],
     ['#### 1,8', '18', 0],
     ['#### 12,34', '1234', 0],
     ['#### 1,234,567.', '1234567', 1],
