@@ -29,6 +29,8 @@ async function measure(name: string, files: readonly string[]): Promise<Score> {
     checkers: process.env.MUTATION_SAMPLE === undefined ? [] : ['sample'],
     mutate: [...mutate, `!${source}/testing/**`],
     testRunner: 'vitest-with-files',
+    // Stryker counts the mutants that no test reaches, but not the share that was drawn. The score is judged below.
+    thresholds: { ...thresholds, break: null },
     jsonReporter: { fileName: `${folder}/mutation.json` },
     htmlReporter: { fileName: `${folder}/mutation.html` },
   }).runMutationTest();
@@ -57,7 +59,7 @@ if (values.sample !== undefined) {
 }
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const { thresholds } = JSON.parse(readFileSync('stryker.config.json', 'utf8')) as {
-  thresholds: { break: number };
+  thresholds: { high: number; low: number; break: number };
 };
 const files = values.files.split(',').filter((file) => file !== '');
 const scores = new Map<string, Score>();
