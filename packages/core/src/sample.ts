@@ -246,6 +246,7 @@ export interface RolloutBatchOptions {
  */
 export function rolloutBatch(samples: readonly Sample[], options: RolloutBatchOptions = {}): RolloutBatch {
   requireArguments('rolloutBatch', { samples: 'objects', options: 'object?' }, samples, options);
+  for (const sample of samples) requireFields('rolloutBatch', { tokens: 'list', lossMask: 'list' }, sample);
   const groupIndices = samples.flatMap(({ groupIndex }) => (groupIndex === undefined ? [] : [groupIndex]));
   const behaviorLogprobs = samples.flatMap((sample) =>
     sample.behaviorLogprobs === undefined ? [] : [sample.behaviorLogprobs],

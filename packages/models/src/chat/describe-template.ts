@@ -70,7 +70,7 @@ export function describeChatTemplate(
   template: string | TemplateChatRenderer,
   options: DescribeTemplateOptions = {},
 ): ChatTemplateDescription {
-  requireArguments('describeChatTemplate', { options: 'object?' }, options);
+  requireArguments('describeChatTemplate', { template: 'given', options: 'object?' }, template, options);
   const probe = new TemplateProbe(template, options);
   const generationPrompt = probe.generationPrompt();
   return {
