@@ -15,7 +15,8 @@ export class KernelOptimizer extends SlotOptimizer {
     for (const { state, weightDecay } of this.#pieces(options as Adamw)) {
       this.store.kernels.adamw(state, { ...step, weightDecay });
     }
-    this.#clearFaded(update % fadingUpdates);
+    // Moments take hundreds of updates to fade.
+    if (update > fadingUpdates) this.#clearFaded(update % fadingUpdates);
   }
 
   /**
