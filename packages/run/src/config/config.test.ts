@@ -169,6 +169,10 @@ describe('readRunFile', () => {
       ['/none.jsonl', '/none.jsonl'],
     ] as const)
       expect(await read('paths.yaml', `${text}${given} }`)).toEqual({ ...rest, data: { path: found } });
+    const rewarded = 'rewards: { right: { use: rewardModel, model: ./own.jsonl }, short: length }';
+    expect(await read('rewards.yaml', rewarded)).toEqual({
+      rewards: { right: { use: 'rewardModel', model: 'HERE/own.jsonl' }, short: 'length' },
+    });
     expect(await read('paths.ts', 'export default { data: "./own.jsonl" };')).toEqual({
       data: 'HERE/own.jsonl',
     });

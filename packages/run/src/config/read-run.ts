@@ -41,14 +41,28 @@ export async function readRunFile(path: string): Promise<RunConfig> {
 }
 
 const inputs = new Set(['model', 'data', 'path', 'teacher']);
-const sections = new Set(['data', 'sft', 'distill', 'evaluation']);
+const sections = new Set(['data', 'sft', 'distill', 'teacher', 'evaluation']);
+
+/** Options that the file wrote, and no object that a program made. */
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 
 /** A part of a configuration whose paths lead to where its file means them to. */
 async function withPaths<Part extends object>(part: Part, file: string): Promise<Part> {
   const read = Object.entries(part).map(async ([key, value]) => {
     if (typeof value === 'string' && inputs.has(key)) return [key, await pathFrom(file, value)];
-    return [key, isRecord(value) && sections.has(key) ? await withPaths(value, file) : value];
+    if (key === 'rewards' && isPlain(value)) return [key, await eachWithPaths(value, file)];
+    return [key, isPlain(value) && sections.has(key) ? await withPaths(value, file) : value];
   });
+  return Object.fromEntries(await Promise.all(read));
+}
+
+/** Rewards by name, each with its own options. */
+async function eachWithPaths(rewards: Record<string, unknown>, file: string): Promise<object> {
+  const read = Object.entries(rewards).map(async ([name, reward]) => [
+    name,
+    isPlain(reward) ? await withPaths(reward, file) : reward,
+  ]);
   return Object.fromEntries(await Promise.all(read));
 }
 
@@ -56,7 +70,7 @@ async function pathFrom(file: string, given: string): Promise<string> {
   const beside = join(dirname(file), given);
   if (isAbsolute(given) || resolve(beside) === resolve(given)) return given;
   const [isBeside, isHere] = await Promise.all([beside, given].map(exists));
-  const isOwn = /^\.\.?[\\/]/.test(given) ? isBeside || !isHere : isBeside && !isHere;
+  const isOwn = /^\.\.?(?:[\\/]|$)/.test(given) ? isBeside || !isHere : isBeside && !isHere;
   return isOwn ? beside : given;
 }
 

@@ -153,7 +153,8 @@ function grow({ steps, values }: GrowingCurve, step: number, amount: number): vo
 /** A row of metrics in a line. `undefined` if the line is none. */
 export function metricsRow(text: string): MetricsRow | undefined {
   try {
-    const row: unknown = JSON.parse(text);
+    // Of a log among the rows, each error of the parser would take longer than a row.
+    const row: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
     if (!isRecord(row) || typeof row.step !== 'number' || !isRecord(row.metrics)) return undefined;
     return { step: row.step, metrics: row.metrics };
   } catch {

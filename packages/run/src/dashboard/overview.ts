@@ -57,7 +57,7 @@ function* linesOf(block: Buffer, from: number) {
   let begin = from === 0 ? 0 : block.indexOf(0x0a) + 1;
   if (from > 0 && begin === 0) return;
   for (let end = block.indexOf(0x0a, begin); end >= 0; end = block.indexOf(0x0a, begin)) {
-    yield { at: from + begin, text: block.toString('utf8', begin, end) };
+    if (end > begin) yield { at: from + begin, text: block.toString('utf8', begin, end) };
     begin = end + 1;
   }
 }

@@ -40,6 +40,20 @@ it.each(['checkpoints', 'evaluations', 'metrics.jsonl'])(
   },
 );
 
+it('takes a path that is said from another working directory for the same', async () => {
+  const config = { model: '../models/m', sft: { data: 'conf/rows.jsonl' } };
+  const host = { ...hostFacts(), directory: join(process.cwd(), 'project') };
+  writeFileSync(join(directory, 'run.json'), JSON.stringify({ ...earlier, config, host }));
+  writeFileSync(join(directory, 'metrics.jsonl'), '{"step":1}\n');
+  const read = (data: string) =>
+    readFolder({ directory, config: { model: './models/m', sft: { data } }, existing: 'resume' });
+  expect(await read('./project/conf/rows.jsonl')).toMatchObject({ config });
+  await expect(read('conf/rows.jsonl')).resolves.toMatchObject({ config });
+  await expect(read('conf/other.jsonl')).rejects.toThrow(
+    'sft.data: "conf/rows.jsonl" there, "conf/other.jsonl" here',
+  );
+});
+
 it.each([
   [{ algorithm: { iterations: 30 } }, 'longer'],
   [{ algorithm: { iterations: 10 } }, 'another'],

@@ -35,7 +35,7 @@ export async function readFolder({
     );
   }
   const earlier = existing === 'new' ? undefined : await readRunRecord(runFiles(directory).run);
-  const differences = earlier === undefined ? [] : configDifferences(earlier.config, config);
+  const differences = earlier === undefined ? [] : configDifferences(earlier, config);
   if (earlier === undefined || differences.length === 0) return earlier;
   if (!(await savedSomething(directory))) return undefined;
   const longer = lengthened(earlier, config);

@@ -1,4 +1,5 @@
 import { arch, cpus, platform, totalmem } from 'node:os';
+import { resolve } from 'node:path';
 import { FormatError, isRecord, messageOf, requireArguments } from '@rlp/core';
 import * as z from 'zod';
 import { modeNames, modes, sections } from '../config/modes.ts';
@@ -45,6 +46,8 @@ const recordSchema = z.strictObject({
     cpu: z.string(),
     cores: z.int(),
     memoryBytes: z.number(),
+    /** Working directory, which relative paths of the configuration begin at. */
+    directory: z.string().optional(),
   }),
 });
 
@@ -83,6 +86,7 @@ export function hostFacts(): RunRecord['host'] {
     cpu: cores[0]?.model ?? 'unknown',
     cores: cores.length,
     memoryBytes: totalmem(),
+    directory: process.cwd(),
   };
 }
 
@@ -127,22 +131,29 @@ interface Difference {
   readonly now: string | undefined;
 }
 
-function differencesOf(
-  before: Readonly<Record<string, unknown>>,
-  now: Readonly<Record<string, unknown>>,
-): readonly Difference[] {
-  const [first, second] = [placesOf(before), placesOf(now)];
+type Earlier = Pick<RunRecord, 'config'> & { readonly host?: Pick<RunRecord['host'], 'directory'> };
+
+function differencesOf(earlier: Earlier, now: Readonly<Record<string, unknown>>): readonly Difference[] {
+  const [first, second] = [placesOf(earlier.config), placesOf(now)];
   return [...new Set([...first.keys(), ...second.keys()])]
     .map((place) => ({ place, before: first.get(place), now: second.get(place) }))
-    .filter((at) => at.before !== at.now && !free.has(at.place.split('.')[0]!));
+    .filter((at) => at.before !== at.now && !free.has(at.place.split('.')[0]!))
+    .filter((at) => !isSamePath(at, earlier.host?.directory));
+}
+
+/** Whether both are one file or folder, said from two working directories. */
+function isSamePath({ place, before, now }: Difference, directory: string | undefined): boolean {
+  if (directory === undefined || !/(?:^|\.)(?:model|data|path|teacher)$/.test(place)) return false;
+  const [one, other] = [before, now].map((text) => text && (JSON.parse(text) as unknown));
+  return typeof one === 'string' && typeof other === 'string' && resolve(directory, one) === resolve(other);
 }
 
 /** Places at which two configurations differ, such as `algorithm.iterations: 5 there, 6 here`. */
 export function configDifferences(
-  before: Readonly<Record<string, unknown>>,
+  earlier: Earlier,
   now: Readonly<Record<string, unknown>>,
 ): readonly string[] {
-  return differencesOf(before, now).map(
+  return differencesOf(earlier, now).map(
     (at) => `${at.place}: ${at.before ?? 'nothing'} there, ${at.now ?? 'nothing'} here`,
   );
 }
@@ -159,7 +170,7 @@ export function lengthened(earlier: RunRecord, config: Record<string, unknown>):
   const isScheduled = [config, config[section]].some(
     (part) => isRecord(part) && isRecord(part.backend) && part.backend.schedule !== undefined,
   );
-  const [difference, ...others] = differencesOf(earlier.config, config);
+  const [difference, ...others] = differencesOf(earlier, config);
   const stage = earlier.stages[last];
   const isLonger = difference?.place === place && Number(difference.now) > (stage?.iterations ?? 0);
   if (!isLonger || others.length > 0 || isScheduled) return undefined;
