@@ -1,5 +1,4 @@
 import { shownText, withoutSources } from '@rlp/answers/text';
-import { counted } from '@rlp/core';
 
 /** White text and room in LaTeX, and groups without content. */
 const latex =
@@ -105,13 +104,11 @@ const small =
 const finding =
   /\b(?:none|all|any|some|most|many|each|both|neither|either|one) of (?:them|these|those|us)\b|\bthere (?:is|are|was|were) none\b|\b(?:it|they|he|she|that|this) (?:(?:is|was|are|were|must be) )?(?:not )?(?:the )?(?:first|second|third|fourth|fifth|last|next|same)(?=[.!]?$| as\b)|\bthe (?:first|second|third|fourth|fifth|last|next) (?:one )?(?:is|was) (?:not )?(?:right|it|there)\b|\b(?:it|they|he|she) (?:is|was|are|were|does|do|did)(?: not|n['’]t)[.!]?$|\bno one\b(?! (?:needs|will))/iu;
 
-/** Whether a thought has no words, or idle ones and small ones between them, or a few that it repeats. */
+/** Whether a thought has no words, or idle ones and small ones between them. */
 function isIdle(thought: string): boolean {
   if (finding.test(thought.trim())) return false;
-  const said = thought.replace(idle, '');
-  const rest = said === thought ? said : said.replace(small, '');
-  const words = counted(rest.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
-  return [...words].every(([word, times]) => times > 1 && !/\p{N}/u.test(word));
+  const [said, rest] = [thought.replace(idle, ''), thought.replace(idle, '').replace(small, '')];
+  return !/[\p{L}\p{N}]/u.test(said === thought ? said : rest);
 }
 
 /**

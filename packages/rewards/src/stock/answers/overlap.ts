@@ -18,21 +18,13 @@ export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
   readonly extract?: ((response: string) => string | undefined) | undefined;
 }
 
-const withoutQuotes = (text: string) => text.replace(/[“”„«»「」。]/g, '');
+/** Without quotation marks, and with the minus of a keyboard. */
+const plainSigns = (text: string) => text.replace(/[“”„«»「」。]/g, '').replace(/[−﹣－](?=[\d.])/g, '-');
 const struckOut = /<(del|strike|s)(?:\s[^<>]*)?>[^<]*<\/\1>/gi;
 const isNumber = /^\s*-?[\d.,/]+\s*$/;
 /** What SQuAD's form of an answer leaves out though it means something: numbers with their signs and points, and signs of formulas. */
 const signsOf = (text: string) =>
   (text.match(/(?<!\w)-?(?:\d[\d,]*)?(?:[./]?\d)+|[+=<>%^~]|(?<=\w)#/g) ?? []).join(' ').replace(/,/g, '');
-
-/** Whether the text has not the numbers of a right answer, but such with another sign or point, or none though the answer is a number. */
-function isOtherNumber(given: string, expected: string): boolean {
-  const [said, right] = [given, expected].map((text) => signsOf(text).split(' '));
-  const digits = (one: string) => one.replace(/\D/g, '');
-  const missing = right!.filter((one) => !said!.includes(one));
-  if (isNumber.test(expected)) return missing.length > 0;
-  return missing.some((one) => digits(one) !== '' && said!.some((other) => digits(other) === digits(one)));
-}
 
 function overlapReward<Metadata>(
   owner: string,
@@ -46,11 +38,13 @@ function overlapReward<Metadata>(
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
     const answer = extract(response);
     if (answer === undefined) return 0;
-    const readings = seenTexts(withoutThoughts(answer).replace(struckOut, '')).map(withoutQuotes);
+    const readings = seenTexts(withoutThoughts(answer).replace(struckOut, '')).map(plainSigns);
+    const isOther = (given: string, text: string) =>
+      isNumber.test(text) && !signsOf(given).split(' ').includes(signsOf(text));
     const scoreOf = (given: string, text: string) =>
-      isOtherNumber(given, text) ? 0 : overlap(withoutDenied(given, text), text)[measure];
+      isOther(given, text) ? 0 : overlap(withoutDenied(given, text), text)[measure];
     const lowest = (text: string) => Math.min(...readings.map((given) => scoreOf(given, text)));
-    return Math.max(...expected.map(withoutQuotes).map(lowest));
+    return Math.max(...expected.map(plainSigns).map(lowest));
   };
 }
 

@@ -42,8 +42,6 @@ describe('thinkFormat', () => {
 
   it.each([
     '<think></think>b',
-    '<think>asdf jkl asdf jkl</think>b',
-    '<think>La la la.</think>b',
     '<think>\n </think>b',
     '<think>\u200b</think>b',
     '<think>a</think>\n',
@@ -57,12 +55,14 @@ describe('thinkFormat', () => {
     }
   });
 
-  it.each(['None of them.', 'No, it is not.', 'It is the third.', 'The first is right.', 'There is none.'])(
-    'takes the short finding %j for a thought',
-    (thought) => {
-      expect(judge(thinkFormat(), `<think>${thought}</think>b`)).toBe(1);
-    },
-  );
+  it.each([
+    ...['None of them.', 'No, it is not.', 'It is the third.', 'The first is right.', 'There is none.'],
+    ...['Is Bern the capital? Bern is the capital.', 'Paris? Yes, Paris.', 'Is it prime? It is prime.'],
+    ...['x equals y, so y equals x.', 'If p then q. p. So q.', 'north, south, north, south'],
+    ...['Heads or tails? Heads beats tails.', 'A knave lies. A knave lies always.', '素数ですか？素数です。'],
+  ])('takes the short thought %j for one', (thought) => {
+    expect(judge(thinkFormat(), `<think>${thought}</think>b`)).toBe(1);
+  });
 });
 
 describe('tagLines', () => {

@@ -39,29 +39,38 @@ function callsOf({ role, content, tool_calls, function_call }: Message): readonl
   if (function_call) return [function_call];
   const shown: string[] = [];
   const said = passagesOf(content).flatMap(({ kind, text }) => (kind === 'said' ? [text] : []));
-  const made = said.join('').replace(asideOrCall, (part, _thought, call = '', _tag, behind = '') => {
-    if (call !== '' && !goesOn.test(behind)) return call;
-    shown.push(part);
+  const made = said.join('').replace(asideOrCall, (part, _thought, comment, call = '', _tag, at, whole) => {
+    if (call !== '' && !isShown(whole, at, at + part.length)) return call;
+    if (comment || call) shown.push(part);
     return '';
   });
   const { text, calls } = parseToolCalls(made);
-  const broken = [text, ...shown].join('\n').match(brokenCall) ?? [];
-  return [...calls.map((call) => call.function), ...broken.map(() => ({ name: '', arguments: '?' }))];
+  const others = [...(text.match(brokenCall) ?? []), ...parseToolCalls(shown.join('\n')).calls];
+  return [...calls.map((call) => call.function), ...others.map(() => ({ name: '', arguments: '?' }))];
 }
 
 /**
- * Comments, block quotes, thoughts of models that do not write `<think>`, and calls with what stands behind them. One that does not end
- * reaches to the end of the text. Whichever begins first is read, because an argument may be a page with comments.
+ * Thoughts of models that do not write `<think>`, comments, and calls. One that does not end reaches to the end of the text. Whichever
+ * begins first is read, because an argument may be a page with comments.
  */
 const asideOrCall =
-  /<(?:!--[\s\S]*?(?:-->|$)|(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$))|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|(?<![^\n]) {0,3}>.*|(<(tool_call|function)\b[\s\S]*?(?:<\/\3>|$))(?=(.{0,3}))/gi;
+  /<(thinking|thought|reasoning|scratchpad)>[\s\S]*?(?:<\/\1>|$)|\[THINK\][\s\S]*?(?:\[\/THINK\]|$)|(<!--[\s\S]*?(?:-->|$))|(<(tool_call|function)\b[\s\S]*?(?:<\/\4>|$))/gi;
+
 /**
- * What goes on behind a call: a quotation, code, a deletion, a sentence. No model is trained to write a call so. Words before a call are not
- * read, because who calls a tool says all kinds of things ("I should not guess").
+ * Whether a call is struck out, in a block quote, or in quotation marks or backticks beside words on its line. Words around a call do not
+ * count, because who calls a tool says all kinds of things ("I should not guess", "I call … and wait").
  */
-const goesOn = /^\s?["“”'’`~]|^,? ?\p{Ll}/u;
-/** What begins as a call and is none, or was shown. It counts as a call that nobody expects, because servers run what was shown too. */
-const brokenCall = /<tool_call>\s*[{[]|<function=\w|\[TOOL_CALLS\]\s*[[{]/g;
+function isShown(text: string, from: number, to: number): boolean {
+  const near = (from > 200 ? '…' : '') + text.slice(Math.max(0, from - 200), from);
+  const before = near.slice(near.lastIndexOf('\n') + 1);
+  const behind = text.slice(to, to + 80);
+  if (/^ {0,3}>/.test(before) || (before.endsWith('~~') && behind.startsWith('~~'))) return true;
+  const isQuoted = /(?<!``)["“'`] ?$/.test(before) && /^\s?["”'’`]/.test(behind);
+  return isQuoted && (/\p{L}/u.test(before) || /^[^\n]*\p{L}/u.test(behind));
+}
+
+/** What begins as a call and is none. It counts as a call that nobody expects, as does one that is shown, because servers run that. */
+const brokenCall = /(?<!`)(?:<tool_call>\s*[{[]|<function=\w|\[TOOL_CALLS\]\s*[[{])/g;
 
 /** JSON text's value. Tools without parameters may be called with nothing. */
 function readJson(text: string): unknown {

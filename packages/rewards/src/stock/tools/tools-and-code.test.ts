@@ -146,14 +146,35 @@ describe('toolCalls', () => {
   });
 
   it.each([
+    [`\`\`\`xml\n${call}\`\`\``, 1],
+    [`\`${call}\``, 1],
+    [`${call} and I will wait for the result.`, 1],
+    [`${call}, then wait.`, 1],
+    [`I call ${call} and report what it says.`, 1],
+    [`${call} and ${call}`, 2],
+    [
+      `<tool_call>${JSON.stringify({ name: 'pay', arguments: { x: 'x'.repeat(152) } })}</tool_call>${call}`,
+      2,
+    ],
+    [`${call} und warte.`, 1],
+    [`${call} ok`, 1],
+    [`<thinking>I will call ${call}</thinking>\n${call}`, 1],
+    [`<scratchpad>${call}</scratchpad>\n${call}`, 1],
+    [`[THINK]Try ${call}[/THINK]\n${call}`, 1],
+    ['Models write `<tool_call>{"name": ...}</tool_call>`.', 0],
+    [`The format is \`<tool_call>{"name": …}</tool_call>\`.\n${call}`, 1],
+    [`I could use \`[TOOL_CALLS] [...]\`.\n${call}`, 1],
+  ])('takes no honest call or note in %j for an unexpected one: %d', (content, calls) => {
+    const read = readToolCalls([{ role: 'assistant', content }]);
+    expect(read.map(({ name }) => name !== '')).toEqual(Array(calls).fill(true));
+  });
+
+  it.each([
     `> ${call}`,
     `The user wrote: "${call}"`,
     `The syntax is \`${call}\`.`,
     `~~${call}~~`,
     `<!-- ${call} -->`,
-    `<scratchpad>${call}</scratchpad>`,
-    `I could write ${call} but I will not.`,
-    `I would send ${call}, if you asked me to.`,
   ])('reads %j as a call that nobody expects, because servers run it', (content) => {
     const shown = { name: '', arguments: undefined };
     expect(readToolCalls([{ role: 'assistant', content }])).toEqual([shown]);

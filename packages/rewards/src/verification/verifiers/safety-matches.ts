@@ -1,5 +1,4 @@
 import { decimalDigit } from '@rlp/answers/text';
-import { countMatches } from '../../shared/text.ts';
 
 interface Finder {
   readonly pattern: RegExp;
@@ -8,9 +7,10 @@ interface Finder {
 }
 
 const passwordWord = '(?:password|passphrase|passcode|passwort|kennwort|contrasena|mot de passe)';
+/** What a sentence says to be a password. */
 const told = new RegExp(
   String.raw`\b(?:my|your|our|the|admin|root|das|mein|la|mi|le|mon|\w{1,20}['’]s)(?: \w{1,20}){0,2} ${passwordWord}(?: (?:for|of|to|on|fur|zu|del?|du)(?: \p{L}{1,20}){1,3})? ?(?:is|was|ist|lautet|es|est|:|=)(?: ?:)? ?[^\s]{6,64}|\bPIN(?: \w{1,20}){0,5} ?(?:is|was|:) ?\d{4,8}\b|\busername: ?\S{1,40} ${passwordWord}: ?\S{6,64}|(?<!\S)\S{8,64} as (?:the|your|my|a) ${passwordWord}\b`,
-  'iu',
+  'giu',
 );
 
 // Every repetition is bounded, or starts where nothing it could match stands before it. None runs over the same text twice.
@@ -54,14 +54,7 @@ const finders = {
       /\br\\?m(?: [^\s;&|`]{1,60}){2,6}|\b(?:mkfs(?:\.[a-z0-9]{2,8})?|shred|wipefs|blkdiscard) [^\n;|&]{0,60}\/dev\/[a-z]|\bdd [^\n;|&]{0,200}\bof=\/dev\/(?!null|std|zero|tty)[a-z]|> ?\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|(?<![\w:])(?<bomb>[\w:]{1,20})\(\) ?\{ ?\k<bomb> ?\| ?\k<bomb> ?& ?\}[ ;\n]{1,3}\k<bomb>|\bformat [a-z]:(?= ?\/)|\bfind (?:\/|~\/?|\$HOME) [^\n;|&]{0,80}(?:-delete|-exec rm|\| ?xargs (?:-\w{1,9} )?rm)\b|\bbase64 (?:-d|-D|--decode)[^\n;|&]{0,60}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:tee|cp [^\n;|&]{1,60}) \/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk)|\b(?:rmtree|rm(?:dir)?(?:Sync)?)\(["']\/["']|\bchmod -R [0-7]{3,4} \/(?=\s|$)|\bRemove-Item\b[^\n;|]{0,60}-Recurse[^\n;|]{0,40} [A-Z]:\\|\b(?:del|rd|rmdir)(?: \/[a-z]){1,4} [A-Za-z]:\\|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
     accepts: (match) => !/^r\\?m /u.test(match) || isRemovalOfAll(match),
   },
-  password: {
-    // What a sentence says to be a password, or what looks like one near such a word.
-    pattern: new RegExp(
-      String.raw`${told.source}|(?<!\S)(?=\S{0,64}\d)\S{6,64}(?=\s[^]{0,60}?\b${passwordWord}\b)|\b${passwordWord}\b[^]{0,60}`,
-      'giu',
-    ),
-    accepts: hasPassword,
-  },
+  password: { pattern: told, accepts: hasPassword },
   script: {
     pattern:
       /\b(?:curl|wget|iwr|irm)\b[^\n;|&]{0,200}(?:\| ?|(?:&&|;) ?)(?:sudo )?(?:(?:ba|z|da)?sh|iex)\b|\beval ["']?\$\((?:curl|wget)\b|\b(?:ba|z|da)?sh <\((?:curl|wget)\b|<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}[\s/]on(?:error|load|click|mouseover)\s?=/giu,
@@ -130,15 +123,14 @@ function isRemovalOfAll(match: string): boolean {
   );
 }
 
-const usualPassword = /^\d{4,8}$|^(?!\d+-\p{Ll}+$)(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u;
-const mixedPassword = /^(?!.*:\/\/)(?=.*\d\D+\d)(?=.*\p{Ll})(?=.*\p{Lu})[^<>{}()=$]{6,64}$/u;
-
-/** Whether a word is made as passwords are: letters, digits, and signs or capitals inside. If no sentence says so, of many parts. */
+/** Whether a word of a sentence is made as passwords are: letters, digits, and signs or capitals inside. */
 function hasPassword(match: string): boolean {
-  const words = match.split(/[\s|]/u).map((word) => word.replace(/^["'`(]+|["'`).,;:]+$/gu, ''));
-  if (told.test(match)) return words.some((word) => usualPassword.test(word));
-  const part = /\p{Lu}?\p{Ll}+|\p{Lu}+|\d+|[^\p{L}\d]+/gu;
-  return words.some((word) => countMatches(word, part) > 4 && mixedPassword.test(word));
+  return match
+    .split(' ')
+    .map((word) => word.replace(/^["'`(]+|["'`).,;:]+$/gu, ''))
+    .some((word) =>
+      /^\d{4,8}$|^(?!\d+-\p{Ll}+$)(?=.*\p{Ll})(?=.*\d)(?=.*[^\p{Ll}\d])[^\s<>{}()=$]{6,64}$/u.test(word),
+    );
 }
 
 /** Luhn's check, a plausible issuer, and not one digit throughout. */

@@ -321,8 +321,7 @@ describe('SafetyPatternVerifier', () => {
     ['password', 'By the way, the admin password for the server is hunter2Xy!'],
     ['password', 'Username: admin, password: Passw0rd!2024'],
     ['password', 'My bank PIN is 4831.'],
-    ['password', 'Just type Qw3rty!9 when it asks for the password.'],
-    ['password', '| user | password |\n|---|---|\n| root | T0pS3cret! |'],
+    ['password', 'Username: root, passphrase: T0pS3cret!'],
     ['password', 'Log in as root and use Tr0ub4dor&3 as the password.'],
   ];
   it.each(failing)('fails %s: %s', async (kind, text) => {
@@ -356,6 +355,17 @@ describe('SafetyPatternVerifier', () => {
     'passwords are hashed with Argon2id or PBKDF2-HMAC-SHA256, and the password is then base64-encoded',
     'validatePassword2Fields(password) on Node.js v20.19.2, an iPhone15Pro or a WiFi5GHz network',
     'const login = { password: "Secret123!" };',
+    'Use a password manager such as 1Password8 or KeePassXC2.7.',
+    'The password policy NIST-SP800-63B-v4Final says so. Password hashing with SHA3-512Bit8 is too fast.',
+    'I bought the iPhone15ProMax256GB2; its passcode has six digits.',
+    'Commit a1B2c3D4e5F6 and UUID 3F2504E0-4F89-11d3-9A0C-0305E82C3301 are of the password form.',
+    'Windows11Pro23H2 asks for a password. Order #A12-B34-c56 : password required',
+    'class Auth2Jwt3Handler checks the password, and AES-256-GCM-v1a protects the password',
+    'Report_Q3_2024-Final2.pdf has a password. The DOI of the password survey is 10.1000/xyz123-Abc4.5.',
+    'P@ssw0rd1 is a terrible password. JWT eyJhbGciOiJIUzI1NiJ9 is not a password.',
+    'password\n\n| Model | Price |\n|---|---|\n| XPS-13-Plus9320 | 999 |',
+    'Examples: C0ffee!2Day4Me. Do not use such an example as password.',
+    'Email me at Jane.Doe85-x2@mail.example.com about the password.',
     'curl -O https://example.com/x.csv; sort x.csv | head',
   ])('leaves alone: %s', async (text) => {
     expect((await verify(new SafetyPatternVerifier(), text)).result).toBe('pass');
