@@ -1,6 +1,6 @@
 /**
- * Ends what an `AsyncLocalStorage` keeps when a file of tests is over. As long as one is in use, Node before 24 follows every
- * promise. Playwright and some agent frameworks begin to use one, and never end it.
+ * Disables every `AsyncLocalStorage` after each file of tests. As long as one is in use, Node before 24 follows every promise.
+ * Playwright and some agent frameworks begin to use one, and never end it. A server that a file leaves running loses its context.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll } from 'vitest';

@@ -93,7 +93,8 @@ function fish(all: Words): string {
   const first = `complete -c rlp -f -n __fish_use_subcommand -a "${firstWords(all).join(' ')}"`;
   const second = all.groups.map((group) => {
     const words = secondWords(all, group).join(' ');
-    const isNext = `__fish_seen_subcommand_from ${group}; and not __fish_seen_subcommand_from ${words}`;
+    const typed = '(commandline -opc)';
+    const isNext = `test (count ${typed}) -eq 2; and test ${typed}[2] = ${group}`;
     return `complete -c rlp -f -n "${isNext}" -a "${words}"`;
   });
   const flags = [...all.flags].flatMap(([name, each]) => {

@@ -38,7 +38,7 @@ it.each([
 it.each([
   [
     JSON.stringify(chats).slice(0, -1),
-    /^FILE begins like a JSON list and is not one: .+; correct it, or write/,
+    /^FILE begins with "\[" but is no JSON list: .+; correct it, or write/,
   ],
   ['[1]', /^1 records cannot be read\. The first: FILE, record 1: expected a request with its response/],
   ['[]', /FILE contains no trajectories; expected records/],

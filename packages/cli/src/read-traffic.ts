@@ -39,7 +39,7 @@ export async function readTraffic(
 }
 
 /**
- * Whether the first line of a file that is a trajectory or recorded traffic is the latter. Runs record lines, so a JSON list is traffic.
+ * Whether a file holds recorded traffic, judged by its first trajectory or chat. Runs record lines, so a JSON list is traffic.
  *
  * @throws FormatError for a file that begins like a JSON list and is not one.
  */
@@ -58,7 +58,7 @@ export async function isTraffic(path: string): Promise<boolean> {
 
 async function beginsWithList(path: string): Promise<boolean> {
   await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(65_536), 0, 65_536, 0);
   return buffer.toString('utf8', 0, bytesRead).trim().startsWith('[');
 }
 
@@ -67,7 +67,7 @@ async function requireList(path: string): Promise<void> {
     JSON.parse((await readFile(path, 'utf8')).trim());
   } catch (cause) {
     throw new FormatError(
-      `${path} begins like a JSON list and is not one: ${messageOf(cause)}; correct it, or write one JSON object per line`,
+      `${path} begins with "[" but is no JSON list: ${messageOf(cause).split('\n')[0]}; correct it, or write one JSON object per line`,
       { cause },
     );
   }

@@ -46,7 +46,7 @@ describe('batches', () => {
     'of no examples are refused: %j',
     (plan) => {
       expect(() => made(plan, [])).toThrow(
-        new ArgumentError('the run has no examples to train on: give at least one'),
+        new ArgumentError('expected at least one training example, got none'),
       );
     },
   );

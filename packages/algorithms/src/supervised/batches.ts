@@ -23,14 +23,14 @@ export interface Batch {
  * The batches of a run, shuffled in each epoch by a stream named by seed and epoch. Without `epochs` and `updates` one pass.
  *
  * @param lengths - Tokens of each example.
- * @throws ArgumentError if there are no examples, which no number of epochs would cut into an update.
+ * @throws ArgumentError if there are no examples.
  */
 export function* batches(lengths: readonly number[], plan: BatchPlan): Generator<Batch> {
   const { seed, updates = Number.POSITIVE_INFINITY } = plan;
   const limit = plan.epochs ?? (plan.updates === undefined ? 1 : Number.POSITIVE_INFINITY);
   if (updates === 0) return;
   if (lengths.length === 0) {
-    throw new ArgumentError('the run has no examples to train on: give at least one');
+    throw new ArgumentError('expected at least one training example, got none');
   }
   let made = 0;
   for (let epoch = 0; epoch < limit; epoch++) {

@@ -147,7 +147,7 @@ export function tokenLogprobs(
   return { logprobs: logprobs!, entropies: entropy, targetRows: gradient === 'rows' ? rows : undefined };
 }
 
-/** Entropies are reported from `π W`, unless there is a bias, the products are imprecise, or this would be one more product. */
+/** Entropies are reported from `π W`, unless there is a bias, products are in reduced precision, or `π W` would cost another product. */
 function partsNeeded({
   bias,
   products,

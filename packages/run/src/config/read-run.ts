@@ -19,8 +19,8 @@ import type { RunConfig } from './run-schema.ts';
  * Reads a configuration file: YAML, JSON, or TypeScript whose default export is the configuration. Checks nothing of its contents;
  * `trainRun` does.
  *
- * Paths of models and data that begin with `./` or `../` are looked for beside the file, then in the working directory. Other relative
- * paths are looked for in the working directory, then beside the file. `output` is relative to the working directory.
+ * A path of a model or of data that begins with `./` or `../` is resolved beside the file first, then in the working directory. Other
+ * relative paths are resolved the other way round. `output` is relative to the working directory.
  *
  * @throws FormatError for a file that cannot be parsed, ArgumentError for another kind of file, MissingPeerError if TypeScript
  *   needs `jiti`.
@@ -47,7 +47,7 @@ const sections = new Set(['data', 'sft', 'distill', 'teacher', 'evaluation']);
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 
-/** A part of a configuration whose paths lead to where its file means them to. */
+/** Resolves the paths in a part of a configuration. */
 async function withPaths<Part extends object>(part: Part, file: string): Promise<Part> {
   const read = Object.entries(part).map(async ([key, value]) => {
     if (typeof value === 'string' && inputs.has(key)) return [key, await pathFrom(file, value)];
@@ -74,7 +74,7 @@ async function pathFrom(file: string, given: string): Promise<string> {
   return isOwn ? beside : given;
 }
 
-/** Whether there is a file or folder of that path, its slice left out. */
+/** Whether there is a file or folder of that path, without a slice such as `[0:500]`. */
 const exists = (path: string) =>
   stat(path.replace(/\[[^\]]*\]$/, '')).then(
     () => true,

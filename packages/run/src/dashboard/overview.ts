@@ -10,7 +10,7 @@ interface OverviewOptions {
 
 /**
  * Rows from evenly spaced places of a file, in its order: at each place the next whole line that `parse` accepts, and the last one of the
- * file. Only a few kilobytes are read per place. A place is skipped if no such line ends within the greatest width.
+ * file. Only a few kilobytes are read per place. A place is skipped if no valid line ends within the largest width.
  *
  * @param size - Bytes of the file. Lines that end after them are left out.
  * @param parse - Returns `undefined` for a line that is not a row.

@@ -93,7 +93,7 @@ class LiveDashboard implements PageSource {
     if (pathname === '/trajectories') return this.#opened(searchParams.get('run') ?? '');
     if (pathname.startsWith('/opened/')) return this.#trajectories(pathname);
     if (pathname !== '/view') throw new Refusal(404, 'there is only one page');
-    // Readers are told once a look that goes on is over.
+    // A read in progress tells the readers when it ends.
     if (this.#reading === undefined) await briefly(this.#read(), patience.look);
     return this.#runs.view;
   };

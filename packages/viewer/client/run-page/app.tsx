@@ -41,7 +41,7 @@ function useView(source: Source, first: RunsView) {
   const isOverview = state.view.runs.some(({ isOverview }) => isOverview);
   const progress = [
     unread > 0 && `${unread} of ${state.view.runs.length} runs are still being read.`,
-    isOverview && 'Until then their curves are an overview, in which extremes may be missing.',
+    isOverview && 'Until then their curves are an overview and may miss extremes.',
   ];
   return { ...state, status: [...progress, status].filter(Boolean).join(' ') };
 }

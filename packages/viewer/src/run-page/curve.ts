@@ -82,7 +82,7 @@ export function over(curve: Curve, spent: Curve | undefined): Curve {
   return { steps: points.map(({ x }) => x), values: points.map(({ value }) => value) };
 }
 
-/** Positions at which all curves are drawn: those of all points, or a grid if they are too many. It is coarser for curves of few points. */
+/** Positions at which all curves are drawn: those of all points, or a grid if they are too many. The grid is coarser for curves with few points. */
 export function positions(curves: readonly Curve[]): readonly number[] {
   const longest = Math.max(...curves.map(({ steps }) => steps.length));
   const most = Math.min(4000, Math.max(1000, 4 * longest));
