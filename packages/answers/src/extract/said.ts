@@ -29,12 +29,17 @@ const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
 
 /** A statement that only offers another answer: "Or maybe 19." Without a word of doubt it is a number, because all else may say the same. */
 const otherAnswer =
-  /^[\s"'.,;:!)\]}$*]*(?:or,? )?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\bor )(?=-?\d))[\s$*(]*(?<value>-?\d[\d.,/]*\s?%?|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
+  /^[\s"'.,;:!)\]}$*]*(?:or,? )?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\bor,? )(?=(?:about |roughly )?-?\d))[\s$*(]*(?:about |roughly )?(?<value>-?\d[\d.,/]*\s?%?|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
 const plainNumber = /^-?\d[\d,]*(?:\.\d+)?$/;
 
 /** Whether what follows an answer offers another one. A number that rounds to it is the same. */
 export function isLeftOpen(rest: string, answer: string): boolean {
-  const { 0: statement, groups } = otherAnswer.exec(rest.slice(0, 100)) ?? { 0: '' };
+  const { 0: statement, groups } = otherAnswer.exec(
+    rest
+      .slice(0, 1000)
+      .replace(/\s{2,}/g, (space) => (space.includes('\n') ? '\n' : ' '))
+      .slice(0, 100),
+  ) ?? { 0: '' };
   const other = groups?.value?.replace(/[.,/]+$/, '');
   if (other === undefined || mathAnswersAgree(other, answer, { units: 'converted' })) return false;
   const [one, two] = [answer, other].map((text) =>
@@ -44,6 +49,8 @@ export function isLeftOpen(rest: string, answer: string): boolean {
     const isWord = /^\p{Lu}/u.test(other) || onlyNumberIn(other) !== undefined;
     return isWord && /\b(?:maybe|perhaps|possibly|alternatively|could|might|may)\b/i.test(statement);
   }
+  if (/\b(?:about|roughly)\b/i.test(statement))
+    return Math.abs(Number(one) - Number(two)) > 0.05 * Math.abs(Number(one));
   const places = Math.min(...[one, two].map((text) => text.split('.')[1]?.length ?? 0));
   return Number(one).toFixed(places) !== Number(two).toFixed(places);
 }
