@@ -3,7 +3,15 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ArgumentError, evaluationSchema } from '@rlp/core';
 import { directoryHolder, verifyRun } from '@rlp/data/store';
-import { isRunnable, type RunConfig, type RunRecord, readRunRecord, runFiles, runJsonSchema } from '@rlp/run';
+import {
+  isRunnable,
+  type RunConfig,
+  type RunRecord,
+  readRunRecord,
+  runFiles,
+  runJsonSchema,
+  withPathsFrom,
+} from '@rlp/run';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { reported, runIn } from './train-command.ts';
@@ -116,17 +124,18 @@ export const resumeCommand = defineCommand({
   },
   async run({ args: { directory, json }, data }) {
     const context = data as CliContext;
-    const config = configOf(await readRunRecord(runFiles(directory).run), directory);
+    const config = await configOf(await readRunRecord(runFiles(directory).run), directory);
     const result = await runIn(context, { ...config, output: directory }, 'resume');
     return reported(result, context, { json: json === true, command: `rlp run resume ${directory}` });
   },
 });
 
-function configOf(record: RunRecord | undefined, directory: string): RunConfig {
+async function configOf(record: RunRecord | undefined, directory: string): Promise<RunConfig> {
   if (record === undefined) {
     throw new ArgumentError(`${directory} holds no run: it has no run.json; rlp train makes one`);
   }
-  if (isRunnable(record.config)) return record.config as unknown as RunConfig;
+  const config = record.config as unknown as RunConfig;
+  if (isRunnable(config)) return withPathsFrom(record.host.directory ?? '.', config);
   throw new ArgumentError(
     `${directory} was begun by a program whose functions and objects are not in run.json; run the program again to continue`,
   );

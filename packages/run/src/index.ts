@@ -4,7 +4,7 @@ export type { RunSchedule } from './config/backend-schema.ts';
 export { defineRun, runJsonSchema } from './config/check-run.ts';
 export type { RunMode } from './config/modes.ts';
 export { type Override, withOverrides } from './config/overrides.ts';
-export { readRunFile } from './config/read-run.ts';
+export { readRunFile, withPathsFrom } from './config/read-run.ts';
 export type { DescribedReward, RunRewards } from './config/reward-schema.ts';
 export { type ResolvedRunConfig, type RowMetadata, type RunConfig, runSchema } from './config/run-schema.ts';
 export type { RewardName } from './config/stock-rewards.ts';

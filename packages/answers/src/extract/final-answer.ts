@@ -152,10 +152,10 @@ function isListed(text: string): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }
 
-/** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
 /** Digits in groups of three, or of two before the last as in India. */
-const grouped = /\d{1,3}(?:,\d{2,3})*,\d{3}(?=[,.]*$|\.\d)/;
+const grouped = /(?<![\d,.])\d{1,3}(?:,\d{2,3})*,\d{3}(?=[,.]*$|\.\d)/;
 
+/** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
 const readers = {
   boxed: boxedAnswer,
   hash(text: string) {
@@ -175,7 +175,7 @@ const readers = {
     return {
       answer: isLonger
         ? number + rest!
-        : number.replace(grouped, (text) => text.replaceAll(',', '')).replace(/[,.]+$/, ''),
+        : number.replace(grouped, (text) => text.replaceAll(',', '')).replace(/(?<![,.])[,.]+$/, ''),
       at: start,
       end,
     };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRun, defineRun, runJsonSchema } from './check-run.ts';
 import { modeOf } from './modes.ts';
 import { withOverrides } from './overrides.ts';
-import { readRunFile } from './read-run.ts';
+import { readRunFile, withPathsFrom } from './read-run.ts';
 import type { RunConfig } from './run-schema.ts';
 
 const base: RunConfig = { model: 'models/qwen', data: 'rows.jsonl', output: 'runs/one' };
@@ -169,9 +169,13 @@ describe('readRunFile', () => {
       ['/none.jsonl', '/none.jsonl'],
     ] as const)
       expect(await read('paths.yaml', `${text}${given} }`)).toEqual({ ...rest, data: { path: found } });
-    const rewarded = 'rewards: { right: { use: rewardModel, model: ./own.jsonl }, short: length }';
+    const rewarded =
+      'rewards: { right: { name: rewardModel, params: { model: ./own.jsonl } }, short: length }';
     expect(await read('rewards.yaml', rewarded)).toEqual({
-      rewards: { right: { use: 'rewardModel', model: 'HERE/own.jsonl' }, short: 'length' },
+      rewards: { right: { name: 'rewardModel', params: { model: 'HERE/own.jsonl' } }, short: 'length' },
+    });
+    expect(await withPathsFrom(directory, { model: 'own.jsonl', data: 'a/b', output: 'c' })).toEqual({
+      ...{ model: join(directory, 'own.jsonl'), data: 'a/b', output: 'c' },
     });
     expect(await read('paths.ts', 'export default { data: "./own.jsonl" };')).toEqual({
       data: 'HERE/own.jsonl',

@@ -28,51 +28,72 @@ import type { RunConfig } from './run-schema.ts';
 export async function readRunFile(path: string): Promise<RunConfig> {
   requireArguments('readRunFile', { path: 'text' }, path);
   const ending = extname(path).toLowerCase();
-  if (/^\.[cm]?[jt]s$/.test(ending)) return withPaths(await readModule(path), path);
+  if (/^\.[cm]?[jt]s$/.test(ending)) return withPaths(await readModule(path), besideFile(path));
   if (ending === '.jsonl' || ending === '.csv' || ending === '.parquet') throw dataFileError(path);
   if (!['.yaml', '.yml', '.json'].includes(ending)) {
     throw new ArgumentError(`${path}: expected a configuration that ends in .yaml, .json or .ts`);
   }
   const config = parsed(await textOf(path), ending, path);
-  if (isRecord(config)) return withPaths(config as unknown as RunConfig, path);
+  if (isRecord(config)) return withPaths(config as unknown as RunConfig, besideFile(path));
   throw new FormatError(
     `${path}: expected options by name, such as model: models/qwen, got ${kindOf(config)}`,
   );
 }
 
 const inputs = new Set(['model', 'data', 'path', 'teacher']);
-const sections = new Set(['data', 'sft', 'distill', 'teacher', 'evaluation']);
+const sections = new Set(['data', 'sft', 'distill', 'teacher', 'evaluation', 'params']);
 
 /** Options that the file wrote, and no object that a program made. */
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 
+/** Where a path leads. */
+type Resolve = (given: string) => Promise<string>;
+
 /** Resolves the paths in a part of a configuration. */
-async function withPaths<Part extends object>(part: Part, file: string): Promise<Part> {
+async function withPaths<Part extends object>(part: Part, resolved: Resolve): Promise<Part> {
   const read = Object.entries(part).map(async ([key, value]) => {
-    if (typeof value === 'string' && inputs.has(key)) return [key, await pathFrom(file, value)];
-    if (key === 'rewards' && isPlain(value)) return [key, await eachWithPaths(value, file)];
-    return [key, isPlain(value) && sections.has(key) ? await withPaths(value, file) : value];
+    if (typeof value === 'string' && inputs.has(key)) return [key, await resolved(value)];
+    if (key === 'rewards' && isPlain(value)) return [key, await eachWithPaths(value, resolved)];
+    return [key, isPlain(value) && sections.has(key) ? await withPaths(value, resolved) : value];
   });
   return Object.fromEntries(await Promise.all(read));
 }
 
 /** Rewards by name, each with its own options. */
-async function eachWithPaths(rewards: Record<string, unknown>, file: string): Promise<object> {
+async function eachWithPaths(rewards: Record<string, unknown>, resolved: Resolve): Promise<object> {
   const read = Object.entries(rewards).map(async ([name, reward]) => [
     name,
-    isPlain(reward) ? await withPaths(reward, file) : reward,
+    isPlain(reward) ? await withPaths(reward, resolved) : reward,
   ]);
   return Object.fromEntries(await Promise.all(read));
 }
 
-async function pathFrom(file: string, given: string): Promise<string> {
-  const beside = join(dirname(file), given);
-  if (isAbsolute(given) || resolve(beside) === resolve(given)) return given;
-  const [isBeside, isHere] = await Promise.all([beside, given].map(exists));
-  const isOwn = /^\.\.?(?:[\\/]|$)/.test(given) ? isBeside || !isHere : isBeside && !isHere;
-  return isOwn ? beside : given;
+/**
+ * A configuration that was written in another working directory, such as that of a `run.json`, for this one. A path that leads to nothing
+ * there stays as it is.
+ *
+ * @param directory - The working directory that relative paths of `config` begin at.
+ */
+export function withPathsFrom(directory: string, config: RunConfig): Promise<RunConfig> {
+  requireArguments('withPathsFrom', { directory: 'text', config: 'object' }, directory, config);
+  return withPaths(config, async (given) => {
+    const there = join(directory, given);
+    const isElsewhere = !isAbsolute(given) && resolve(there) !== resolve(given);
+    return isElsewhere && (await exists(there)) ? there : given;
+  });
 }
+
+const besideFile =
+  (file: string): Resolve =>
+  async (given) => {
+    const beside = join(dirname(file), given);
+    if (isAbsolute(given) || resolve(beside) === resolve(given)) return given;
+    const [isBeside, isHere] = await Promise.all([beside, given].map(exists));
+    const isOwn = /^\.\.?(?:[\\/]|$)/.test(given) ? isBeside || !isHere : isBeside && !isHere;
+    // Without `./` the hub could be asked for it.
+    return isOwn ? (/^\.|^[\\/]|:/.test(beside) ? beside : `./${beside}`) : given;
+  };
 
 /** Whether there is a file or folder of that path, without a slice such as `[0:500]`. */
 const exists = (path: string) =>
