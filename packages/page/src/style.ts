@@ -56,5 +56,5 @@ pre{margin:0;font:12.5px/1.45 ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mon
 .stack tr{padding:10px 12px;border-bottom:1px solid var(--rule)}.stack td,.stack tbody th{border:0;padding:2px 0}.stack .text{min-width:0}.scroll:has(.stack){max-height:none}
 .stack [data-label]::before{content:attr(data-label) " ";color:var(--soft);font-weight:400;font-size:12.5px}.stack td:empty{display:none}}
 @media print{*{print-color-adjust:exact;-webkit-print-color-adjust:exact}:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#bbb;--grid:#ddd;--s0:#2f5fd0;--s1:#c2570c;--s2:#0b7a4b}
-main{padding:0;max-width:none}.scroll{max-height:none;overflow:visible}thead th{position:static;background:none;box-shadow:none}.charts{grid-template-columns:1fr 1fr}tr{break-inside:avoid}h2{break-after:avoid}td,tbody th{white-space:normal;overflow-wrap:anywhere}}
+main{padding:0;max-width:none}.scroll{max-height:none;overflow:visible}thead th{position:static;background:none;box-shadow:none}.charts{grid-template-columns:1fr 1fr}tr{break-inside:avoid}h2{break-after:avoid}td,tbody th{white-space:normal;overflow-wrap:break-word}td:last-child{overflow-wrap:anywhere}.legend{break-after:avoid}}
 `;
