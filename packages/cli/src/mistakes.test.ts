@@ -12,6 +12,7 @@ writeFileSync(at('file'), 'x');
 writeFileSync(at('empty.jsonl'), '');
 writeFileSync(at('broken.jsonl'), '{"a":\n');
 writeFileSync(at('bad.yaml'), 'modle: x\n');
+writeFileSync(at('datas.yaml'), 'model: m\ndatas: rows.jsonl\n');
 writeFileSync(at('list.yaml'), '- a\n');
 writeFileSync(at('rows.jsonl'), '{"question":"2+2=","answer":"4"}\n');
 mkdirSync(at('run'));
@@ -31,7 +32,11 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['', /missing --model DIR/],
     ['@none.yaml', /none\.yaml does not exist; correct the path/],
     ['@none.yaml --out', /--out needs a value, as in --out DIR/],
-    ['@bad.yaml --out @o', /missing --model DIR .* and --data FILE/],
+    [
+      '@bad.yaml --out @o',
+      /missing --model DIR .* and --data FILE [^.]*\. Unrecognized option "modle"; did you mean mode or model\? Give it as in/,
+    ],
+    ['@datas.yaml --out @o', /missing --data FILE [^.]*\. Unrecognized option "datas"; did you mean data\?/],
     ['@rows.jsonl --model m', /Give it as in: rlp train \S+rows\.jsonl --model m --out DIR,/],
     ['@list.yaml', /list\.yaml: expected options by name, such as model: models\/qwen, got a list/],
     ['@rows.jsonl --learning-rate 1', /unknown flag --learning-rate; did you mean --backend\.learningRate/],

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
+import { OptionsError } from '@rlp/core';
 import {
+  defineRun,
   type Override,
   type RunConfig,
   type RunResult,
@@ -120,8 +122,9 @@ function dottedFlags(rawArgs: readonly string[]): Override[] {
   });
 }
 
-/** Says in one sentence what is missing and how to give it. */
-function requireAll({ model, data, environment, output }: RunConfig, rawArgs: readonly string[]): void {
+/** Says what is missing and how to give it, and which names of the configuration are unknown: one may be misspelt. */
+function requireAll(config: RunConfig, rawArgs: readonly string[]): void {
+  const { model, data, environment, output } = config;
   const missing = [
     ...(model === undefined ? ['--model DIR (a Hugging Face model)'] : []),
     ...(data === undefined && environment === undefined
@@ -131,9 +134,20 @@ function requireAll({ model, data, environment, output }: RunConfig, rawArgs: re
   ];
   if (missing.length === 0) return;
   const flags = missing.map((text) => text.replace(/ \(.*/, '')).join(' ');
+  const unknown = unknownOptions(config).map((issue) => `${issue.replace(/[^?]$/, '$&.')} `);
   throw new UsageError(
-    `rlp train: missing ${missing.join(' and ')}. Give it as in: ${resumption(rawArgs)} ${flags}, or write it into a .yaml file`,
+    `rlp train: missing ${missing.join(' and ')}. ${unknown.join('')}Give it as in: ${resumption(rawArgs)} ${flags}, or write it into a .yaml file`,
   );
+}
+
+function unknownOptions(config: RunConfig): readonly string[] {
+  try {
+    defineRun(config);
+    return [];
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    return error.issues.filter((issue) => issue.includes('Unrecognized option'));
+  }
 }
 
 /** The command that continues a run. */
