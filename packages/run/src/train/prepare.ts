@@ -58,7 +58,7 @@ export async function prepareRun(
     hasChat: model.chat !== undefined,
     rows: [...rows.practised, ...rows.heldOut],
   });
-  requireChat(environment, model);
+  requireChat(given, environment, model);
   requireRoom(given, model);
   const { computer, component, readsAnswer, requireModels, close } = createRewards(config);
   requireModels?.();
@@ -76,8 +76,14 @@ export async function prepareRun(
   };
 }
 
-function requireChat(environment: RunEnvironment, { chat }: LanguageModel): void {
-  if (!showsMessages(environment) || chat !== undefined) return;
+function requireChat({ agent }: RunConfig, environment: RunEnvironment, { chat }: LanguageModel): void {
+  if (chat !== undefined) return;
+  if (agent !== undefined) {
+    throw new ArgumentError(
+      'agent: the model has no chat template, so the messages of an agent cannot be answered; use a model that can chat, or put a chat_template.jinja into its folder',
+    );
+  }
+  if (!showsMessages(environment)) return;
   throw new ArgumentError(
     'environment: the model has no chat template, which messages need; use `environment: text` and rows whose prompts are text, or a model that can chat',
   );

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,6 +97,20 @@ const sampled = async ({ files }: RunResult) =>
     .map((line) => JSON.parse(line).trajectory.steps.map(({ tokens }: { tokens: number[] }) => tokens));
 
 describe('a run of an agent', () => {
+  it('is refused without a chat template before anything is evaluated', async () => {
+    const output = 'no-template';
+    const plain = characterTokenizer('abcdefgh .', { begin: '<s>', end: '</s>' });
+    const untaught = createModel({ config, tokenizer: plain, seed: 'agent' });
+    let said = '';
+    const stream = recorded((text) => {
+      said += text;
+    });
+    await expect(trainRun({ ...run(output), model: untaught }, { stream })).rejects.toThrow(
+      /agent: the model has no chat template, .*; use a model that can chat/,
+    );
+    expect([said, existsSync(join(directory, output))]).toEqual(['', false]);
+  });
+
   it('trains and measures the agent, and a stopped run ends where an uninterrupted one does', async () => {
     const whole = await trainRun(run('whole'), { stream: recorded() });
     expect(whole).toMatchObject({ status: 'finished', mode: 'rl' });
