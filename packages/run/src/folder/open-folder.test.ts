@@ -17,6 +17,8 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'open-folder-'));
   writeFileSync(join(directory, 'run.json'), JSON.stringify(earlier));
   writeFileSync(join(directory, 'metrics.jsonl'), '');
+  mkdirSync(join(directory, 'evaluations'));
+  writeFileSync(join(directory, 'evaluations', 'before.json'), '{}');
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
@@ -29,13 +31,15 @@ it('begins anew in place of a run of another configuration that saved nothing', 
   await releaseDirectory(directory);
 });
 
-it.each(['checkpoints', 'evaluations', 'metrics.jsonl'])(
+it.each(['checkpoints', 'evaluations/final.json', 'metrics.jsonl'])(
   'keeps a run of another configuration that has %s',
   async (name) => {
     const path = join(directory, name);
-    if (name.endsWith('.jsonl')) writeFileSync(path, '{"step":1}\n');
+    if (name.includes('.json')) writeFileSync(path, '{"step":1}\n');
     else mkdirSync(path);
-    await expect(openFolder(other())).rejects.toThrow(/another configuration \(seed: "a" there, "b" here\)/);
+    await expect(openFolder(other())).rejects.toThrow(
+      /another configuration \(seed: "a" there, "b" here\); .* --out \(in code `output`\), .* --new \(in code `{ existing: 'new' }`\)$/,
+    );
     expect(readdirSync(directory)).toContain('run.json');
   },
 );

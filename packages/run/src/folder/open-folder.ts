@@ -6,7 +6,11 @@ import { runFiles } from './run-files.ts';
 import { configDifferences, lengthened, type RunRecord, readRunRecord } from './run-record.ts';
 
 /** What a run would lose that is begun again, if there is something in it. */
-const saved = ['checkpoints', 'evaluations', 'summary.json', 'metrics.jsonl'];
+const saved = ['checkpoints', 'summary.json', 'metrics.jsonl'];
+
+/** Remedy for a folder of another run, on the command line and in a program. */
+export const otherFolder =
+  "choose another folder with --out (in code `output`), or delete that run with --new (in code `{ existing: 'new' }`)";
 
 /** What is wanted of a folder. */
 export interface OpenFolderOptions {
@@ -31,7 +35,7 @@ export async function readFolder({
   const names = await namesIn(directory);
   if (names.length > 0 && !names.includes('run.json')) {
     throw new ArgumentError(
-      `${directory} holds files that are not an earlier run's (${names.slice(0, 3).join(', ')}); choose an empty folder with --out`,
+      `${directory} holds files that are not an earlier run's (${names.slice(0, 3).join(', ')}); choose an empty folder, with --out or as \`output\``,
     );
   }
   const earlier = existing === 'new' ? undefined : await readRunRecord(runFiles(directory).run);
@@ -41,7 +45,7 @@ export async function readFolder({
   const longer = lengthened(earlier, config);
   if (longer === undefined) {
     throw new ArgumentError(
-      `${directory} holds a run of another configuration (${differences.join('; ')}). Choose another folder with --out, or delete that run with --new`,
+      `${directory} holds a run of another configuration (${differences.join('; ')}); ${otherFolder}`,
     );
   }
   return longer;
@@ -68,8 +72,13 @@ export async function openFolder(options: OpenFolderOptions): Promise<RunRecord 
   }
 }
 
-/** Whether a run would lose something if it began again. */
+/** Whether a run would lose something if it began again. An evaluation of the untrained policy can be made again. */
 export async function savedSomething(directory: string): Promise<boolean> {
+  const evaluations = await readdir(runFiles(directory).evaluations).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (evaluations.some((name) => !name.startsWith('before.'))) return true;
   const found = await Promise.all(saved.map((name) => stat(join(directory, name)).catch(() => undefined)));
   return found.some((entry) => entry !== undefined && (entry.isDirectory() || entry.size > 0));
 }
@@ -79,7 +88,9 @@ async function namesIn(directory: string): Promise<string[]> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
     if (error.code === 'ENOTDIR')
-      throw new ArgumentError(`${directory} is not a folder; choose another one with --out`);
+      throw new ArgumentError(
+        `${directory} is not a folder; choose another one, with --out or as \`output\``,
+      );
     throw error;
   });
   return names.filter((name) => !name.startsWith('.'));

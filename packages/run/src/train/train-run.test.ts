@@ -359,23 +359,6 @@ describe('trainRun', () => {
     }
   }, 60_000);
 
-  it('refuses to go on with data of which other rows would be held out', async () => {
-    const data = join(directory, 'sums.jsonl');
-    const rows = Array.from({ length: 9 }, (_, at) => `{"prompt":"${at}+1=","answer":"${at + 1}"}`);
-    await writeFile(data, rows.join('\n'));
-    const output = join(directory, 'changed');
-    const { algorithm: _, rewards: __, ...imitation } = tiny;
-    const config: RunConfig = { ...imitation, data, output, sft: { updates: 1 }, evaluation: { heldOut: 3 } };
-    await trainRun(config, { stream: recorded().stream });
-    const { stream, text } = recorded();
-    await trainRun(config, { stream });
-    expect(text()).toBe(`${output} is finished. --new makes it again, --out trains in another folder.\n`);
-    await writeFile(data, rows.slice(1).join('\n'));
-    await expect(trainRun(config, { stream })).rejects.toThrow(
-      /the data has changed, .* \(6 rows to learn from and 3 held out then, 5 rows .* or delete that run with --new/,
-    );
-  }, 60_000);
-
   it('names every option of the call that is wrong', async () => {
     const wrong = { existing: 'delete', signall: 1, stream: {} } as never;
     await expect(trainRun({ ...tiny, output: join(directory, 'none') }, wrong)).rejects.toThrow(

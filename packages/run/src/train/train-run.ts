@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   ArgumentError,
@@ -20,7 +20,7 @@ import * as z from 'zod';
 import { checkRun } from '../config/check-run.ts';
 import type { RunMode, StageName } from '../config/modes.ts';
 import type { RowMetadata, RunConfig } from '../config/run-schema.ts';
-import { openFolder, readFolder, savedSomething } from '../folder/open-folder.ts';
+import { openFolder, otherFolder, readFolder, savedSomething } from '../folder/open-folder.ts';
 import { readIfThere } from '../folder/read-if-there.ts';
 import { type RunFiles, runFiles } from '../folder/run-files.ts';
 import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
@@ -122,8 +122,10 @@ export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
   });
   try {
     const rows = digestRows(prepared.rows);
-    const before = (await savedSomething(output)) ? earlier?.rows : undefined;
-    const change = changeOfRows(output, before, rows);
+    const saved = await savedSomething(output);
+    const change = changeOfRows(output, saved ? earlier?.rows : undefined, rows);
+    if (!saved && earlier?.rows?.heldOutDigest !== rows.heldOutDigest)
+      await rm(files.evaluations, { recursive: true, force: true });
     if (change !== undefined) say({ stream }, change);
     const record = { ...(earlier ?? newRecord(asData, prepared, date())), rows };
     const lease = await holdDirectory(output);
@@ -131,7 +133,7 @@ export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
     const logger = options.logger && compositeLogger(options.logger);
     const run = { prepared, files, stream, clock, signal, journal, logger };
     const isFinished = earlier?.status === 'finished';
-    if (isFinished) say(run, `${output} is finished. --new makes it again, --out trains in another folder.`);
+    if (isFinished) say(run, `${output} is finished. To train again, ${otherFolder}.`);
     const status = isFinished ? 'finished' : await runAll(run);
     return await resultOf(run, { status, directory: output });
   } finally {

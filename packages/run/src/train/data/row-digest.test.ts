@@ -28,7 +28,8 @@ describe('the digest of rows', () => {
     expect(() => changeOfRows('runs/a', before, digest(renumbered))).toThrow(
       new ArgumentError(
         'runs/a: the data has changed, so other rows would be held out than when this run began (36 rows to learn from and 4 held out then, ' +
-          '35 rows to learn from and 4 held out now), and it may have learned from them. Restore the data, choose another folder with --out, or delete that run with --new',
+          '35 rows to learn from and 4 held out now), and it may have learned from them. Restore the data, choose another folder with --out (in code `output`), ' +
+          "or delete that run with --new (in code `{ existing: 'new' }`)",
       ),
     );
   });

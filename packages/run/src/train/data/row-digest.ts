@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ArgumentError } from '@rlp/core';
+import { otherFolder } from '../../folder/open-folder.ts';
 import type { RunRecord } from '../../folder/run-record.ts';
 import type { RunRow } from './rows.ts';
 import type { RunRows } from './split-rows.ts';
@@ -35,7 +36,7 @@ export function changeOfRows(
   if (before.heldOutDigest !== now.heldOutDigest) {
     throw new ArgumentError(
       `${directory}: the data has changed, so other rows would be held out than when this run began (${countsOf(before)} then, ` +
-        `${countsOf(now)} now), and it may have learned from them. Restore the data, choose another folder with --out, or delete that run with --new`,
+        `${countsOf(now)} now), and it may have learned from them. Restore the data, ${otherFolder}`,
     );
   }
   if (before.learned === now.learned && before.learnedDigest === now.learnedDigest) return undefined;
