@@ -308,9 +308,11 @@ describe('numbers and durations', () => {
     [Number.POSITIVE_INFINITY, '?'],
   ])('writes %d seconds as %s', (seconds, text) => expect(formatDuration(seconds)).toBe(text));
 
-  it('leaves out a rate without time', () => {
+  it('leaves out a rate without time, and one of nothing', () => {
     const metrics = { 'reward/mean': 1, 'tokens/computed': 5 };
     expect(formatColumns(defaultColumns, metrics, 0)).toBe('reward 1.000');
+    // An iteration whose groups have equal rewards samples, but computes no update.
+    expect(formatColumns(defaultColumns, { ...metrics, 'tokens/computed': 0 }, 1)).toBe('reward 1.000');
     expect(formatColumns([{ label: 'x', metric: 'constructor' }], metrics, 1)).toBe('');
   });
 });

@@ -5,7 +5,7 @@ export interface ProgressColumn {
   readonly label: string;
   /** Key of the metric, such as `reward/mean`. The column is left out of lines without it. */
   readonly metric: string;
-  /** `value` (default) shows the metric, `per-second` divides it by the seconds since the last line. */
+  /** `value` (default) shows the metric, `per-second` divides it by the seconds since the last line. A rate of 0 is left out. */
   readonly show?: 'value' | 'per-second' | undefined;
 }
 
@@ -25,7 +25,7 @@ export function formatColumns(columns: readonly ProgressColumn[], metrics: Metri
   return columns
     .flatMap(({ label, metric, show }) => {
       const value = Object.hasOwn(metrics, metric) ? metrics[metric] : undefined;
-      if (value === undefined || (show === 'per-second' && seconds <= 0)) return [];
+      if (value === undefined || (show === 'per-second' && (seconds <= 0 || value === 0))) return [];
       return [`${label} ${formatNumber(show === 'per-second' ? value / seconds : value)}`];
     })
     .join(' · ');
