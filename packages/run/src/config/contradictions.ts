@@ -165,6 +165,10 @@ function partProblems(name: string, part: unknown): string[] {
     return [];
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
-    return error.issues.map((issue) => `rewards.${name}.${issue.replace(/^0\./, '')}`);
+    const issues = error.issues.map((issue) => `rewards.${name}.${issue.replace(/^0\./, '')}`);
+    // A reward that is given as text has no option `name`.
+    return typeof part === 'string'
+      ? issues.map((issue) => issue.replace(`rewards.${name}.name:`, `rewards.${name}:`))
+      : issues;
   }
 }

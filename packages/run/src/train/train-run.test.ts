@@ -403,7 +403,7 @@ describe('trainRun', () => {
     expect(problem).toContain('"output_dir"; in rlp this is output');
     expect(problem).toContain('num_generations"; in rlp this is algorithm.rollout.groupSize');
     expect(problem).toContain("algorithm: mode 'sft' does not use it");
-    expect(problem).toMatch(/rewards\.accuracy\.name: expected one of .*; did you mean exactAnswer/);
+    expect(problem).toMatch(/rewards\.accuracy: expected one of .*; did you mean exactAnswer/);
     expect(problem).toContain('rewards.format.params');
   });
 });
