@@ -128,6 +128,19 @@ describe('what is read besides JSON Lines', () => {
     const noted = await rlp('doctor', tags, ...small);
     expect(noted.code).toBe(0);
     expect(noted.said).toContain('0 of 2 answers, as the rows write them, score above 0');
+    const few = file(
+      'few.yaml',
+      `model: ${stories}`,
+      'data: ./questions.csv',
+      'evaluation: { heldOut: 9 }',
+      'sft: {}',
+    );
+    expect(await rlp('doctor', few, ...small)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining(
+        'evaluation.heldOut is 9 and the data has 3 rows, so none is left to learn from',
+      ),
+    });
     const wrong = file('wrong.yaml', `model: ${stories}`, 'algorithm: { iteratoins: 3 }');
     const refused = await rlp('doctor', wrong, ...small);
     expect([refused.code, refused.said]).toEqual([1, expect.stringContaining('did you mean')]);

@@ -8,12 +8,12 @@ import {
   withPlace,
 } from '@rlp/core';
 import { checkRun } from '../config/check-run.ts';
+import { modeOf, modes } from '../config/modes.ts';
 import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
 import { componentNames } from '../evaluate/component-names.ts';
-import { loadRows } from './data/load-rows.ts';
 import type { RunRow } from './data/rows.ts';
-import type { PreparedRun } from './prepare.ts';
+import { type PreparedRun, rowsOf } from './prepare.ts';
 import { createRewards } from './rewards.ts';
 
 /** What a part of the reward gives to the answers of the first rows. */
@@ -61,7 +61,11 @@ async function rewardAnswers(
   });
 }
 
-/** What the rewards of a configuration give to the answers of its data. Empty if a model would have to be loaded for it. */
+/**
+ * What the rewards of a configuration give to the answers of its data. Empty if a model would have to be loaded for it.
+ *
+ * @throws what `trainRun` throws if the rows cannot be read, or do not suffice for what the run does with them.
+ */
 export async function checkRunRewards(
   given: RunConfig,
   options: { readonly signal?: AbortSignal | undefined } = {},
@@ -69,11 +73,11 @@ export async function checkRunRewards(
   requireArguments('checkRunRewards', { options: 'object?' }, options);
   const { signal } = options;
   const config = checkRun(given, 'checkRunRewards');
-  if (config.data === undefined || judgesByModel(config)) return [];
-  const rows = await loadRows(config.data, { seed: config.seed, signal });
+  const { practised, heldOut } = await rowsOf(config, modes[modeOf(config)!], signal);
+  if (judgesByModel(config)) return [];
   const { computer, close } = createRewards(config);
   try {
-    return await rewardAnswers(rows, computer, { count: 10, signal });
+    return await rewardAnswers([...practised, ...heldOut], computer, { count: 10, signal });
   } finally {
     await close();
   }
