@@ -14,7 +14,7 @@ const confidence = 0.95;
 /** The record of a model that rewards answers: the share of held-out pairs whose preferred answer gets the higher reward. */
 export function pairEvaluation(
   judged: readonly JudgedTask[],
-  { name, seed }: { readonly name: string; readonly seed: string },
+  about: Pick<Evaluation, 'name' | 'seed' | 'policyVersion'>,
 ): Evaluation {
   const right = judged.map(({ rewards: [chosen, rejected] }) => chosen > rejected);
   const accuracy = shareOf(
@@ -23,7 +23,7 @@ export function pairEvaluation(
   );
   return {
     record: 'evaluation',
-    ...{ name, seed, confidence, policyVersion: 0, samples: 1 },
+    ...{ ...about, confidence, samples: 1 },
     ...(accuracy && { accuracy: accuracy.value, interval: accuracy.interval }),
     ...(accuracy?.low !== undefined && { low: accuracy.low, high: accuracy.high }),
     components: {},

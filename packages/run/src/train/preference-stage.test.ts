@@ -130,6 +130,8 @@ describe('mode dpo', () => {
       const result = await trainRun(config, { stream });
       expect(result.evaluation).toMatchObject({ accuracy: 1, unscored: { count: 0 } });
       expect(result.evaluation!.tasks).toHaveLength(4);
+      const during = await readFile(join(output, 'evaluations', 'preference-00000002.json'), 'utf8');
+      expect(result.evaluation!.policyVersion).toBeGreaterThan(JSON.parse(during).policyVersion);
       expect(existsSync(join(output, 'evaluations', 'before.json'))).toBe(hasBefore);
       const rows = metricRowsFromJsonl(await readFile(result.files.metrics, 'utf8'), 'metrics');
       expect(rows.flatMap(({ metrics }) => metrics['evaluation/accuracy'] ?? []).at(-1)).toBe(1);

@@ -95,7 +95,8 @@ async function measured(
     if (shown.length > 0) run.logger?.samples?.(Math.max(0, offset + made - 1), shown);
     return result;
   }
-  const record = await stage.measure({ prepared, backend, model }, { name, limit });
+  const { policyVersion } = inference;
+  const record = await stage.measure({ prepared, backend, model }, { name, policyVersion, limit });
   if (record === undefined) return undefined;
   await writeJson(join(folder, `${name}.json`), record);
   return { record, answers: [] };

@@ -68,7 +68,7 @@ export const preferenceStage: Stage<Judged> = {
     return runPreferenceTraining({ backend, ...data, clock, signal }, options);
   },
   measuresPairs: ({ config: { evaluation } }) => evaluation !== 'none' && evaluation.data === undefined,
-  async measure({ prepared, backend, model }, { name, limit }) {
+  async measure({ prepared, backend, model }, { limit, ...about }) {
     // Answers with labels have no other answer to be compared with.
     if (areRated(prepared.rows.heldOut)) return undefined;
     const { pairs } = pairsOf(prepared.rows.heldOut.slice(0, limit), 'preference', prepared, model);
@@ -78,6 +78,6 @@ export const preferenceStage: Stage<Judged> = {
     const compared = pairs.map(({ id, chosen: { tokens } }, at) => {
       return { task: id, rewards: [chosen[at]!, rejected[at]!] as const, tokens: tokens.length };
     });
-    return pairEvaluation(compared, { name, seed: prepared.config.seed });
+    return pairEvaluation(compared, { ...about, seed: prepared.config.seed });
   },
 };

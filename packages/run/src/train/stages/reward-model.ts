@@ -31,7 +31,7 @@ export const rewardModelStage: Stage<readonly RunPair[]> = {
     const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };
     return runRewardModelTraining({ backend: backend as CriticBackend, pairs, clock, signal }, options);
   },
-  async measure({ prepared, backend, model }, { name, limit }) {
+  async measure({ prepared, backend, model }, { limit, ...about }) {
     const rows = prepared.rows.heldOut.slice(0, limit);
     const { pairs } = pairsOf(rows, 'rewardModel', prepared, model);
     if (pairs.length === 0) return undefined;
@@ -43,7 +43,7 @@ export const rewardModelStage: Stage<readonly RunPair[]> = {
         const rewards = [values[2 * at]!.at(-1)!, values[2 * at + 1]!.at(-1)!] as const;
         return { task: id, rewards, tokens: chosen.tokens.length };
       }),
-      { name, seed },
+      { ...about, seed },
     );
   },
 };

@@ -64,9 +64,10 @@ interface MeasureContext {
   readonly model: LanguageModel;
 }
 
-/** Name of an evaluation, and the rows that count, from the first. */
+/** Name of an evaluation, the version of the weights, and the rows that count, from the first. */
 interface MeasureLimits {
   readonly name: string;
+  readonly policyVersion: number;
   readonly limit: number | undefined;
 }
 
