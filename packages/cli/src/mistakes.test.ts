@@ -42,6 +42,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['@rows.jsonl --learning-rate 1', /unknown flag --learning-rate; did you mean --backend\.learningRate/],
     ['@rows.jsonl --output_dir=x', /in rlp this is --out\. See/],
     ['@rows.jsonl --output=x', /did you mean --out\?/],
+    ['@rows.jsonl --sed 1', /unknown flag --sed; did you mean --seed\?/],
     [
       '@rows.jsonl --num_generations=4',
       /in rlp this is --algorithm\.rollout\.groupSize or --distill\.rollout\.groupSize\. See/,

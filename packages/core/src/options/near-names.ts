@@ -41,8 +41,11 @@ export function nearNames<Candidate>(
   const limit = given.length <= 3 ? 0 : Math.min(3, Math.ceil(given.length / 4));
   const measured = candidates.map((candidate) => {
     const other = plain(nameOf(candidate));
+    const distance = editDistance(given, other);
     const isBeginning = other === `${given}s` || (given.length >= 4 && other.startsWith(given));
-    return { candidate, distance: isBeginning ? limit : editDistance(given, other) };
+    // Of four letters one may be missing.
+    const isShort = given.length === 3 && other.length === 4 && distance === 1;
+    return { candidate, distance: isBeginning || isShort ? limit : distance };
   });
   const nearest = Math.min(...measured.map(({ distance }) => distance));
   if (nearest > limit) return [];
