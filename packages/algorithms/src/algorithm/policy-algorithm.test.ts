@@ -129,6 +129,8 @@ describe('an algorithm', () => {
     ['max_completion_length', 'in rlp this is rollout.sampling.maxTokens'],
     ['temperature', 'in rlp this is rollout.sampling.temperature'],
     ['num_iterations', 'in rlp this is epochs'],
+    ['model', 'it is an option of OnnxBackendOptions'],
+    ['eval_steps', 'call evaluate of @rlp/run/evaluate on held-out tasks between the reports'],
     ['beta', 'in rlp this is loss.klCoefficient'],
     ['epsilon_high', 'in rlp this is loss.clipHigh'],
     ['loss_type', 'in rlp this is loss.surrogate and aggregation'],

@@ -3,12 +3,13 @@ import type { ForeignNames } from '@rlp/core';
 const ownLogs =
   'pass a logger as `logger`: to trainRun in its options, to an algorithm in its dependencies; or read the reports of run()';
 const ownSaving = 'call saveRun of @rlp/algorithms/run between the reports of run()';
-const ownEvaluation = 'run a RolloutManager on held-out tasks between the reports of run()';
+const ownEvaluation = 'call evaluate of @rlp/run/evaluate on held-out tasks between the reports of run()';
 const anotherSampler = 'set the options of the `sampler` of the dependencies';
 const notNeeded = 'rlp does not need it; leave it out';
 
 /** What TRL, PEFT, verl, OpenRLHF, tinker-cookbook, rl_primitives and rollouts give to a trainer, and rlp to the backend or to nobody. */
 const trainerNames: ForeignNames = {
+  'OnnxBackendOptions.model': 'model_name_or_path',
   'OnnxBackendOptions.learningRate': 'learning_rate lr actor_learning_rate',
   'OnnxBackendOptions.schedule.kind': 'lr_scheduler_type',
   'OnnxBackendOptions.schedule.warmup': 'warmup_steps warmup_ratio lr_warmup_steps',

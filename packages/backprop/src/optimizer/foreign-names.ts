@@ -31,6 +31,7 @@ export const backendNames: ForeignNames = {
 
 /** Such names for the backend that has a `precision`. */
 export const onnxBackendNames: ForeignNames = {
+  model: 'model_name_or_path',
   ...backendNames,
   precision: 'fp16 mixed_precision amp autocast',
 };

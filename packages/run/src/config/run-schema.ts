@@ -124,6 +124,7 @@ const schema = z.strictObject({
 /** Schema of {@link RunConfig}. */
 export const runSchema = withForeignNames(schema, {
   output: 'output_dir',
+  model: 'model_name_or_path',
   evaluation: 'eval_strategy',
   'evaluation.every': 'eval_steps eval_every test_freq',
   'evaluation.samples': 'num_generations_eval',
