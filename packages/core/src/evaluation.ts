@@ -63,7 +63,7 @@ export interface Evaluation {
   readonly confidence: number;
   /** Share of right responses, each task counting the same. Absent if scores are not right or wrong. */
   readonly accuracy?: number | undefined;
-  /** Ends of the confidence interval of the accuracy. */
+  /** Ends of the confidence interval of the accuracy. Absent without an accuracy, or for one task that was sampled several times. */
   readonly low?: number | undefined;
   readonly high?: number | undefined;
   readonly interval?: IntervalKind | undefined;
