@@ -2,7 +2,8 @@
  * Score the logs of a chatbot
  *
  * Reads conversations of an airline agent in OpenAI's format, one JSON object per line. Scores the tool calls against the expected
- * ones, verifies the last answer and writes a table. Nothing is trained, and nothing native is installed.
+ * ones, verifies the last answer and writes a table. Nothing is trained, and nothing native is installed. Outside
+ * a clone run `npm install obscenity` first.
  *
  * ```sh
  * pnpm recipe examples/score-logs.ts
