@@ -137,17 +137,18 @@ export const analyzeCommand = defineCommand({
       );
     }
     requireOpinion(seen, secondOpinion);
-    for (const problem of [...leftOut(malformed), ...problemsOf(seen), ...comparedOf(records, seen)])
-      printError(`rlp monitor analyze: ${file}: ${problem}`);
+    const problems = [...leftOut(malformed), ...problemsOf(seen), ...comparedOf(records, seen)];
+    for (const problem of problems) printError(`rlp monitor analyze: ${file}: ${problem}`);
     const placeOf = (batch: number) => {
       const last = Math.min(seen.responses, (batch + 1) * batchSize);
       return `responses ${batch * batchSize + 1}–${last} (${seen.places[batch]!.join(' to ')})`;
     };
     if (out !== undefined) {
       const title = `Saved responses of ${basename(file)}`;
+      const notes = problems.map((note) => ({ step: records.at(-1)!.step, note }));
       await writeTextFile(
         out,
-        renderMonitorPage({ metrics: records, findings, notes: [], unreadable: 0 }, { title }),
+        renderMonitorPage({ metrics: records, findings, notes, unreadable: 0 }, { title }),
       );
     }
     const unread =
@@ -194,6 +195,8 @@ function printEpisodes(
 /** What a person has to know of a file that was read once and not kept. */
 interface Seen {
   responses: number;
+  /** Responses with a reward above the mean of their batch. */
+  rewarded: number;
   /** The first and the last place of each batch. */
   readonly places: (readonly [string, string])[];
   /** Rewards by name, and in how many responses each is a number, or something else. */
@@ -215,7 +218,7 @@ async function analysed(
     readonly onFailure: (message: string) => void;
   },
 ) {
-  const seen: Seen = { responses: 0, places: [], rewards: new Map() };
+  const seen: Seen = { responses: 0, rewarded: 0, places: [], rewards: new Map() };
   const records: MetricsRecord[] = [];
   const findings: Finding[] = [];
   const monitor = new RewardQualityMonitor({
@@ -233,7 +236,9 @@ async function analysed(
   });
   for await (const batch of batchesOf(responses, batchSize)) {
     remember(seen, batch);
-    monitor.monitorBatch(batchOf(batch, secondOpinion));
+    const monitored = batchOf(batch, secondOpinion);
+    seen.rewarded += rewardedIn(monitored);
+    monitor.monitorBatch(monitored);
   }
   return { seen, records, findings, summary: monitor.getMonitoringSummary() };
 }
@@ -304,20 +309,42 @@ function problemsOf({ rewards, responses }: Seen): string[] {
   });
 }
 
-/** Batches and rewarded responses before the first batch that is compared, by the defaults of the detector. */
-const [earlierBatches, earlierRewarded] = [12, 48];
+/** Responses of a batch whose reward is above its mean. */
+function rewardedIn({ responses, rewards }: MonitoredBatch): number {
+  const columns = rewards.total ? [rewards.total] : Object.values(rewards);
+  const sums = responses.map((_, at) => columns.reduce((sum, values) => sum + (values[at] ?? Number.NaN), 0));
+  const known = sums.filter((sum) => Number.isFinite(sum));
+  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  return known.filter((value) => value > mean).length;
+}
+
+/** Defaults of the detector: rewarded responses and batches of its reference, and batches between it and the one compared. */
+const [referenceRewarded, referenceBatches, delayBatches] = [48, 4, 8];
 
 /** That the detector of reward hacking compared nothing, if there are rewards. */
-function comparedOf(records: readonly MetricsRecord[], { rewards, responses }: Seen): string[] {
+function comparedOf(records: readonly MetricsRecord[], seen: Seen): string[] {
+  const { rewards, responses, rewarded } = seen;
   const compared = records.filter(
     ({ metrics }) => 'reward_quality/suspected_reward_hacking' in metrics,
   ).length;
   if (compared > 0 || rewards.size === 0) return [];
-  const size = Math.min(16, Math.floor(responses / (2 * earlierBatches)));
-  const smaller = records.length > earlierBatches || size < 4 ? '' : `; pass --batch-size ${size}`;
+  const batches = `${records.length} ${records.length === 1 ? 'batch' : 'batches'}`;
   return [
-    `reward hacking was not looked for: a batch is compared with ${earlierBatches} earlier ones that have ${earlierRewarded} rewarded responses together, and there are ${responses} responses in ${records.length} batches${smaller}`,
+    `reward hacking was not looked for: the first batch is compared after ${referenceBatches} batches or more with ${referenceRewarded} rewarded responses together and ${delayBatches} further ones, but got ${batches} with ${responses} responses in all, ${rewarded} of them rewarded above the mean of their batch; ${remedyOf(seen)}`,
   ];
+}
+
+/** The largest batches that are enough for a comparison, or how many responses are. */
+function remedyOf({ responses, rewarded }: Seen): string {
+  if (rewarded === 0) return 'give responses of one batch different rewards';
+  const neededWith = (size: number) =>
+    size *
+    (Math.max(referenceBatches, Math.ceil((referenceRewarded * responses) / (rewarded * size))) +
+      delayBatches +
+      1);
+  const size = [16, 12, 10, 8, 6, 4].find((one) => neededWith(one) <= responses);
+  if (size !== undefined) return `pass --batch-size ${size}`;
+  return `analyse about ${neededWith(4)} responses with --batch-size 4`;
 }
 
 function requireOpinion({ rewards }: Seen, name: string | undefined): void {

@@ -263,15 +263,6 @@ describe('rlp monitor analyze', () => {
     expect(await kinds('--tags', 'reasoning,answer')).toHaveProperty('degenerate_outputs');
   });
 
-  it('says that reward hacking was not looked for in a few large batches', async () => {
-    const line = (at: number) => JSON.stringify({ response: `answer ${at}`, reward: at % 2 });
-    const path = save(Array.from({ length: 240 }, (_, at) => line(at)).join('\n'));
-    const complaintsOf = async (...flags: string[]) =>
-      (await rlp('monitor', 'analyze', path, '--json', ...flags)).complaints;
-    expect(await complaintsOf()).toMatch(/not looked for: .* in 4 batches; pass --batch-size 10$/);
-    expect(await complaintsOf('--batch-size', '10')).toBe('');
-  });
-
   it('tells of reward hacking', async () => {
     const random = RandomStream.named('analyze');
     const line = (at: number) => {

@@ -81,15 +81,14 @@ function figures(logs: MonitorLogs): Record<string, string | number> {
     ...(olderFindings > 0 && { 'older alerts, not shown': olderFindings }),
     ...(held > 0 && { 'alerts held by the rate limit': held }),
     'critical / high': `${counts[0]} / ${counts[1]}`,
-    ...(latest.suspected_reward_hacking !== undefined && {
-      'suspected hacking, last': latest.suspected_reward_hacking,
-    }),
+    'suspected hacking, last': latest.suspected_reward_hacking ?? 'not looked for',
     ...(hasTags(logs) && { 'responses with tags, last': percent(latest.format_compliance_rate ?? 0) }),
     ...(latest.window_diversity !== undefined && { 'diversity, last': latest.window_diversity }),
   };
 }
 
-function alertSection({ findings, notes }: MonitorLogs): Html {
+function alertSection({ metrics, findings, notes }: MonitorLogs): Html {
+  const isCompared = metrics.some((row) => row.metrics.suspected_reward_hacking !== undefined);
   const alerts = html`${countTable(findings)}
 ${newestTable('Recent alerts', findings, ['Step', 'Severity', 'Rule', 'What was found'], (one) => [
   one.iteration,
@@ -99,7 +98,7 @@ ${newestTable('Recent alerts', findings, ['Step', 'Severity', 'Rule', 'What was 
 ])}`;
   const noteTable = newestTable('Notes', notes, ['Step', 'Note'], ({ step, note }) => [step, note]);
   return html`<section><h2>Alerts</h2>
-${findings.length === 0 ? html`<p class="empty">No alerts were reported.</p>` : alerts}
+${findings.length === 0 ? html`<p class="empty">No alerts were reported.${isCompared ? '' : ' Reward hacking was not looked for.'}</p>` : alerts}
 ${notes.length === 0 ? '' : noteTable}</section>`;
 }
 
