@@ -2,6 +2,7 @@ import { OptionsError } from '@rlp/core';
 import { describe, expect, it, vi } from 'vitest';
 import { algorithmSetup } from '../loop/bandit.fixture.ts';
 import { GRPOAlgorithm } from './grpo.ts';
+import { PPOAlgorithm } from './ppo.ts';
 
 describe('an algorithm', () => {
   it('trains, reports progress and logs', async () => {
@@ -146,6 +147,15 @@ describe('an algorithm', () => {
     expect(() => new GRPOAlgorithm(algorithmSetup('names'), { [name]: 1 })).toThrow(
       `GRPOAlgorithm: invalid options (GrpoOptions)\n  - Unrecognized option "${name}"; ${expected}`,
     );
+  });
+
+  it('names the interface of the dependencies if only they are missing, and the way without an environment', () => {
+    expect(() => new GRPOAlgorithm({} as never)).toThrow(
+      /invalid options \(AlgorithmDependencies\)\n[\s\S]*dependencies\.environment: .*\n[\s\S]*pass `rollouts`, a collector/,
+    );
+    const { environment: _, ...others } = algorithmSetup('collected');
+    expect(() => new GRPOAlgorithm({ ...others, rollouts: 3 } as never)).toThrow(/\(CollectedDependencies\)/);
+    expect(() => new PPOAlgorithm({} as never)).toThrow(/\(PpoDependencies\)\n[\s\S]*dependencies\.critic: /);
   });
 
   it('names problems of the rollout with all others', () => {

@@ -100,6 +100,8 @@ export interface AlgorithmPlan<Metadata = unknown> {
   readonly name: string;
   /** The interface of its options, which error messages name. Default `'AlgorithmOptions'`. */
   readonly optionsType?: string | undefined;
+  /** The interface of its dependencies, which error messages name. Default `'AlgorithmDependencies'`. */
+  readonly dependenciesType?: string | undefined;
   /**
    * Checks the options: `algorithmSchema`, extended by what the algorithm adds. With `comparingGroups` it refuses groups of one. Default
    * `algorithmSchema`, which refuses them without an `estimator`.
@@ -124,9 +126,27 @@ function requireValid<Metadata>(dependencies: object, plan: AlgorithmPlan<Metada
     ? (plan.collectedSchema ?? collectedSchema)
     : (plan.dependencySchema ?? dependencySchema);
   const all = schema.safeExtend({ dependencies: needed });
-  parseOptions(name, all, { ...options, dependencies }, optionsType);
+  try {
+    parseOptions(name, all, { ...options, dependencies }, optionsType);
+  } catch (error) {
+    throw error instanceof OptionsError ? ofDependencies(dependencies, plan, error) : error;
+  }
   requireCritic(name, options.critic, plan.critic);
   resolvePolicyLoss(options.loss ?? {});
+}
+
+/** The error itself, or one that names the interface of the dependencies if only they are invalid. */
+function ofDependencies<Metadata>(
+  dependencies: object,
+  { name, dependenciesType = 'AlgorithmDependencies' }: AlgorithmPlan<Metadata>,
+  error: OptionsError,
+): OptionsError {
+  if (error.issues.some((issue) => !issue.startsWith('dependencies'))) return error;
+  if (isCollected(dependencies)) return new OptionsError(name, error.issues, 'CollectedDependencies');
+  const isAbsent = isRecord(dependencies) && !('environment' in dependencies);
+  const other =
+    'dependencies: or pass `rollouts`, a collector of groups, instead of environment and tokenizer';
+  return new OptionsError(name, [...error.issues, ...(isAbsent ? [other] : [])], dependenciesType);
 }
 
 /** @throws ArgumentError for groups that the algorithm cannot learn from. */

@@ -90,6 +90,7 @@ export class PPOAlgorithm<
     super(dependencies, {
       name: 'PPOAlgorithm',
       optionsType: 'PpoOptions',
+      dependenciesType: 'PpoDependencies',
       schema: ppoSchema,
       dependencySchema: dependencySchema.extend({ critic }),
       collectedSchema: collectedSchema.extend({ critic }),

@@ -86,7 +86,7 @@ export async function countParquetRows(path: string): Promise<number> {
 }
 
 async function opened(path: string) {
-  const parquet = await importPeer('readParquetFile', 'hyparquet', () => import('hyparquet'));
+  const parquet = await importPeer('reading Parquet', 'hyparquet', () => import('hyparquet'));
   const file = await parquet.asyncBufferFromFile(path);
   return { parquet, file, metadata: await reading(path, () => parquet.parquetMetadataAsync(file)) };
 }
