@@ -379,6 +379,10 @@ describe('bad input', () => {
       ['none[0-5].jsonl', 'none[0-5].jsonl', correct],
     ] as const)
       await expect(read(join(directory, given))).rejects.toThrow(new ArgumentError(missing(name, remedy)));
+    const questions = saved('questions.jsonl', lines(1));
+    await expect(read(questions.replace('.jsonl', ''))).rejects.toThrow(
+      `; pass ${questions}, which is there`,
+    );
     const beneath = join(saved('one.jsonl', lines(1)), 'rows.jsonl');
     await expect(read(beneath)).rejects.toThrow(`${beneath} does not exist`);
     for (const name of ['owner/rows.csv', 'rows', 'a b/c', 'owner/rows.jsonl.gz'])

@@ -1,6 +1,14 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
-import { ArgumentError, abortSignal, callback, type FormatError, parseOptions } from '@rlp/core';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import {
+  ArgumentError,
+  abortSignal,
+  callback,
+  FormatError,
+  MissingPeerError,
+  messageOf,
+  parseOptions,
+} from '@rlp/core';
 import * as z from 'zod';
 import { hubSchema } from '../hub/hub-options.ts';
 import { hubSnapshot } from '../hub/hub-snapshot.ts';
@@ -95,6 +103,7 @@ function fileDataset(file: RowsFile): Dataset {
   });
 }
 
+const fileEnding = /\.(jsonl|ndjson|json|csv|tsv|parquet|txt|gz|zst)$/i;
 const hubPrefix = /^(hf:\/\/datasets\/|https:\/\/huggingface\.co\/datasets\/)/;
 
 async function filesOfHub(
@@ -104,17 +113,20 @@ async function filesOfHub(
 ): Promise<readonly string[]> {
   const name = source.replace(hubPrefix, '');
   const isNamed = name !== source;
-  const isFile = /\.(jsonl|ndjson|json|csv|tsv|parquet|txt|gz|zst)$/i.test(name);
-  if (!isNamed && (isFile || !/^[\w-][\w.-]*\/[\w.-]+$/.test(name))) throw missing(name);
+  if (!isNamed && (fileEnding.test(name) || !/^[\w-][\w.-]*\/[\w.-]+$/.test(name))) throw await missing(name);
   const choose = (paths: readonly string[]) => filesOfSplit(folderLayout(paths), choice, name);
   try {
     const { directory, paths } = await hubSnapshot({ type: 'dataset', name }, hub, { choose, signal });
     return paths.map((path) => join(directory, path));
   } catch (error) {
-    if (isNamed || !(error instanceof ArgumentError)) throw error;
-    throw new ArgumentError(`loadDataset: there is no file or folder ${name} here, and ${error.message}`, {
-      cause: error,
-    });
+    const Failure = [ArgumentError, FormatError, MissingPeerError].find((kind) => error instanceof kind);
+    if (isNamed || Failure === undefined) throw error;
+    const beside = await fileBeside(name);
+    const hint = beside === undefined ? '' : ` (${beside} is there: pass it with its ending)`;
+    throw new Failure(
+      `loadDataset: no file or folder ${name} was found here${hint}, and ${messageOf(error)}`,
+      { cause: error },
+    );
   }
 }
 
@@ -141,10 +153,20 @@ async function kindOfPath(path: string): Promise<'file' | 'folder' | 'none'> {
   }
 }
 
-function missing(name: string): ArgumentError {
+/** A file that has this name with an ending of rows. */
+async function fileBeside(path: string): Promise<string | undefined> {
+  const names = await readdir(dirname(path)).catch(() => []);
+  const found = names.find((name) => name.startsWith(`${basename(path)}.`) && fileEnding.test(name));
+  return found && join(dirname(path), found);
+}
+
+async function missing(name: string): Promise<ArgumentError> {
+  const beside = await fileBeside(name);
   const remedy = /\[.*\]$/.test(name)
     ? 'correct the path, or write the slice as in rows.jsonl[0:500]'
-    : 'correct the path';
+    : beside === undefined
+      ? 'correct the path'
+      : `pass ${beside}, which is there`;
   return new ArgumentError(
     `loadDataset: expected a file, a folder or a name of the hub such as openai/gsm8k, but ${name} does not exist in ${process.cwd()}; ${remedy}`,
   );

@@ -161,7 +161,10 @@ describe('loadDataset of a hub id', () => {
       'begins with hf_, got another text',
     );
     await expect(loadDataset('owner/nothing', { hub: hub() })).rejects.toThrow(
-      /no file or folder owner\/nothing here, and the dataset owner\/nothing .* does not exist, or has no revision "main" \(HTTP 404\)/,
+      /no file or folder owner\/nothing was found here, and the dataset owner\/nothing .* does not exist, or has no revision "main" \(HTTP 404\)/,
+    );
+    await expect(loadDataset('lab/package', { hub: hub() })).rejects.toThrow(
+      'lab/package was found here (lab/package.json is there: pass it with its ending), and the dataset',
     );
     await expect(loadDataset('owner/sums', { hub: { ...hub(), revision: 'v9' } })).rejects.toThrow(
       'no revision "v9"',
