@@ -15,9 +15,9 @@ export interface SamplingOptions {
   readonly topP?: number | undefined;
   /** Drops tokens less likely than `minP` times the most likely one. Default 0 (off). */
   readonly minP?: number | undefined;
-  /** Ends the completion with any of these tokens, besides the model's own end tokens. */
+  /** Ends the completion with any of these tokens, besides the model's own end tokens. Default none. */
   readonly stopTokens?: readonly TokenId[] | undefined;
-  /** Ends the completion when its text contains one of these. */
+  /** Ends the completion when its text contains one of these. Default none. */
   readonly stopStrings?: readonly string[] | undefined;
 }
 

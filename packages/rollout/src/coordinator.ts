@@ -46,7 +46,7 @@ export interface RolloutCoordinatorOptions<S extends State = State, Metadata = u
   extends z.input<typeof schema> {
   /** Makes the environment, which all workers share. Called once, by the first `collect`. */
   readonly environment: () => Environment<S, Metadata> | PromiseLike<Environment<S, Metadata>>;
-  /** Makes the policy. Called once, by the first `collect`. Its sampler batches the requests of all workers. */
+  /** Required. Makes the policy. Called once, by the first `collect`. Its sampler batches the requests of all workers. */
   readonly policy: () => RolloutPolicy | PromiseLike<RolloutPolicy>;
   /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;

@@ -43,7 +43,7 @@ export interface LearningDependencies<Metadata = unknown, Outcome = unknown> {
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
   readonly interventions?: InterventionHandlers | undefined;
-  /** Gets every iteration's metrics, notes, findings and some samples, before its report is yielded. */
+  /** Gets every iteration's metrics, notes, findings and some samples, before its report is yielded. Default none. */
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `() => performance.now()`. */
   readonly clock?: (() => number) | undefined;

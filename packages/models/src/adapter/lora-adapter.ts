@@ -23,9 +23,13 @@ export type LoraVariant = 'lora' | 'dora';
  * @see Liu et al. 2024 (DoRA), https://arxiv.org/abs/2402.09353
  */
 export interface LoraAdapter {
+  /** Kind of the correction. */
   readonly variant: LoraVariant;
+  /** Columns of `A` and rows of `B` in common, 1 and up. */
   readonly rank: number;
+  /** Strength of the correction, above 0. */
   readonly alpha: number;
+  /** How rank and alpha give `scale`. */
   readonly scaling: LoraScaling;
   /** Factor of `B · A`, from the three above. */
   readonly scale: number;

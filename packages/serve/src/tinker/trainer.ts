@@ -15,8 +15,11 @@ export interface PolicySettings {
   readonly name: string;
   /** Rank of the correction. 0 trains every weight. */
   readonly rank: number;
+  /** Seed of the initial correction. */
   readonly seed: number;
+  /** Whether the attention layers are trained. */
   readonly attention: 'trained' | 'frozen';
+  /** Whether the MLP layers are trained. */
   readonly mlp: 'trained' | 'frozen';
 }
 
