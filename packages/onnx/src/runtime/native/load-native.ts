@@ -37,13 +37,19 @@ export async function importRuntime(
   try {
     return await importPeer('createEngine of @rlp/onnx/runtime', 'onnxruntime-node', load);
   } catch (cause) {
-    if (cause instanceof MissingPeerError) throw cause;
+    if (cause instanceof MissingPeerError) throw process.platform === 'linux' ? withoutCuda(cause) : cause;
     const platform = `${process.platform}-${process.arch}`;
     throw new EngineError(
       `onnxruntime-node could not be loaded on ${platform}: install it again, and check that it supports this platform`,
       { cause },
     );
   }
+}
+
+/** The same error, with the command that downloads no CUDA libraries, which rlp does not need. */
+function withoutCuda(error: MissingPeerError): MissingPeerError {
+  const message = error.message.replace('npm install', 'ONNXRUNTIME_NODE_INSTALL=skip npm install');
+  return new MissingPeerError(message, { cause: error.cause });
 }
 
 /** Returns the native binding, or the public interface with a note about the cost. */
