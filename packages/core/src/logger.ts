@@ -31,8 +31,11 @@ export const loggedSampleSchema: z.ZodType<LoggedSample> = z.strictObject({
  * A logger never throws into the loop. If it cannot write, it reports that once and goes on.
  */
 export interface MetricsLogger {
-  /** Where people see at once what is logged. `train` then prints nothing itself. Default: nowhere. */
-  readonly shows?: 'console' | undefined;
+  /**
+   * What people see on the console at once: all that is logged (`'console'`), or findings. `train` does not print it again. Default:
+   * nothing.
+   */
+  readonly shows?: 'console' | 'findings' | undefined;
   /** Records the metrics of one iteration. Within a run `step` only grows. */
   log(step: number, metrics: Metrics): void;
   /** Records a sentence for people who read the run. */

@@ -86,6 +86,8 @@ export interface MonitorReport {
 
 /** Judges whether the data is still worth learning from. It requests interventions. The loop applies them. */
 export interface Monitor<Metadata = unknown> {
+  /** Whether people see the findings on the console at once. `train` does not print them again. Default: they do not. */
+  readonly shows?: 'findings' | undefined;
   /** Judges a batch against earlier ones, then remembers it. The same history and batch give the same report. */
   observe(batch: MonitorBatch<Metadata>): MonitorReport;
   /**

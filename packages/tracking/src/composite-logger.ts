@@ -11,6 +11,7 @@ export function compositeLogger(...loggers: readonly MetricsLogger[]): MetricsLo
       `compositeLogger: expected loggers, got ${described(logger)}; write compositeLogger(first, second)`,
     );
   }
+  const shown = loggers.map(({ shows }) => shows);
   const failures = new Failures((message) => process.emitWarning(message));
   const each = (call: (logger: MetricsLogger) => void): void => {
     for (const [at, logger] of loggers.entries()) {
@@ -18,7 +19,7 @@ export function compositeLogger(...loggers: readonly MetricsLogger[]): MetricsLo
     }
   };
   return {
-    shows: loggers.find(({ shows }) => shows !== undefined)?.shows,
+    shows: shown.includes('console') ? 'console' : shown.find((shows) => shows !== undefined),
     log: (step, metrics) => each((logger) => logger.log(step, metrics)),
     note: (step, text) => each((logger) => logger.note?.(step, text)),
     samples: (step, rows) => each((logger) => logger.samples?.(step, rows)),

@@ -321,6 +321,7 @@ describe('compositeLogger', () => {
   it('shows the run on the console if one of its loggers does', () => {
     const shown = consoleLogger({ iterations: 1, stream: sink() });
     expect(compositeLogger(newJsonl(), shown).shows).toBe('console');
+    expect(compositeLogger({ ...shown, shows: 'findings' }, shown).shows).toBe('console');
     expect(compositeLogger(newJsonl()).shows).toBeUndefined();
   });
 

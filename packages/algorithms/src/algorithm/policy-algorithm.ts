@@ -359,10 +359,13 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
         `${this.#plan.name}: an earlier call of train is not over, and both would learn into the same weights; await it first`,
       );
     }
-    const { logger: own } = this.#dependencies;
+    const { logger: own, monitor } = this.#dependencies;
     const isShown = progressBar !== undefined || own?.shows === 'console';
-    const printed = printer(print ?? (isShown ? 'none' : 'console'));
-    const logger = printed === undefined ? own : bothLoggers(linePrinter(printed, total), own);
+    const chosen = print ?? (isShown ? 'none' : 'console');
+    const printed = printer(chosen);
+    const showsFindings = chosen === 'console' && (own?.shows ?? monitor?.shows) !== undefined;
+    const lines = printed && linePrinter(printed, total, showsFindings ? 'shown elsewhere' : 'printed');
+    const logger = lines === undefined ? own : bothLoggers(lines, own);
     this.#state = 'training';
     const history: Metrics[] = [];
     const tally = new NoteTally();

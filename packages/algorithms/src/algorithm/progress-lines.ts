@@ -8,15 +8,21 @@ const columns = [
   ['response tokens', 'response/tokens'],
 ] as const;
 
-/** Prints what a person reads of a run: one line of numbers per iteration, one for each note and finding. */
-export function linePrinter(print: (line: string) => void, total: number): MetricsLogger {
+/** Prints what a person reads of a run: one line of numbers per iteration, one for each note and finding that is not shown elsewhere. */
+export function linePrinter(
+  print: (line: string) => void,
+  total: number,
+  findings: 'printed' | 'shown elsewhere',
+): MetricsLogger {
   const head = (step: number) => `iteration ${step + 1}/${total}`;
   return {
     shows: 'console',
     log: (step, metrics) => print(`${head(step)}: ${numbers(metrics)}`),
     note: (step, text) => print(`${head(step)}, note: ${text}`),
-    finding: (step, { severity, rule, message }) =>
-      print(`${head(step)}, ${severity} finding ${rule}: ${message}`),
+    ...(findings === 'printed' && {
+      finding: (step, { severity, rule, message }) =>
+        print(`${head(step)}, ${severity} finding ${rule}: ${message}`),
+    }),
     close: async () => undefined,
   };
 }

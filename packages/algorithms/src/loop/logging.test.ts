@@ -140,6 +140,18 @@ describe('train', () => {
     expect(told.metrics).toHaveLength(4);
   });
 
+  it('prints no findings that the monitor shows on the console', async () => {
+    const printed = vi.spyOn(console, 'info').mockImplementation(() => undefined);
+    onTestFinished(() => printed.mockRestore());
+    const findingsOf = async (shows: 'findings' | undefined) => {
+      printed.mockClear();
+      const setup = { ...algorithmSetup(`monitor-${shows}`), monitor: { ...alarm, shows } };
+      await new GRPOAlgorithm(setup, options).train({ iterations: 1 });
+      return printed.mock.calls.flat().filter((line) => String(line).includes('finding')).length;
+    };
+    expect([await findingsOf(undefined), await findingsOf('findings')]).toEqual([1, 0]);
+  });
+
   it('says a note that iterations repeat once, and counts it', async () => {
     const { logger, told } = memoryLogger();
     const setup = { ...algorithmSetup('repeated'), logger };

@@ -16,6 +16,7 @@ export function consoleAlerts({
   colours = 'plain',
 }: ConsoleAlertsOptions = {}): MetricsLogger {
   return {
+    shows: write === console.error ? 'findings' : undefined,
     log: () => undefined,
     note: (step, text) => write(`→ step ${step}: ${text}`),
     finding(step, { severity, rule, message, evidence, note }) {

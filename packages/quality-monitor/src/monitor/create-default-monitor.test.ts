@@ -153,6 +153,10 @@ describe('createDefaultMonitor', () => {
     const print = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const batch = { responses: new Array<string>(100).fill(''), rewards: {} };
     createDefaultMonitor({ console: 'off' }).monitorBatch(batch);
+    expect([createDefaultMonitor().shows, createDefaultMonitor({ console: 'off' }).shows]).toEqual([
+      'findings',
+      undefined,
+    ]);
     expect(print).not.toHaveBeenCalled();
     const said: string[] = [];
     const onFailure = (message: string) => said.push(message);

@@ -80,7 +80,9 @@ export type SavedMonitor = Saved<typeof monitorSchema>;
 export class RewardQualityMonitor implements Monitor {
   readonly assessor: RewardQualityAssessor;
   readonly config: ResolvedInterventionConfig;
-  readonly #detectors: readonly Monitor[];
+  /** `'findings'` if one of the loggers shows them on the console. */
+  readonly shows: 'findings' | undefined;
+  readonly #detectors: readonly (Monitor & Partial<RewardHackingDetector>)[];
   readonly #loggers: readonly MetricsLogger[];
   readonly #failures: Failures;
   readonly #reactions: Reactions;
@@ -92,6 +94,7 @@ export class RewardQualityMonitor implements Monitor {
     const given = parseOptions('RewardQualityMonitor', partsSchema, parts, 'RewardQualityMonitorParts');
     this.assessor = given.assessor ?? new RewardQualityAssessor();
     this.config = given.config;
+    this.shows = given.loggers.some(({ shows }) => shows !== undefined) ? 'findings' : undefined;
     this.#detectors = given.detectors;
     this.#loggers = given.loggers;
     this.#failures = new Failures((message) => given.onFailure(`quality monitor: ${message}`));
@@ -148,10 +151,10 @@ export class RewardQualityMonitor implements Monitor {
    * @throws ArgumentError if no detector knows it.
    */
   acknowledge(what: Finding | string): void {
-    const knowing = this.#detectors.filter(isAcknowledging);
+    const knowing = this.#detectors.filter(({ acknowledge }) => acknowledge !== undefined);
     if (knowing.length === 0)
       throw new ArgumentError('acknowledge: expected a monitor with a rewardHackingDetector, got none');
-    for (const detector of knowing) detector.acknowledge(what);
+    for (const detector of knowing) detector.acknowledge?.(what);
   }
 
   getMonitoringSummary(): MonitoringSummary {
@@ -259,8 +262,4 @@ export class RewardQualityMonitor implements Monitor {
       interventions: reports.flatMap(({ interventions = [] }) => interventions),
     };
   }
-}
-
-function isAcknowledging(detector: Monitor): detector is RewardHackingDetector {
-  return typeof (detector as Partial<RewardHackingDetector>).acknowledge === 'function';
 }
