@@ -48,14 +48,11 @@ function readSteps<Row extends { readonly step: number }>(
   perStep: 'one' | 'several',
 ) {
   const read: { readonly line: string; readonly row: Row }[] = [];
-  let unreadable = 0;
-  const skip = () => {
-    unreadable += 1;
-  };
-  for (const { text: line, value } of parseJsonLines(log, { onMalformed: skip })) {
+  const skipped: unknown[] = [];
+  for (const { text: line, value } of parseJsonLines(log, { onMalformed: (error) => skipped.push(error) })) {
     const row = isRecord(value) ? rowOf(value) : undefined;
     const before = read.at(-1)?.row.step ?? Number.NEGATIVE_INFINITY;
-    if (row === undefined) skip();
+    if (row === undefined) skipped.push(line);
     else if (row.step < before || (row.step === before && perStep === 'one')) {
       const kept = read.findLastIndex((earlier) => earlier.row.step < row.step) + 1;
       read.splice(kept, read.length, { line, row });
@@ -64,7 +61,7 @@ function readSteps<Row extends { readonly step: number }>(
       if (same?.line !== line) read.push({ line, row });
     }
   }
-  return { rows: read.map(({ row }) => row), unreadable };
+  return { rows: read.map(({ row }) => row), unreadable: skipped.length };
 }
 
 function metricsOf({ step, ...metrics }: Readonly<Record<string, unknown>>): MetricsRecord | undefined {
