@@ -39,7 +39,7 @@ export {
   ratingsFrom,
 } from './datasets/preferences-from.ts';
 export { plainMessage } from './datasets/row-parts.ts';
-export { type TasksFromOptions, tasksFrom } from './datasets/tasks-from.ts';
+export { type TaskColumns, type TasksFromOptions, tasksFrom } from './datasets/tasks-from.ts';
 export { type JsonLine, type JsonLinesOptions, parseJsonLines } from './lines/json-lines.ts';
 export { type Chunks, type JsonLinesStreamOptions, readJsonLines } from './lines/read-json-lines.ts';
 export { toJsonLine } from './lines/to-json-line.ts';

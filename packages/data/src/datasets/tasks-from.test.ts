@@ -2,7 +2,7 @@ import { FormatError, type Task } from '@rlp/core';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
 import { datasetOf, datasetOfText } from './dataset-of.ts';
-import { tasksFrom } from './tasks-from.ts';
+import { type TaskColumns, tasksFrom } from './tasks-from.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 const user = (content: string) => ({ role: 'user', content });
@@ -217,5 +217,7 @@ describe('tasksFrom', () => {
   it('finds columns that the first row lacks', async () => {
     const tasks = await tasksFrom(datasetOf([{ prompt: 'a' }, { prompt: 'b', answer: '2' }]));
     expect(tasks.map(({ metadata }) => metadata)).toEqual([{}, { answer: '2' }]);
+    expectTypeOf(tasks).toEqualTypeOf<Task<TaskColumns>[]>();
+    expect(tasks[1]!.metadata.answer).toBe('2');
   });
 });

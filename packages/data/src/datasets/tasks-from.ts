@@ -14,9 +14,16 @@ import { type Dataset, requireDataset } from './dataset.ts';
 import type { DatasetEntry } from './dataset-entry.ts';
 import { messagesOf, promptOf, toolsOf } from './row-parts.ts';
 
+/** Metadata of a task without a schema: the columns of its row but the prompt and the id. */
+export interface TaskColumns {
+  /** Right answer as the row has it, mostly text. Absent if the row has none. */
+  readonly answer?: unknown;
+  readonly [column: string]: unknown;
+}
+
 /** Options of {@link tasksFrom}. */
 export interface TasksFromOptions<Metadata> {
-  /** Schema of the metadata: zod or another Standard Schema. Default: any metadata is accepted. */
+  /** Schema of the metadata: zod or another Standard Schema. Default: any metadata is accepted, as {@link TaskColumns}. */
   readonly metadata?: Schema<Metadata> | undefined;
   /** Ends the reading with its reason. Default: no signal. */
   readonly signal?: AbortSignal | undefined;
@@ -33,7 +40,7 @@ export interface TasksFromOptions<Metadata> {
  *
  * @throws FormatError naming the row without a prompt, with metadata that do not fit, or with an id that was there before.
  */
-export async function tasksFrom<Metadata = unknown>(
+export async function tasksFrom<Metadata = TaskColumns>(
   dataset: Dataset<object>,
   options: TasksFromOptions<Metadata> = {},
 ): Promise<Task<Metadata>[]> {
