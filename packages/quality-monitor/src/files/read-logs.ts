@@ -48,11 +48,14 @@ function readSteps<Row extends { readonly step: number }>(
   perStep: 'one' | 'several',
 ) {
   const read: { readonly line: string; readonly row: Row }[] = [];
-  const skipped: unknown[] = [];
-  for (const { text: line, value } of parseJsonLines(log, { onMalformed: (error) => skipped.push(error) })) {
+  let unreadable = 0;
+  const skip = () => {
+    unreadable += 1;
+  };
+  for (const { text: line, value } of parseJsonLines(log, { onMalformed: skip })) {
     const row = isRecord(value) ? rowOf(value) : undefined;
     const before = read.at(-1)?.row.step ?? Number.NEGATIVE_INFINITY;
-    if (row === undefined) skipped.push(line);
+    if (row === undefined) skip();
     else if (row.step < before || (row.step === before && perStep === 'one')) {
       const kept = read.findLastIndex((earlier) => earlier.row.step < row.step) + 1;
       read.splice(kept, read.length, { line, row });
@@ -61,7 +64,7 @@ function readSteps<Row extends { readonly step: number }>(
       if (same?.line !== line) read.push({ line, row });
     }
   }
-  return { rows: read.map(({ row }) => row), unreadable: skipped.length };
+  return { rows: read.map(({ row }) => row), unreadable };
 }
 
 function metricsOf({ step, ...metrics }: Readonly<Record<string, unknown>>): MetricsRecord | undefined {

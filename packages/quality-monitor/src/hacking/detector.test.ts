@@ -37,18 +37,6 @@ describe('rewardHackingDetector', () => {
     );
   });
 
-  it('refuses a second opinion that is no component once, with the first batch, and a monitor reports it', () => {
-    const batch = batchOf(0, honest(RandomStream.named('absent'), 8));
-    const problem = /secondOpinion: expected a reward \(.*truth.*\), got judge/;
-    const detectors = [0, 1].map(() => rewardHackingDetector({ secondOpinion: ['truth', 'judge'] }));
-    expect(() => detectors[0]!.observe(batch)).toThrow(problem);
-    expect(() => detectors[0]!.observe(batch)).not.toThrow();
-    const failures: string[] = [];
-    const onFailure = (message: string) => void failures.push(message);
-    new RewardQualityMonitor({ detectors: [detectors[1]!], onFailure }).observe(batch);
-    expect(failures).toEqual([expect.stringMatching(problem)]);
-  });
-
   it('says nothing while tasks that come back are answered right, and the same each time', () => {
     const random = RandomStream.named('favorites');
     const favorites = honest(random, 24, 1);

@@ -81,7 +81,6 @@ class Detector implements RewardHackingDetector {
   readonly #limit: number;
   readonly #opinionLimit: number;
   readonly #measures = new TextMeasures();
-  #hasRefused = false;
   #recent!: RecentPhrases;
   #state!: DetectorState;
   /** The quick one comes first. */
@@ -97,12 +96,6 @@ class Detector implements RewardHackingDetector {
   }
 
   observe({ iteration, trajectories }: MonitorBatch): MonitorReport {
-    const known = new Set(trajectories.flatMap(({ components }) => Object.keys(components)));
-    const absent = this.#opinions.find((name) => known.size > 0 && !known.has(name));
-    if (absent !== undefined && this.#state.batches === 0 && !this.#hasRefused) {
-      this.#hasRefused = true;
-      throw new ArgumentError(`secondOpinion: expected a reward (${[...known].join(', ')}), got ${absent}`);
-    }
     const { batch, phrases } = this.#read(trajectories);
     for (const scale of this.#scales) scale.gather(batch);
     const changed = this.#scales.flatMap((scale) => scale.suspicions());

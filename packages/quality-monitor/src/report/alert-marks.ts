@@ -8,11 +8,15 @@ const [leastGap, mostMarks] = [2, 200];
 export function alertMarks(findings: readonly Finding[]): Mark[] {
   const span = (findings.at(-1)?.iteration ?? 0) - (findings[0]?.iteration ?? 0);
   const gap = Math.max(leastGap, span / mostMarks);
-  const marks: (Mark & { to: number })[] = [];
+  const marks = new Map<string, Mark[]>();
   for (const { rule, severity, iteration } of findings) {
-    const last = marks.findLast(({ name, level }) => name === rule && level === severity);
-    if (last !== undefined && iteration - last.to <= gap) last.to = Math.max(last.to, iteration);
-    else marks.push({ from: iteration, to: iteration, level: severity, name: rule });
+    const key = `${rule} ${severity}`;
+    const before = marks.get(key) ?? [];
+    const last = before.at(-1);
+    if (last !== undefined && iteration - last.to <= gap)
+      before[before.length - 1] = { ...last, to: Math.max(last.to, iteration) };
+    else before.push({ from: iteration, to: iteration, level: severity, name: rule });
+    marks.set(key, before);
   }
-  return marks;
+  return [...marks.values()].flat();
 }
