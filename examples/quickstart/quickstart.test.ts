@@ -173,7 +173,9 @@ describe('the quickstart', () => {
     const file = join(directory, 'file');
     await writeFile(file, 'mine');
     const { ended, output } = await runHere(['--out', join(file, 'run')]);
-    expect(explained(ended)).toMatch(/^.*file.run is not a folder; choose another one, with --out or as `output`$/);
+    expect(explained(ended)).toMatch(
+      /^.*file.run is not a folder; choose another one, with --out or as `output`$/,
+    );
     expect(output).toBe('');
   });
 });
