@@ -105,9 +105,13 @@ function runnerOf(snippets: readonly Snippet[]): string {
 export function runSnippets(snippets: readonly Snippet[]): string[] {
   const runner = join(folder, 'run-all.mjs');
   writeFileSync(runner, runnerOf(snippets));
+  // What they leave in the temporary folder goes with the snippets.
+  const temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
   const { status, stdout, stderr, signal } = spawnSync(process.execPath, [runner], {
     encoding: 'utf8',
     timeout: 120_000,
+    env: { ...process.env, TMPDIR: temporary, TEMP: temporary, TMP: temporary },
   });
   if (status === 0) return [];
   const place = [...stdout.matchAll(/^running (.*)$/gm)].at(-1)?.[1];
