@@ -23,7 +23,7 @@ export interface Batch {
  * The batches of a run, shuffled in each epoch by a stream named by seed and epoch. Without `epochs` and `updates` one pass.
  *
  * @param lengths - Tokens of each example.
- * @throws ArgumentError if there are no examples.
+ * @throws ArgumentError for an empty list of examples.
  */
 export function* batches(lengths: readonly number[], plan: BatchPlan): Generator<Batch> {
   const { seed, updates = Number.POSITIVE_INFINITY } = plan;

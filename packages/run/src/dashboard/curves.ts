@@ -154,7 +154,7 @@ function grow({ steps, values }: GrowingCurve, step: number, amount: number): vo
 export function metricsRow(text: string): MetricsRow | undefined {
   try {
     // Of a log among the rows, each error of the parser would take longer than a row.
-    const row: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
+    const row: unknown = text.trimStart().startsWith('{') ? JSON.parse(text) : undefined;
     if (!isRecord(row) || typeof row.step !== 'number' || !isRecord(row.metrics)) return undefined;
     return { step: row.step, metrics: row.metrics };
   } catch {

@@ -21,7 +21,7 @@ function fileOf(run: string, name = 'metrics.jsonl'): string {
 
 it('reads what was added, and a line once it has its end', async () => {
   const file = fileOf('a');
-  writeFileSync(file, row(0, 1) + row(1, 2).slice(0, 9));
+  writeFileSync(file, ` ${row(0, 1)}${row(1, 2).slice(0, 9)}`);
   const runs = new WatchedRuns(root);
   expect(await runs.read()).toBe(true);
   expect(await runs.read()).toBe(false);

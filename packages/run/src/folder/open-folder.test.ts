@@ -67,14 +67,15 @@ it.each([
 ] as const)('takes a run with 20 iterations and %j for %s', async (config, kind) => {
   const stages = { rl: { iterations: 20, isFinished: true } };
   const before = { ...config, algorithm: { iterations: 20 }, seed: 'a' };
-  const record = { ...earlier, mode: 'rl', status: 'finished', config: before, stages };
+  const host = { ...hostFacts(), directory: '/elsewhere' };
+  const record = { ...earlier, mode: 'rl', status: 'finished', config: before, stages, host };
   writeFileSync(join(directory, 'run.json'), JSON.stringify(record));
   mkdirSync(join(directory, 'checkpoints'));
   const wanted = { seed: 'a', ...config };
   const found = readFolder({ directory, config: wanted, existing: 'resume' });
   if (kind === 'another') return expect(found).rejects.toThrow(/another configuration/);
   expect(await found).toMatchObject({
-    ...{ config: wanted, status: 'stopped' },
+    ...{ config: wanted, status: 'stopped', host: { directory: process.cwd() } },
     stages: { rl: { iterations: 20, isFinished: false } },
   });
 });

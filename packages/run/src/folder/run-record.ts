@@ -175,7 +175,9 @@ export function lengthened(earlier: RunRecord, config: Record<string, unknown>):
   const isLonger = difference?.place === place && Number(difference.now) > (stage?.iterations ?? 0);
   if (!isLonger || others.length > 0 || isScheduled) return undefined;
   const stages = stage && { [last]: { ...stage, isFinished: false } };
-  return { ...earlier, config, status: 'stopped', stages: { ...earlier.stages, ...stages } };
+  // The paths of the new configuration begin here.
+  const host = { ...earlier.host, directory: process.cwd() };
+  return { ...earlier, config, host, status: 'stopped', stages: { ...earlier.stages, ...stages } };
 }
 
 /** The values of a configuration by their place, as JSON. */
