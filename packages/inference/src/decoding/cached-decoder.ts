@@ -40,6 +40,16 @@ export interface RowExtension {
   readonly last: number;
 }
 
+/** Rows that begin like another row. */
+export interface RowFork {
+  readonly from: number;
+  /** The first of the rows. */
+  readonly to: number;
+  readonly count: number;
+  /** Number of positions. */
+  readonly length: number;
+}
+
 /** Whether a computation returns logits too. */
 export type LogitsNeed = 'needed' | 'unneeded';
 
@@ -74,6 +84,8 @@ export interface CachedDecoder {
   decodeDrawn?(next: NextTokens, uniforms: readonly number[]): Promise<DrawnTokens>;
   /** Appends tokens to one row. */
   extend(extension: RowExtension, logits: LogitsNeed): Promise<NextTokenDistributions>;
+  /** Begins rows with the first positions of another row. */
+  fork(fork: RowFork): void;
   /** Copies the first `length` positions of a row over another row. */
   copyRow(from: number, to: number, length: number): void;
   /** Bytes of one position of a row. */

@@ -1,9 +1,16 @@
-import { Tensor, type Tensors } from '@rlp/onnx/runtime';
+import { type EngineHost, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { LinearOrder } from './blocks.ts';
-import type { LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import type {
+  DecoderOptions,
+  LogitsNeed,
+  ManagedDecoder,
+  NextTokenDistributions,
+  RowFork,
+} from './cached-decoder.ts';
 import { fusedFeeds } from './fused-feeds.ts';
 import { firstOutput, fusedGraph } from './fused-graph.ts';
 import { HostDecoder } from './host-decoder.ts';
+import { SharedPrompts, type SharedStep } from './shared-prompts.ts';
 import type { StepInputs, StepKind } from './step-inputs.ts';
 
 /** Below this number of rows, products are faster with their operands swapped. */
@@ -24,6 +31,16 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   #logits = new Float32Array(0);
   readonly #cacheTensors = new Map<string, { readonly feeds: Tensors; readonly into: Tensors }>();
 
+  /** `undefined` if a further session would need a further copy of weights, or a window would cut prompts off. */
+  readonly #prompts: SharedPrompts | undefined;
+
+  constructor(host: EngineHost, options: DecoderOptions) {
+    super(host, options);
+    const { config, contextLength, weights } = options;
+    const isCut = (config.slidingWindow ?? contextLength) < contextLength;
+    if (weights === 'shared' && !this.isQuantized && !isCut) this.#prompts = new SharedPrompts(this.cache);
+  }
+
   async prepare(): Promise<void> {
     await this.#step('prompts', 1);
     await this.#step('tokens', 1);
@@ -34,8 +51,9 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     inputs: StepInputs,
     need: LogitsNeed,
   ): Promise<NextTokenDistributions> {
-    const { firstRow, tokens, temperatures } = inputs;
-    const { session, parameters } = await this.#step(kind, tokens.length);
+    const { firstRow, tokens, lengths, temperatures } = inputs;
+    const shared = kind === 'tokens' ? this.#prompts?.step(lengths) : this.#ownPrompts(inputs);
+    const { session, parameters } = await this.#step(kind, tokens.length, shared);
     const cache = this.#cacheOf(firstRow, tokens.length);
     const shape = [temperatures.length, this.vocabularySize];
     const size = temperatures.length * this.vocabularySize;
@@ -48,10 +66,38 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
       logits = this.#logits.subarray(0, size);
       into.logits = new Tensor('float32', logits, shape);
     }
-    const own = fusedFeeds(inputs, session.inputNames, this.contextLength);
-    const feeds = { ...parameters(), ...cache.feeds, ...own };
+    const own = fusedFeeds(inputs, session.inputNames, this.contextLength, shared?.held);
+    const feeds = { ...parameters(), ...cache.feeds, ...own, ...shared?.feeds };
     await session.run(feeds, { into: { ...into, ...cache.into }, fetch: [firstOutput] });
     return { probabilities, logits };
+  }
+
+  /** Rows whose prompts change share none. */
+  #ownPrompts({ firstRow, tokens, lengths }: StepInputs): undefined {
+    for (let index = 0; index < tokens.length; index++) {
+      if (lengths[index] === 0) this.#prompts?.release(firstRow + index);
+      else this.#prompts?.restore(firstRow + index);
+    }
+  }
+
+  override fork(fork: RowFork): void {
+    const { from, to, count, length } = fork;
+    if (!this.#prompts?.share(from, to, count, length)) super.fork(fork);
+  }
+
+  override copyRow(from: number, to: number, length: number): void {
+    if (this.#prompts) this.#prompts.copyRow(from, to, length);
+    else super.copyRow(from, to, length);
+  }
+
+  override saveRow(row: number, position: number, into: Float32Array): void {
+    this.#prompts?.restore(row);
+    super.saveRow(row, position, into);
+  }
+
+  override loadRow(row: number, position: number, from: Float32Array): void {
+    this.#prompts?.release(row);
+    super.loadRow(row, position, from);
   }
 
   #cacheOf(firstRow: number, count: number) {
@@ -69,7 +115,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   }
 
   /** In 8 bits, one session computes both kinds of steps, so that the weights are in memory once. */
-  #step(wanted: StepKind, count: number) {
+  #step(wanted: StepKind, count: number, shared?: SharedStep) {
     const { config, contextLength } = this.options;
     const step = this.#quantized ? 'prompts' : wanted;
     const linear = this.#linear(step, count);
@@ -78,9 +124,10 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
       graphOptimization: linear === 'swapped' ? 'none' : 'all',
       spinMicroseconds: SPIN_MICROSECONDS,
     } as const;
+    const prompts = shared ? 'shared' : 'own';
     return this.step(
-      `${step} ${linear}`,
-      (weights) => fusedGraph({ config, contextLength, step, linear, ...weights }),
+      `${step} ${linear} ${prompts}`,
+      (weights) => fusedGraph({ config, contextLength, step, prompts, linear, ...weights }),
       options,
     );
   }

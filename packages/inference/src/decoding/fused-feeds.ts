@@ -5,14 +5,20 @@ import { inverseTemperatures, longestOf, outputRows, type StepInputs } from './s
  * Inputs of `fusedGraph`, without the cache and the parameters. Rows are padded on the right.
  *
  * @param names - Inputs of the graph. `rows` and `positions` are computed only if they are among them.
+ * @param held - Positions that each row's cache holds before the step. Default: one for each of its tokens.
  */
-export function fusedFeeds(inputs: StepInputs, names: readonly string[], contextLength: number): Tensors {
+export function fusedFeeds(
+  inputs: StepInputs,
+  names: readonly string[],
+  contextLength: number,
+  held: readonly number[] = inputs.lengths,
+): Tensors {
   const { tokens, lengths } = inputs;
   const count = tokens.length;
   const time = longestOf(inputs);
   const ids = new BigInt64Array(count * time);
   for (const [row, added] of tokens.entries()) ids.set(added.map(BigInt), row * time);
-  const lastPositions = tokens.map((added, row) => lengths[row]! + added.length - 1);
+  const lastPositions = tokens.map((added, row) => held[row]! + added.length - 1);
   const feeds: Record<string, Tensor> = {
     tokens: new Tensor('int64', ids, [count, time]),
     last_positions: new Tensor('int32', Int32Array.from(lastPositions), [count]),

@@ -4,6 +4,7 @@ import { type Dimension, defineOp, Graph, productDimension, type Value } from '@
 import { embedding, rotaryEmbedding } from '@rlp/onnx/layers';
 import { reshape } from '@rlp/onnx/ops';
 import { decoderStates, type GraphWeights, type LinearOrder, ropeConstants } from './blocks.ts';
+import { promptAttention } from './shared-attention.ts';
 import { addStepOutputs, type StepOutput } from './step-outputs.ts';
 
 /** Keys and values of the cache before and after attention. */
@@ -24,6 +25,8 @@ export interface FusedGraphOptions extends GraphWeights {
   readonly contextLength: number;
   /** `'prompts'`: whole prompts into empty rows, padded on the right. `'tokens'`: one token into each row. */
   readonly step: 'prompts' | 'tokens';
+  /** Whether rows share prompts (see {@link promptAttention}), in float32 and steps of tokens. Default `'own'`. */
+  readonly prompts?: 'own' | 'shared' | undefined;
   readonly linear: LinearOrder;
   /** Element type of cache, weights and hidden states. Default `'float32'`. */
   readonly type?: 'float32' | 'float16' | undefined;
@@ -44,7 +47,7 @@ const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'c
  * - `last_positions`, int32 `[batch]`: tokens of each row after this step, minus one
  * - `total`, int32 `[1]`: the largest number of tokens of a row after this step
  * - `rows`, int64 `[outputs]`: indices among `batch · time` of the tokens whose distributions are wanted. Prompts only.
- * - `positions`, int64 `[batch, time]`: for learned positions, and for heads that the kernel cannot rotate
+ * - `positions`, int64 `[batch, time]`: for learned positions, shared prompts, and heads that the kernel cannot rotate
  * - `inverse_temperature`, `[outputs, 1]`
  *
  * Outputs: {@link firstOutput}, which every run must fetch, those of {@link addStepOutputs}, and the cache, in the same memory as the
@@ -84,13 +87,14 @@ interface StepValues {
 
 function cachedAttention(
   graph: Graph,
-  { config, contextLength, type = 'float32' }: FusedGraphOptions,
+  { config, contextLength, type = 'float32', prompts = 'own' }: FusedGraphOptions,
   { time, total, positions }: StepValues,
 ) {
   const lastPositions = graph.input('last_positions', 'int32', ['batch']);
   const ropeOf = ropeConstants(graph, config, contextLength, type);
+  const shared = prompts === 'shared' ? promptAttention(graph, config) : undefined;
   const cache = ['batch', config.keyValueHeads, contextLength, config.headDimension];
-  const shared = {
+  const settings = {
     num_heads: config.heads,
     kv_num_heads: config.keyValueHeads,
     scale: { float: attentionScale(config) },
@@ -98,11 +102,13 @@ function cachedAttention(
   const inBatch = (x: Value) => reshape(x, ['batch', time, x.shape[1]!]);
   return (layer: number, query: Value, key: Value, value: Value): Value => {
     const rope = ropeOf(layer);
-    const inKernel = rope !== undefined && config.headDimension % KERNEL_ROTATES === 0;
+    const inKernel = rope !== undefined && config.headDimension % KERNEL_ROTATES === 0 && !shared;
     const rotate = (x: Value, heads: number) =>
       rope && !inKernel ? rotaryEmbedding(x, { ...rope, heads, positions: positions() }) : x;
+    const turned = rotate(inBatch(query), config.heads);
+    const prompt = shared?.(layer, turned);
     const inputs = [
-      rotate(inBatch(query), config.heads),
+      turned,
       rotate(inBatch(key), config.keyValueHeads),
       inBatch(value),
       graph.input(cacheNames.key(layer), type, cache),
@@ -110,19 +116,28 @@ function cachedAttention(
       lastPositions,
       total,
       ...(inKernel ? [rope.cos, rope.sin] : []),
+      // The bias comes after both tables and positions.
+      ...(prompt ? [undefined, undefined, undefined, prompt.bias] : []),
     ];
-    const [attended, newKey, newValue] = graph.apply(
+    const [attended, newKey, newValue, probabilities] = graph.apply(
       groupQueryAttentionOp,
       inputs,
-      { ...shared, do_rotary: inKernel ? 1 : 0, local_window_size: windowOf(config, layer) ?? -1 },
+      {
+        ...settings,
+        do_rotary: inKernel ? 1 : 0,
+        local_window_size: windowOf(config, layer) ?? -1,
+        ...(prompt ? { qk_output: 2 } : {}),
+      },
       [
         { type, shape: ['batch', time, query.shape[1]!] },
         { type, shape: cache },
         { type, shape: cache },
+        ...(prompt ? [{ type, shape: prompt.bias.shape }] : []),
       ],
     );
     graph.output(cacheNames.newKey(layer), newKey!);
     graph.output(cacheNames.newValue(layer), newValue!);
-    return reshape(attended!, [productDimension(['batch', time]), query.shape[1]!]);
+    const joined = prompt ? prompt.join(attended!, probabilities!) : attended!;
+    return reshape(joined, [productDimension(['batch', time]), query.shape[1]!]);
   };
 }

@@ -235,10 +235,7 @@ export class GenerationLoop {
     if (first === undefined) return false;
     const source = this.#rows.findIndex((row) => row.group === group && row.weights === this.#weights);
     if (source < 0) return false;
-    for (const member of members) {
-      this.#decoder.copyRow(source, this.#rows.length, group.request.prompt.length);
-      this.#start(member, first);
-    }
+    this.#startForks(members, source, first);
     return true;
   }
 
@@ -266,19 +263,22 @@ export class GenerationLoop {
       this.#options.prefixes.observe(prompt);
       const distribution = this.#distribution(distributions, index);
       this.#draw(this.#rows[firstRow + index]!, distribution);
-      for (const member of members.slice(1)) {
-        this.#decoder.copyRow(firstRow + index, this.#rows.length, prompt.length);
-        this.#start(member, distribution);
-      }
+      this.#startForks(members.slice(1), firstRow + index, distribution);
       keepForLateMembers(members, distribution);
     }
   }
 
-  /** Gives a member the next row, which holds its prompt, and draws its first token. */
-  #start(member: Member, distribution: Distribution): void {
-    const row = { ...member, weights: this.#weights };
-    this.#rows.push(row);
-    this.#draw(row, distribution);
+  /** Gives members the next rows, which begin with the prompt of another row, and draws their first tokens. */
+  #startForks(members: readonly Member[], from: number, distribution: Distribution): void {
+    const [member] = members;
+    if (member === undefined) return;
+    const { length } = member.sequence.request.prompt;
+    this.#decoder.fork({ from, to: this.#rows.length, count: members.length, length });
+    for (const member of members) {
+      const row = { ...member, weights: this.#weights };
+      this.#rows.push(row);
+      this.#draw(row, distribution);
+    }
   }
 
   /** Tokens that a step appends to the rows. */

@@ -8,6 +8,7 @@ import type {
   NextTokenDistributions,
   NextTokens,
   RowExtension,
+  RowFork,
 } from './cached-decoder.ts';
 import { HalfWeights } from './half-weights.ts';
 import { oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
@@ -46,6 +47,12 @@ export abstract class StoredDecoder {
   }
 
   abstract prepare(): Promise<void>;
+
+  abstract copyRow(from: number, to: number, length: number): void;
+
+  fork({ from, to, count, length }: RowFork): void {
+    for (let row = to; row < to + count; row++) this.copyRow(from, row, length);
+  }
 
   /** Runs a step. */
   protected abstract compute(

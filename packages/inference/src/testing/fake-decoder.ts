@@ -6,6 +6,7 @@ import type {
   NextTokenDistributions,
   NextTokens,
   RowExtension,
+  RowFork,
 } from '../decoding/cached-decoder.ts';
 import { drawToken } from '../sampling/draw.ts';
 
@@ -85,6 +86,10 @@ export class FakeDecoder implements CachedDecoder {
     this.extended.push(tokens.length);
     const ends = Array.from({ length: last }, (_, index) => whole.length - last + 1 + index);
     return joined(ends.map((end) => this.distribution(whole.slice(0, end), temperature)));
+  }
+
+  fork({ from, to, count, length }: RowFork) {
+    for (let row = to; row < to + count; row++) this.copyRow(from, row, length);
   }
 
   copyRow(from: number, to: number, length: number) {

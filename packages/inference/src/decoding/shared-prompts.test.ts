@@ -1,0 +1,168 @@
+import type { Completion } from '@rlp/core';
+import { createModel, parseModelConfig } from '@rlp/models';
+import { describe, expect, it } from 'vitest';
+import { Samplers } from '../onnx-sampler.fixture.ts';
+import type { OnnxSamplerOptions } from '../onnx-sampler-options.ts';
+import { tinyConfigs, tinyTokenizer } from '../testing/tiny-models.ts';
+import { KeyValueCache } from './cache.ts';
+import { SharedPrompts } from './shared-prompts.ts';
+
+const samplers = new Samplers();
+const kinds = Object.entries(tinyConfigs).filter(([, config]) => !('sliding_window' in config));
+const text = 'once upon a time there was a quick brown fox. it jumped over the lazy dog and went home. ';
+const prompt = (length: number, from = 0) =>
+  Array.from({ length }, (_, index) => tinyTokenizer.encode(text[(from + index) % text.length]!).at(-1)!);
+
+/** Groups with prompts of several lengths, and rows that share none: 33 completions. */
+const requests = [
+  { prompt: prompt(130), count: 6, maxTokens: 9 },
+  { prompt: prompt(64, 3), count: 8, maxTokens: 20 },
+  { prompt: prompt(20), count: 6, maxTokens: 25 },
+  { prompt: prompt(65, 7), count: 5, maxTokens: 14 },
+  { prompt: prompt(90, 1), count: 1, maxTokens: 30 },
+  { prompt: prompt(70, 5), count: 3, maxTokens: 6 },
+  { prompt: prompt(131, 2), count: 4, maxTokens: 12 },
+].map((each, index) => ({ ...each, seed: `${index}`, temperature: 0.9 }));
+
+async function start(kind: keyof typeof tinyConfigs, options: Partial<OnnxSamplerOptions>) {
+  const positions = { max_position_embeddings: 192, n_positions: 192 };
+  const config = parseModelConfig(JSON.parse(JSON.stringify({ ...tinyConfigs[kind], ...positions })), kind);
+  const model = createModel({ config, tokenizer: tinyTokenizer, seed: kind });
+  const store = `${kind} ${Object.values(options).join()}`;
+  return samplers.start({ model, store, weights: 'shared', maxSequences: 64, ...options });
+}
+
+type Sampler = Awaited<ReturnType<typeof start>>;
+const together = (sampler: Sampler) =>
+  Promise.all(requests.map((request) => sampler.sample({ ...request, stopTokens: [4, 5] })));
+
+function expectSame(
+  actual: readonly (readonly Completion[])[],
+  expected: readonly (readonly Completion[])[],
+) {
+  for (const [index, completions] of actual.entries()) {
+    for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
+      const known = expected[index]![member]!;
+      expect(tokens).toEqual(known.tokens);
+      expect(behaviorLogprobs).toEqual(known.behaviorLogprobs.map((value) => expect.closeTo(value, 4)));
+    }
+  }
+}
+
+describe('rows that share a prompt are sampled as if each had its own', () => {
+  it.each(kinds.map(([kind]) => kind as keyof typeof tinyConfigs))('in a tiny %s', async (kind) => {
+    // Built-in weights share no prompts.
+    const expected = await together(await start(kind, { weights: 'packed' }));
+    expectSame(await together(await start(kind, {})), expected);
+  });
+
+  it('if there are fewer rows than completions, so that rows move and late ones begin from others', async () => {
+    const expected = await together(await start('llama', { weights: 'packed' }));
+    expectSame(await together(await start('llama', { maxSequences: 9 })), expected);
+    expectSame(await together(await start('llama', { maxSequences: 17 })), expected);
+  });
+
+  it('if beginnings are kept for later prompts, which continue what was sampled', async () => {
+    const expected = await start('llama', { weights: 'packed', prefixCacheBytes: 0 });
+    const kept = await start('llama', { prefixCacheBytes: 2 ** 22 });
+    const turns = async (sampler: Sampler) => {
+      const first = await together(sampler);
+      const second = await Promise.all(
+        requests.map((request, index) =>
+          sampler.sample({ ...request, prompt: [...request.prompt, ...first[index]!.at(-1)!.tokens] }),
+        ),
+      );
+      // Continues completions of rows that shared their prompts, which were kept in the second turn.
+      const third = await Promise.all(
+        requests.map((request, index) => {
+          const before = [...first[index]!.at(-1)!.tokens, ...second[index]!.at(-1)!.tokens];
+          return sampler.sample({ ...request, prompt: [...request.prompt, ...before, 7] });
+        }),
+      );
+      return [...first, ...second, ...third];
+    };
+    expectSame(await turns(kept), await turns(expected));
+  });
+
+  it('if a row that shared its prompt begins anew, with a beginning that is known', async () => {
+    const sampler = await start('llama', { prefixCacheBytes: 2 ** 22 });
+    const first = await sampler.sample(requests[4]!);
+    await sampler.sample(requests[0]!);
+    expectSame([await sampler.sample(requests[4]!)], [first]);
+  });
+
+  it('if the last one goes on alone and guesses', async () => {
+    const alone = { prompt: prompt(80), count: 4, seed: 'alone', temperature: 0.6, maxTokens: 100 };
+    const sample = (sampler: Sampler) => sampler.sample({ ...alone, stopTokens: [4, 5] });
+    const expected = await sample(await start('llama', { weights: 'packed', promptLookup: 0 }));
+    expect(new Set(expected.map(({ tokens }) => tokens.length)).size).toBeGreaterThan(1);
+    expectSame([await sample(await start('llama', { promptLookup: 4 }))], [expected]);
+  });
+});
+
+describe('prompts that rows share', () => {
+  const config = parseModelConfig(tinyConfigs.llama, 'test');
+  /** Ten rows of 200 positions in which every number differs. */
+  const filled = () => {
+    const cache = new KeyValueCache(config, 10, 200);
+    for (const [index, array] of [...cache.keys, ...cache.values].entries()) {
+      for (let at = 0; at < array.length; at++) array[at] = 100_000 * (index + 1) + at;
+    }
+    return { cache, shared: new SharedPrompts(cache) };
+  };
+  /** The first positions of a row, in every array. */
+  const positionsOf = (cache: KeyValueCache, row: number, length: number) => {
+    const block = new Float32Array((length * cache.positionBytes) / 4);
+    cache.moveBlock('save', row, 0, block);
+    return block;
+  };
+  const lengths = (count: number, length: number) => new Array<number>(count).fill(length);
+
+  it('come back, with what followed them in the row that they were taken from', () => {
+    const { cache, shared } = filled();
+    const before = positionsOf(cache, 2, 180);
+    expect(shared.share(2, 3, 3, 100)).toBe(true);
+    for (const row of [2, 3, 4, 5]) shared.restore(row);
+    expect(positionsOf(cache, 2, 180)).toEqual(before);
+    expect(positionsOf(cache, 4, 100)).toEqual(positionsOf(filled().cache, 2, 100));
+    expect(shared.step(lengths(10, 100))).toBeUndefined();
+  });
+
+  it.each([
+    ['short', 63, 9],
+    ['of few rows', 100, 2],
+  ])('are none if they are %s', (_, length, count) => {
+    expect(filled().shared.share(0, 1, count, length)).toBe(false);
+  });
+
+  it('are shared by later rows, however few, and only with their own length', () => {
+    const { shared } = filled();
+    shared.share(0, 1, 3, 64);
+    expect(shared.share(2, 4, 1, 64)).toBe(true);
+    expect(shared.share(2, 5, 1, 70)).toBe(false);
+    const { feeds, held } = shared.step(lengths(6, 70))!;
+    expect(held).toEqual([7, 7, 7, 7, 7, 70]);
+    expect(feeds.members).toMatchObject({ dims: [1, 5], data: BigInt64Array.of(0n, 1n, 2n, 3n, 4n) });
+    expect([...(feeds.shares!.data as Float32Array)]).toEqual([1, 1, 1, 1, 1, 0]);
+  });
+
+  it('take the memory of the longest, and hide what longer ones have left behind', () => {
+    const { cache, shared } = filled();
+    const strideOf = (rows: number) => shared.step(lengths(rows, 180))!.feeds.prompt_mask!.dims[3];
+    for (const array of [...cache.keys, ...cache.values]) array.fill(Number.NaN, 0, 1000);
+    shared.share(0, 4, 3, 170);
+    expect(strideOf(7)).toBe(192);
+    for (const row of [0, 4, 5, 6]) shared.release(row);
+    shared.share(1, 4, 3, 120);
+    expect(strideOf(7)).toBe(192);
+    const { feeds } = shared.step(lengths(7, 120))!;
+    expect(feeds['prompt_key.0']!.dims).toEqual([1, 2, 192, 8]);
+    expect((feeds['prompt_key.0']!.data as Float32Array).some(Number.isNaN)).toBe(false);
+    for (const row of [1, 4, 5, 6]) shared.release(row);
+    shared.share(2, 4, 3, 90);
+    expect(strideOf(7)).toBe(192);
+    for (const row of [2, 4, 5, 6]) shared.release(row);
+    shared.share(3, 4, 3, 64);
+    expect(strideOf(7)).toBe(64);
+  });
+});
