@@ -16,11 +16,11 @@ const prompt = (length: number, from = 0) =>
 /** Groups with prompts of several lengths, and rows that share none: 33 completions. */
 const requests = [
   { prompt: prompt(130), count: 6, maxTokens: 9 },
-  { prompt: prompt(64, 3), count: 8, maxTokens: 20 },
+  { prompt: prompt(96, 3), count: 8, maxTokens: 20 },
   { prompt: prompt(20), count: 6, maxTokens: 25 },
-  { prompt: prompt(65, 7), count: 5, maxTokens: 14 },
-  { prompt: prompt(90, 1), count: 1, maxTokens: 30 },
-  { prompt: prompt(70, 5), count: 3, maxTokens: 6 },
+  { prompt: prompt(97, 7), count: 5, maxTokens: 14 },
+  { prompt: prompt(110, 1), count: 1, maxTokens: 30 },
+  { prompt: prompt(105, 5), count: 3, maxTokens: 6 },
   { prompt: prompt(131, 2), count: 4, maxTokens: 12 },
 ].map((each, index) => ({ ...each, seed: `${index}`, temperature: 0.9 }));
 
@@ -92,7 +92,7 @@ describe('rows that share a prompt are sampled as if each had its own', () => {
   });
 
   it('if the last one goes on alone and guesses', async () => {
-    const alone = { prompt: prompt(80), count: 4, seed: 'alone', temperature: 0.6, maxTokens: 100 };
+    const alone = { prompt: prompt(100), count: 4, seed: 'alone', temperature: 0.6, maxTokens: 100 };
     const sample = (sampler: Sampler) => sampler.sample({ ...alone, stopTokens: [4, 5] });
     const expected = await sample(await start('llama', { weights: 'packed', promptLookup: 0 }));
     expect(new Set(expected.map(({ tokens }) => tokens.length)).size).toBeGreaterThan(1);
@@ -102,9 +102,9 @@ describe('rows that share a prompt are sampled as if each had its own', () => {
 
 describe('prompts that rows share', () => {
   const config = parseModelConfig(tinyConfigs.llama, 'test');
-  /** Ten rows of 200 positions in which every number differs. */
-  const filled = () => {
-    const cache = new KeyValueCache(config, 10, 200);
+  /** Ten rows in which every number differs. */
+  const filled = (positions = 200) => {
+    const cache = new KeyValueCache(config, 10, positions);
     for (const [index, array] of [...cache.keys, ...cache.values].entries()) {
       for (let at = 0; at < array.length; at++) array[at] = 100_000 * (index + 1) + at;
     }
@@ -129,7 +129,7 @@ describe('prompts that rows share', () => {
   });
 
   it.each([
-    ['short', 63, 9],
+    ['short', 95, 9],
     ['of few rows', 100, 2],
   ])('are none if they are %s', (_, length, count) => {
     expect(filled().shared.share(0, 1, count, length)).toBe(false);
@@ -137,32 +137,32 @@ describe('prompts that rows share', () => {
 
   it('are shared by later rows, however few, and only with their own length', () => {
     const { shared } = filled();
-    shared.share(0, 1, 3, 64);
-    expect(shared.share(2, 4, 1, 64)).toBe(true);
-    expect(shared.share(2, 5, 1, 70)).toBe(false);
-    const { feeds, held } = shared.step(lengths(6, 70))!;
-    expect(held).toEqual([7, 7, 7, 7, 7, 70]);
+    shared.share(0, 1, 3, 96);
+    expect(shared.share(2, 4, 1, 96)).toBe(true);
+    expect(shared.share(2, 5, 1, 99)).toBe(false);
+    const { feeds, held } = shared.step(lengths(6, 102))!;
+    expect(held).toEqual([7, 7, 7, 7, 7, 102]);
     expect(feeds.members).toMatchObject({ dims: [1, 5], data: BigInt64Array.of(0n, 1n, 2n, 3n, 4n) });
     expect([...(feeds.shares!.data as Float32Array)]).toEqual([1, 1, 1, 1, 1, 0]);
   });
 
   it('take the memory of the longest, and hide what longer ones have left behind', () => {
-    const { cache, shared } = filled();
-    const strideOf = (rows: number) => shared.step(lengths(rows, 180))!.feeds.prompt_mask!.dims[3];
+    const { cache, shared } = filled(400);
+    const strideOf = () => shared.step(lengths(7, 350))!.feeds.prompt_mask!.dims[3];
+    const end = (row: number) => {
+      for (const each of [row, 4, 5, 6]) shared.release(each);
+    };
     for (const array of [...cache.keys, ...cache.values]) array.fill(Number.NaN, 0, 1000);
-    shared.share(0, 4, 3, 170);
-    expect(strideOf(7)).toBe(192);
-    for (const row of [0, 4, 5, 6]) shared.release(row);
-    shared.share(1, 4, 3, 120);
-    expect(strideOf(7)).toBe(192);
-    const { feeds } = shared.step(lengths(7, 120))!;
-    expect(feeds['prompt_key.0']!.dims).toEqual([1, 2, 192, 8]);
+    shared.share(0, 4, 3, 300);
+    expect(strideOf()).toBe(320);
+    end(0);
+    shared.share(1, 4, 3, 170);
+    expect(strideOf()).toBe(320);
+    const { feeds } = shared.step(lengths(7, 170))!;
+    expect(feeds['prompt_key.0']!.dims).toEqual([1, 2, 320, 8]);
     expect((feeds['prompt_key.0']!.data as Float32Array).some(Number.isNaN)).toBe(false);
-    for (const row of [1, 4, 5, 6]) shared.release(row);
-    shared.share(2, 4, 3, 90);
-    expect(strideOf(7)).toBe(192);
-    for (const row of [2, 4, 5, 6]) shared.release(row);
-    shared.share(3, 4, 3, 64);
-    expect(strideOf(7)).toBe(64);
+    end(1);
+    shared.share(2, 4, 3, 96);
+    expect(strideOf()).toBe(128);
   });
 });

@@ -3,7 +3,7 @@ import type { KeyValueCache } from './cache.ts';
 import { promptNames } from './shared-attention.ts';
 
 /** Fewest tokens of a prompt for which joining its part of the attention costs less than it saves. */
-const LEAST_TOKENS = 64;
+const LEAST_TOKENS = 96;
 
 /** Fewest rows that begin to share a prompt. */
 const LEAST_ROWS = 4;
