@@ -30,6 +30,11 @@ export class FormatError extends RlpError {
   override readonly name = 'FormatError';
 }
 
+/** A server was not reached, did not answer in time, or answered with a status of failure. `cause` says why. */
+export class NetworkError extends RlpError {
+  override readonly name = 'NetworkError';
+}
+
 /** The policy's backend failed to produce the completions asked for. `cause` says why. */
 export class SamplerError extends RlpError {
   override readonly name = 'SamplerError';

@@ -1,4 +1,4 @@
-import { ArgumentError, FormatError, messageOf, RlpError, rootCause } from '@rlp/core';
+import { ArgumentError, messageOf, NetworkError, RlpError, rootCause } from '@rlp/core';
 import type { HubRepository } from './hub-cache.ts';
 import type { ResolvedHubOptions } from './hub-options.ts';
 
@@ -75,7 +75,7 @@ export function hubError(
   if (status === undefined && 'path' in Object(error)) return error;
   const cause = rootCause(error);
   const failure = status === undefined ? messageOf(cause) : `HTTP ${status}`;
-  return new FormatError(
+  return new NetworkError(
     `${what} cannot be read: ${failure}; check the network and try again, and the download goes on where it stopped; if it is in the cache, pass use: 'cache' (HF_HUB_OFFLINE=1)`,
     { cause: error },
   );

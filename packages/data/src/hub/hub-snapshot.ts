@@ -36,7 +36,7 @@ export interface HubSnapshot {
  * A download that was interrupted goes on where it stopped. Files with the right checksum are not downloaded again.
  *
  * @throws ArgumentError for a repository that does not exist, or that the token may not read.
- * @throws FormatError if the hub cannot be reached or sends something else.
+ * @throws NetworkError if the hub cannot be reached, FormatError if it sends something else.
  * @throws MissingPeerError if `@huggingface/hub` is not installed.
  */
 export async function hubSnapshot(

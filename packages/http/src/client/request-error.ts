@@ -1,4 +1,4 @@
-import { RlpError } from '@rlp/core';
+import { NetworkError } from '@rlp/core';
 
 /** All causes there are. */
 export const requestFailureCauses = [
@@ -31,7 +31,7 @@ export const requestFailureCauses = [
 export type RequestFailureCause = (typeof requestFailureCauses)[number];
 
 /** A server gave no usable answer. Messages never hold tokens or headers. */
-export class RequestError extends RlpError {
+export class RequestError extends NetworkError {
   /** Why. */
   readonly failure: RequestFailureCause;
   /** Status of the answer, if there was one. */

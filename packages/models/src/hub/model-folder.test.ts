@@ -150,9 +150,12 @@ describe('a model of the hub', () => {
     server.fault = (request) => (request === 2 ? 'cut' : 'none');
     await loadModel('tiny/whole', { hub: hub() });
     const closed = { ...hub(), url: 'http://127.0.0.1:9', attempts: 1 };
-    await expect(loadModel('tiny/other', { hub: closed })).rejects.toThrow(
-      /the model tiny\/other .* cannot be read: .*; check the network/,
-    );
+    await expect(loadModel('tiny/other', { hub: closed })).rejects.toMatchObject({
+      name: 'NetworkError',
+      message: expect.stringMatching(
+        /^no folder .* the model tiny\/other .* cannot be read: .*; check the network/,
+      ),
+    });
   });
 
   it.runIf(existsSync('/dev/full'))('says that the disk is full', async () => {

@@ -5,6 +5,7 @@ import {
   isRecord,
   MissingPeerError,
   messageOf,
+  NetworkError,
   parseOptions,
 } from '@rlp/core';
 import type { HubOptions, HubSnapshot } from '@rlp/data/datasets';
@@ -35,7 +36,7 @@ export interface ModelFolderOptions extends z.input<typeof modelFolderSchema> {}
  * Hugging Face's libraries share. That needs `@huggingface/hub`. `HF_HUB_OFFLINE=1` reads the cache alone.
  *
  * @throws ArgumentError if there is no such model, or the token may not read it.
- * @throws FormatError if the hub cannot be reached, or the model lacks a file.
+ * @throws NetworkError if the hub cannot be reached, FormatError if the model lacks a file.
  * @throws MissingPeerError if `@huggingface/hub` is not installed.
  * @throws OptionsError naming every option that is unknown or unfit.
  */
@@ -60,7 +61,8 @@ export async function modelFolder(source: string, options: ModelFolderOptions = 
   try {
     return await fetched(name, settings);
   } catch (error) {
-    const Failure = [ArgumentError, FormatError, MissingPeerError].find((kind) => error instanceof kind);
+    const kinds = [ArgumentError, FormatError, NetworkError, MissingPeerError];
+    const Failure = kinds.find((kind) => error instanceof kind);
     if (Failure === undefined) throw error;
     throw new Failure(`no folder ${source} was found here, and ${messageOf(error)}`, { cause: error });
   }

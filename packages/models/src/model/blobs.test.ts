@@ -2,6 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NetworkError } from '@rlp/core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { characterTokenizer, createModel, loadModel, parseModelConfig, saveModel } from '../index.ts';
 import { modelBlobs, modelBlobsAt, readModel } from './blobs.ts';
@@ -94,7 +95,9 @@ describe('a model as blobs', () => {
       throw new TypeError('Failed to fetch');
     };
     await expect(readModel(modelBlobsAt('https://example.org/m', { fetch }))).rejects.toThrow(
-      'https://example.org/m/config.json: no answer (Failed to fetch)',
+      new NetworkError(
+        'https://example.org/m/config.json: no answer (Failed to fetch); check the address, and that it allows other origins',
+      ),
     );
     const stopped = AbortSignal.abort(new Error('stop'));
     const asked = readModel(modelBlobsAt('https://example.org/m', { fetch, signal: stopped }));
@@ -126,7 +129,7 @@ describe('a model as blobs', () => {
     const fetch = async () => new Response('no', { status: 503 });
     const away = readModel(modelBlobsAt('https://example.org/m/', { fetch }));
     await expect(away).rejects.toThrow(
-      'https://example.org/m/config.json: the server answers 503; try again',
+      new NetworkError('https://example.org/m/config.json: the server answers 503; try again'),
     );
   });
 });

@@ -3,6 +3,7 @@ import {
   FormatError,
   type HostTensor,
   messageOf,
+  NetworkError,
   requireArguments,
   requireFields,
 } from '@rlp/core';
@@ -40,7 +41,7 @@ export interface ModelBlobsAtOptions {
  * An HTML page counts as no file, because many servers send one instead of 404.
  *
  * @throws ArgumentError for what is not an address.
- * @throws FormatError if the server does not answer, or answers with another status than 200 or 404.
+ * @throws NetworkError if the server does not answer, or answers with another status than 200 or 404.
  */
 export function modelBlobsAt(url: string | URL, options: ModelBlobsAtOptions = {}): ModelBlobs {
   requireArguments('modelBlobsAt', { options: 'object?' }, options);
@@ -51,14 +52,15 @@ export function modelBlobsAt(url: string | URL, options: ModelBlobsAtOptions = {
       const address = new URL(folder);
       address.pathname = `${folder.pathname.replace(/\/?$/, '/')}${encodeURIComponent(name)}`;
       const place = `${address.origin}${address.pathname}`;
-      const failed = (problem: string, cause?: unknown) => new FormatError(`${place}: ${problem}`, { cause });
+      const failed = (problem: string, cause?: unknown) =>
+        new NetworkError(`${place}: ${problem}`, { cause });
       try {
         const answer = await fetch(address, signal === undefined ? {} : { signal });
         if (answer.status === 404 || isPage(answer)) return undefined;
         if (answer.ok) return await answer.blob();
         throw failed(`the server answers ${answer.status}; try again`);
       } catch (cause) {
-        if (cause instanceof FormatError) throw cause;
+        if (cause instanceof NetworkError) throw cause;
         signal?.throwIfAborted();
         throw failed(
           `no answer (${messageOf(cause)}); check the address, and that it allows other origins`,
@@ -91,7 +93,7 @@ function isPage({ ok, headers }: Response): boolean {
  *     const dropped = new Map([...input.files].map((file) => [file.name, file]));
  *     const model = await readModel(dropped);
  *
- * @throws FormatError as {@link loadModel} does.
+ * @throws FormatError as {@link loadModel} does, and what `blobs` throws.
  */
 export async function readModel(
   blobs: ModelBlobs,
