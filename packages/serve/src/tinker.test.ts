@@ -168,7 +168,7 @@ const losses: readonly (readonly [passes: 1 | 2, options: PolicyLossOptions])[] 
   [1, { ...behavior, surrogate: 'importance-sampling' }],
   [1, behavior],
   [1, { ...behavior, clipLow: 1, clipHigh: 0.1 }],
-  [1, { ...behavior, clipLow: 0, clipHigh: 0 }],
+  [1, { ...behavior, clipLow: 1e-6, clipHigh: 1e-6 }],
   [1, { ...behavior, surrogate: 'cispo' }],
   [1, { ...behavior, surrogate: 'cispo', clipLow: 0.05, clipHigh: 0.1 }],
   [1, column],

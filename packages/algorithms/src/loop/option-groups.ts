@@ -3,7 +3,7 @@ import { type NamedSchema, timerMs, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationModes, lossAggregationSchema } from '../loss/aggregation.ts';
 import { klEstimators } from '../loss/kl-estimate.ts';
-import { boundsNoRatio, boundsRatios, lossNames, policyLossShape } from '../loss/policy-loss-options.ts';
+import { checkClipBounds, lossNames, policyLossShape } from '../loss/policy-loss-options.ts';
 
 const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
 
@@ -18,7 +18,7 @@ const lossFields = z
     /** Rewards entropy by this factor. Default 0. */
     entropyCoefficient: z.number().default(0),
   })
-  .refine(boundsRatios, boundsNoRatio);
+  .check(checkClipBounds);
 
 /** Options of the loss that a loop computes. */
 export interface RlLossOptions extends z.input<typeof lossFields> {}

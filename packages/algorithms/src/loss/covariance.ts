@@ -37,9 +37,9 @@ const clipSchema = z.strictObject({
   /** Only tokens with a smaller covariance are dropped. Default 5. */
   high: z.number().default(5),
   /** Of the clipped surrogate that the result multiplies. Default 0.2. */
-  clipLow: z.number().min(0).default(0.2),
+  clipLow: z.number().positive().default(0.2),
   /** Of the clipped surrogate that the result multiplies. Default 0.28. */
-  clipHigh: z.number().min(0).default(0.28),
+  clipHigh: z.number().positive().default(0.28),
   /** Added to the token count of both means (verl has 1e-8). Default 0. */
   countEpsilon: z.number().nonnegative().default(0),
 });

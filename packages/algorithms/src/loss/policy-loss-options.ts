@@ -19,9 +19,9 @@ const gammaSchema = z.strictObject({
 
 /** The surrogates' own parameters. */
 const surrogateShape = {
-  /** The ratio's lower bound is `1 − clipLow`. Default by surrogate: 0.2 for `clip`, 1 for `cispo`, 0.4 for `gmpo`. */
+  /** The ratio's lower bound is `1 − clipLow`. Above 0, for `cispo` at least 0. Default by surrogate: 0.2 for `clip`, 1 for `cispo`, 0.4 for `gmpo`. */
   clipLow: z.number().min(0).optional(),
-  /** The ratio's upper bound is `1 + clipHigh`. Default by surrogate: 0.28 for `clip`, 4 for `cispo`, 0.4 for `gmpo`. */
+  /** The ratio's upper bound is `1 + clipHigh`. Above 0, for `cispo` above −1. Default by surrogate: 0.28 for `clip`, 4 for `cispo`, 0.4 for `gmpo`. */
   clipHigh: z.number().gt(-1).optional(),
   /** Caps the loss of tokens with negative advantage at this multiple of it. Read by `clip`. Off by default. */
   dualClip: z.number().gt(1).optional(),
@@ -125,22 +125,32 @@ export const lossNames: ForeignNames = {
   entropyCoefficient: 'entropy_coef entropy_coeff entropy_loss_coef',
 };
 
-/** A ratio's lower bound is at least 0. GMPO's is that of a log-ratio. */
-export function boundsRatios({
-  surrogate,
-  clipLow = 0,
-}: {
+interface ClipBounds {
   readonly surrogate: string;
   readonly clipLow?: number | undefined;
-}): boolean {
-  return surrogate === 'gmpo' || clipLow <= 1;
+  readonly clipHigh?: number | undefined;
 }
 
-/** What is wrong where {@link boundsRatios} does not hold. */
-export const boundsNoRatio = {
-  path: ['clipLow'],
-  message: "must be at most 1, where the ratio's lower bound is 0",
-};
+/** Checks the clip bounds. GMPO's lower bound is that of a log-ratio. CISPO clips weights, which keep their gradient at a bound of 0. */
+export function checkClipBounds({ value, issues }: z.core.ParsePayload<ClipBounds>): void {
+  const complain = (name: 'clipLow' | 'clipHigh', message: string) =>
+    issues.push({ code: 'custom', input: value, path: [name], message });
+  const { surrogate, clipLow = 0 } = value;
+  if (surrogate !== 'gmpo' && clipLow > 1) {
+    complain('clipLow', "must be at most 1, where the ratio's lower bound is 0");
+  }
+  if (surrogate === 'cispo') return;
+  for (const [name, sign] of [
+    ['clipLow', 'negative'],
+    ['clipHigh', 'positive'],
+  ] as const) {
+    if ((value[name] ?? 1) > 0) continue;
+    complain(
+      name,
+      `must be above 0, or tokens of ${sign} advantage stop learning; leave it out for the default`,
+    );
+  }
+}
 
 const schema = z
   .strictObject({
@@ -155,7 +165,7 @@ const schema = z
     path: ['correction'],
     message: "must be 'none' or 'column' when proximal is 'behavior': the ratio already contains the gap",
   })
-  .refine(boundsRatios, boundsNoRatio)
+  .check(checkClipBounds)
   .refine(({ correctionFloor = 0, correctionCap }) => correctionFloor <= correctionCap, {
     path: ['correctionFloor'],
     message: 'must be at most correctionCap: no ratio lies between them',

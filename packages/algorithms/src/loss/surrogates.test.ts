@@ -210,6 +210,16 @@ describe('policyLoss, every surrogate', () => {
     expect(Object.values(sapo.parameters)).not.toContain(undefined);
   });
 
+  it.each([
+    [{ clipHigh: 0 }, 'clipHigh: must be above 0, or tokens of positive advantage stop learning'],
+    [{ clipLow: 0, clipHigh: -0.5 }, /clipLow: must be above 0.*negative[\s\S]*clipHigh: must be above 0/],
+    [{ surrogate: 'window', clipHigh: 0 }, 'clipHigh: must be above 0'],
+    [{ surrogate: 'gmpo', clipLow: 0 }, 'clipLow: must be above 0'],
+  ] as const)('refuses the clip bounds %o, at which tokens stop learning', (options, message) => {
+    expect(() => policyLoss(options)).toThrow(message);
+    expect(() => policyLoss({ ...options, surrogate: 'cispo' })).not.toThrow();
+  });
+
   it('names parameters that the surrogate does not read, and a bound below every ratio', () => {
     expect(() => policyLoss({ surrogate: 'sapo', clipLow: 0.1, dualClip: 3 })).toThrow(
       "clipLow: the surrogate 'sapo' does not read it; its own are: temperaturePositive, temperatureNegative\n" +
