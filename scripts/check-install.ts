@@ -100,15 +100,23 @@ function importAlone(ours: readonly Package[]): string[] {
     }
   }
   const specifiers = ours.flatMap(entriesOf).map(({ specifier }) => specifier);
+  const importing = (specifier: string) => `await import(${JSON.stringify(specifier)})`;
   const code = specifiers
-    .filter((specifier) => !specifier.endsWith('/testing'))
-    .map((specifier) => `await import(${JSON.stringify(specifier)});`)
+    .map((specifier) =>
+      specifier === '@rlp/core/testing'
+        ? `${importing(specifier)}.then(() => { throw new Error('it does not miss vitest'); }, missed);`
+        : `${importing(specifier)};`,
+    )
     .join('\n');
-  // No peer is installed here. What needs one has to say so when it is made.
+  // No peer is installed here. What needs one has to say so when it is made, and suites of tests when they are imported.
+  const missed = `function missed(error) { if (error.name !== 'MissingPeerError') throw error; }\n`;
   const needy = `import { createIntegratedRewardSystem as create } from '@rlp/rewards';
     const made = (() => { try { return create(); } catch (error) { return error; } })();
     if (made.name !== 'MissingPeerError') throw new Error('createIntegratedRewardSystem() does not miss obscenity');`;
-  writeFileSync(join(root, 'main.mjs'), `${code}\n${specifiers.includes('@rlp/rewards') ? needy : ''}`);
+  writeFileSync(
+    join(root, 'main.mjs'),
+    `${missed}${code}\n${specifiers.includes('@rlp/rewards') ? needy : ''}`,
+  );
   const { status, stderr } = spawnSync(process.execPath, ['main.mjs'], { cwd: root, encoding: 'utf8' });
   rmSync(root, { recursive: true });
   return status === 0

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from 'vitest';
 import { hasGroup } from '../backend-groups.ts';
 import { ArgumentError } from '../errors.ts';
 import type {
@@ -10,6 +9,7 @@ import type {
 } from '../training.ts';
 import { describeTrainingBackend, type TrainingBackendSubject } from './training-backend.ts';
 import { expectSameWeights, largestGap, long, scores, train } from './training-fixtures.ts';
+import { afterEach, describe, expect, it } from './vitest.ts';
 
 /** What the suite of a group needs from an implementation. */
 export interface BackendGroupSubject<Backend extends TrainingBackend> {

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from 'vitest';
 import { hasGroup } from '../backend-groups.ts';
 import { ArgumentError } from '../errors.ts';
 import type { CheckpointBackend, CriticBackend } from '../training.ts';
@@ -21,6 +20,7 @@ import {
   short,
   train,
 } from './training-fixtures.ts';
+import { afterEach, describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface CriticBackendSubject {

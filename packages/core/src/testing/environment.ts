@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
 import type { Environment, State } from '../environment.ts';
 import { messageSchema } from '../message.ts';
 import type { Task } from '../task.ts';
 import { terminationSchema } from '../trajectory.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface EnvironmentSubject<S extends State, Metadata> {

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
 import { SamplerError } from '../errors.ts';
 import type { WeightPublication } from '../publication.ts';
 import type { InferenceEngine, Sampler } from '../sampler.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface InferenceEngineSubject {

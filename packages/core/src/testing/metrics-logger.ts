@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
 import type { LoggedSample, LogRow, MetricsLogger } from '../logger.ts';
 import type { Finding } from '../monitor.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface MetricsLoggerSubject {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import { findingSchema, type Monitor, type MonitorBatch, type Severity } from '../monitor.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface MonitorSubject {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
 import type { RewardComputer } from '../reward.ts';
 import type { Trajectory, TrajectoryGroup } from '../trajectory.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface RewardComputerSubject<Metadata> {

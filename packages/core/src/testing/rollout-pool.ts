@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
 import { ArgumentError } from '../errors.ts';
 import type { GroupJob, RolloutPool } from '../group-job.ts';
 import type { TrajectoryGroup } from '../trajectory.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface RolloutPoolSubject {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import type { TensorOps } from '../tensor-ops.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** Rows of a matrix. */
 export type Rows = readonly (readonly number[])[];

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
 import { ArgumentError } from '../errors.ts';
 import type { ScoreRequest, TokenScorer } from '../sampler.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface TokenScorerSubject {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
 import type { State } from '../environment.ts';
 import type { ToolSchema } from '../tool-schema.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** The parts of a tool that the suite calls. */
 export interface ToolUnderTest {

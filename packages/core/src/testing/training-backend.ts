@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from 'vitest';
 import { ArgumentError, TrainingError } from '../errors.ts';
 import type { PublicationForm } from '../publication.ts';
 import type { Loss, TrainingBackend, TrainingSequence } from '../training.ts';
@@ -15,6 +14,7 @@ import {
   short,
   squaredGap,
 } from './training-fixtures.ts';
+import { afterEach, describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface TrainingBackendSubject {

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { Loss, TrainingBackend, TrainingSequence, Weights } from '../training.ts';
+import { expect } from './vitest.ts';
 
 /** `−ln π(token)`: what supervised training minimises. */
 export const negativeLogLikelihood: Loss = {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import { type VerificationRequest, type Verifier, verificationReportSchema } from '../verifier.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from an implementation. */
 export interface VerifierSubject {

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
 import { EnvironmentError } from '../errors.ts';
 import type { Task } from '../task.ts';
 import type { OpenWorld, World } from '../world.ts';
+import { describe, expect, it } from './vitest.ts';
 
 /** What the suite needs from a kind of world. */
 export interface WorldSubject<Live extends OpenWorld, Metadata> {
