@@ -21,7 +21,7 @@ import {
   tool,
   withTools,
 } from '@rlp/env';
-import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { createOnnxSampler } from '@rlp/inference';
 import { characterTokenizer, createModel, type LanguageModel, parseModelConfig } from '@rlp/models';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
@@ -74,8 +74,7 @@ const rewards = rewardFunctions<ArithmeticMetadata>({
 /** Two views of one set of weights: the backend trains it, the sampler generates with it. */
 async function policyOf(engine: Engine, model: LanguageModel, learningRate: number) {
   const backend = await createOnnxBackend({ engine, model, learningRate });
-  const generating = createOnnxSampler({ engine, model, maxSequences: 256 });
-  const sampler = await InferenceModule.create({ backend: generating });
+  const sampler = await createOnnxSampler({ engine, model, maxSequences: 256 });
   const close = async () => {
     await sampler.close();
     await backend.close();

@@ -14,7 +14,7 @@ import { demonstrationSequences, GRPOAlgorithm, runSftTraining } from '@rlp/algo
 import { createOnnxBackend } from '@rlp/backprop';
 import { type ChatRenderer, RandomStream, type Task } from '@rlp/core';
 import { ConversationEnvironment, taskSource } from '@rlp/env';
-import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { createOnnxSampler } from '@rlp/inference';
 import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
@@ -108,9 +108,7 @@ export async function* trainProgrammer({ seed, updates, iterations, every, measu
   try {
     const model = createModel({ config, tokenizer, seed });
     const backend = await createOnnxBackend({ engine, model, learningRate: 3e-4 });
-    const sampler = await InferenceModule.create({
-      backend: createOnnxSampler({ engine, model, maxSequences: 256 }),
-    });
+    const sampler = await createOnnxSampler({ engine, model, maxSequences: 256 });
     const rewards = rewardFunctions<Wanted>({
       passes: codeTests({
         ...{ runner: javascriptRunner(sandbox), language: 'javascript', timeoutMs: 1000 },

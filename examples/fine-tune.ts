@@ -16,10 +16,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Demonstration, demonstrationSequences, runSftTraining } from '@rlp/algorithms';
 import { createOnnxBackend } from '@rlp/backprop';
-import { ArgumentError, type Tokenizer } from '@rlp/core';
+import { ArgumentError, type Tokenizer, type TokenScorer } from '@rlp/core';
 import { demonstrationsFrom } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
-import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { createOnnxSampler } from '@rlp/inference';
 import { loadModel, saveModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 
@@ -36,13 +36,15 @@ async function demonstrationsOf(path: string) {
 
 /** `exp` of the mean negative log-likelihood per token. */
 async function perplexity(
-  inference: InferenceModule,
+  scorer: TokenScorer,
   tokenizer: Tokenizer,
   rows: readonly { readonly prompt: string; readonly completion: string }[],
 ): Promise<number> {
-  const prompts = rows.map(({ prompt }) => tokenizer.encode(prompt));
-  const completions = rows.map(({ completion }) => tokenizer.encode(completion, { specialTokens: 'none' }));
-  const logprobs = (await inference.getLogprobs(prompts, completions)).flatMap((row) => [...row]);
+  const requests = rows.map(({ prompt, completion }) => ({
+    prompt: tokenizer.encode(prompt),
+    completion: tokenizer.encode(completion, { specialTokens: 'none' }),
+  }));
+  const logprobs = (await scorer.scoreTokens(requests)).flatMap((scores) => [...scores.logprobs]);
   return Math.exp(-logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length);
 }
 
@@ -75,14 +77,14 @@ export async function fineTune({ folder, data, out, learningRate, epochs }: Fine
       lora: { rank: 16, alpha: 32 },
       reference: 'none',
     });
-    const inference = await InferenceModule.create({ backend: createOnnxSampler({ engine, model }) });
-    const before = await perplexity(inference, tokenizer, heldOut);
+    const sampler = await createOnnxSampler({ engine, model });
+    const before = await perplexity(sampler, tokenizer, heldOut);
     const sequences = training.flatMap((shown) => demonstrationSequences(shown, { tokenizer }));
     const updates = runSftTraining({ backend, sequences }, { epochs, sequencesPerBatch: 16 });
     for await (const { iteration, metrics } of updates)
       if (iteration % 10 === 0) console.log(`update ${iteration}: loss ${metrics['loss/sft']?.toFixed(3)}`);
-    await inference.updateWeights(await backend.publish({ as: 'shared' }));
-    const after = await perplexity(inference, tokenizer, heldOut);
+    await sampler.updateWeights(await backend.publish({ as: 'shared' }));
+    const after = await perplexity(sampler, tokenizer, heldOut);
     await backend.saveCheckpoint(join(out, 'adapter'));
     await saveModel(join(out, 'merged'), { ...model, weights: await backend.getWeights() });
     return { before, after, rows: usable.length };

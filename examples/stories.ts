@@ -17,7 +17,7 @@ import { GRPOAlgorithm } from '@rlp/algorithms';
 import { createOnnxBackend } from '@rlp/backprop';
 import { RandomStream, type RewardFunction, type Sampler, type Task, type Tokenizer } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
-import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { createOnnxSampler } from '@rlp/inference';
 import { loadModel, saveModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
@@ -95,9 +95,7 @@ export async function trainStories(
     const model = await loadModel(folder);
     const { tokenizer } = model;
     const backend = await createOnnxBackend({ engine, model, learningRate: 5e-4 });
-    const sampler = await InferenceModule.create({
-      backend: createOnnxSampler({ engine, model, maxSequences: 128 }),
-    });
+    const sampler = await createOnnxSampler({ engine, model, maxSequences: 128 });
     const tasks = storyTasks(word, '0');
     const heldOut = tasks.slice(0, heldOutTasks);
     const before = await evaluate({ sampler, tokenizer }, heldOut, maxTokens);

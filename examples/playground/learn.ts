@@ -2,7 +2,7 @@ import { type Demonstration, demonstrationSequences, GRPOAlgorithm, runSftTraini
 import { createOnnxBackend } from '@rlp/backprop';
 import { RandomStream, type Task } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
-import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { createOnnxSampler, type InferenceBackend } from '@rlp/inference';
 import { characterTokenizer, createModel, type LanguageModel, parseModelConfig } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
@@ -71,13 +71,12 @@ export async function* learn(
   const schedule = { kind: 'linear', updates: imitations + iterations } as const;
   const backend = await createOnnxBackend({ engine, model, learningRate: 2e-3, schedule, reference: 'none' });
   const sampler = await createOnnxSampler({ engine, model, maxSequences: heldOut });
-  const inference = await InferenceModule.create({ backend: sampler });
   const total = imitations + iterations;
 
   const measured = async (done: number) => {
     if (done % measureEvery !== 0) return {};
-    await inference.updateWeights(await backend.publish({ as: 'shared' }));
-    const answers = await answersOf(inference, model, shown);
+    await sampler.updateWeights(await backend.publish({ as: 'shared' }));
+    const answers = await answersOf(sampler, model, shown);
     const accuracy = answers.filter(({ response, right }) => response === right).length / answers.length;
     return { accuracy, answers: answers.slice(0, 8) };
   };
@@ -97,7 +96,7 @@ export async function* learn(
           score: ({ response, task }) => score(response, task.metadata!.right),
         }),
         tasks: taskSource(tasks, { seed }),
-        ...{ sampler: inference, tokenizer, backend },
+        ...{ sampler, tokenizer, backend },
       },
       { seed, tasksPerIteration: 16, rollout: { groupSize: 8, sampling: { maxTokens: 8 } } },
     );
@@ -109,7 +108,7 @@ export async function* learn(
     }
     return { ...model, weights: await backend.getWeights() };
   } finally {
-    await inference.close();
+    await sampler.close();
     await backend.close();
   }
 }
@@ -136,7 +135,7 @@ function carelessly({ prompt, metadata }: Task<Metadata>, seed: string): Demonst
 
 /** Answers as the model samples them. */
 async function answersOf(
-  inference: InferenceModule,
+  sampler: InferenceBackend,
   { tokenizer }: LanguageModel,
   puzzles: readonly Puzzle[],
 ): Promise<Answer[]> {
@@ -149,7 +148,7 @@ async function answersOf(
         temperature: 1,
         seed: prompt,
       };
-      const [completion] = await inference.sample(asked);
+      const [completion] = await sampler.sample(asked);
       return { prompt, right, response: tokenizer.decode(completion!.tokens) };
     }),
   );

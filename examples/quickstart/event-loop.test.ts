@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { policyLoss } from '@rlp/algorithms/loss';
 import { createOnnxBackend } from '@rlp/backprop';
 import type { TrainingSequence } from '@rlp/core';
-import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { createOnnxSampler } from '@rlp/inference';
 import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { expect, it, onTestFinished } from 'vitest';
@@ -44,21 +44,20 @@ async function policyIn(engine: Engine) {
   });
   const model = createModel({ config, tokenizer, seed: '0' });
   const backend = await createOnnxBackend({ engine, model, learningRate: 1e-4, tokensPerMicroBatch: 8192 });
-  const sampler = createOnnxSampler({ engine, model, maxSequences: 256 });
-  return { backend, inference: await InferenceModule.create({ backend: sampler }) };
+  return { backend, sampler: await createOnnxSampler({ engine, model, maxSequences: 256 }) };
 }
 
 /** One iteration: samples 64 answers, scores them and learns from them. */
 async function iterate(
-  { backend, inference }: Awaited<ReturnType<typeof policyIn>>,
+  { backend, sampler }: Awaited<ReturnType<typeof policyIn>>,
   round: number,
 ): Promise<void> {
   const prompts = Array.from({ length: 8 }, (_, index) =>
-    inference.tokenizer.encode(`${10 + index}+${20 + round}=`),
+    sampler.tokenizer.encode(`${10 + index}+${20 + round}=`),
   );
   const groups = await Promise.all(
     prompts.map((prompt, index) =>
-      inference.sample({ prompt, count: 8, maxTokens: 40, temperature: 1, seed: `${round}/${index}` }),
+      sampler.sample({ prompt, count: 8, maxTokens: 40, temperature: 1, seed: `${round}/${index}` }),
     ),
   );
   const sequences = groups.flatMap((group, index) =>
@@ -80,7 +79,7 @@ async function iterate(
   const pass = backend.forwardBackward({ sequences }, loss);
   await backend.optimStep();
   await pass;
-  await inference.updateWeights(await backend.publish({ as: 'shared' }));
+  await sampler.updateWeights(await backend.publish({ as: 'shared' }));
 }
 
 function worst({ max }: { readonly max: number }): number {
