@@ -52,6 +52,18 @@ describe('mode dpo', () => {
     await expect(run).rejects.toThrow(message);
   });
 
+  it.each(['a', 'c'])('names the first row of the file, also if it is held out (seed %s)', async (seed) => {
+    const path = join(directory, 'answers.jsonl');
+    const rows = Array.from({ length: 12 }, (_, index) => ({
+      question: `${index}+1=`,
+      answer: `${index + 1}`,
+    }));
+    await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const config = { ...tiny(), seed, data: path, evaluation: { heldOut: 6 } };
+    const run = trainRun({ ...config, output: join(directory, 'answers') }, { stream });
+    await expect(run).rejects.toThrow(`${path}, row 1: expected columns chosen and rejected`);
+  });
+
   it('learns from answers with labels if the loss is over single answers', async () => {
     const path = join(directory, 'labels.jsonl');
     const rows = Array.from({ length: 12 }, (_, index) => {

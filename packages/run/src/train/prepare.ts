@@ -109,10 +109,10 @@ function requireFitting(
   if (readsAnswer !== undefined && (stages.includes('rl') || mode === 'eval'))
     requireAnswers(all, readsAnswer);
   if (stages.includes('preference')) {
-    if (takesRatings(given) && areRated(practised)) practised.forEach(ratingOf);
-    else practised.forEach(preferenceOf);
+    const read = takesRatings(given) && areRated(practised) ? ratingOf : preferenceOf;
+    requireEach(practised, evaluatesOwn(given) ? heldOut : [], read);
   }
-  if (stages.includes('reward-model')) all.forEach(preferenceOf);
+  if (stages.includes('reward-model')) inFileOrder(all).forEach(preferenceOf);
 }
 
 /** Whether every term of the loss is over single answers. */
@@ -206,10 +206,26 @@ function requireAnswers(rows: readonly RunRow[], component: string): void {
   );
 }
 
+/** @param heldOut - Other rows of the same file, in which the first wrong row may be. @throws what `read` throws for the first wrong row. */
+function requireEach(
+  practised: readonly RunRow[],
+  heldOut: readonly RunRow[],
+  read: (row: RunRow) => unknown,
+) {
+  try {
+    practised.forEach(read);
+  } catch {
+    inFileOrder([...practised, ...heldOut]).forEach(read);
+  }
+}
+
+/** The rows were dealt by chance. Those without an id of their own have their number. */
+function inFileOrder(rows: readonly RunRow[]): RunRow[] {
+  return rows.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+}
+
 /** How many rows lack something, and the first of them. */
 function countedRows(rows: readonly RunRow[], isMissing: (row: RunRow) => boolean, what: string): string {
-  const missing = rows.filter(isMissing);
-  // The rows were dealt by chance. Those without an id of their own have their number.
-  const [first] = missing.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
-  return `${missing.length} of ${rows.length} rows have ${what}, the first is ${placeOf(first!)}`;
+  const missing = inFileOrder(rows.filter(isMissing));
+  return `${missing.length} of ${rows.length} rows have ${what}, the first is ${placeOf(missing[0]!)}`;
 }
