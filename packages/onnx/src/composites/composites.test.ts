@@ -1,3 +1,4 @@
+import { ArgumentError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 
 import type { Value } from '../graph/graph.ts';
@@ -369,6 +370,20 @@ describe.each(['packedAttention', 'blockedAttention', 'splitAttention'])('%s in 
       expect(sizes.filter((size) => size > 0)).toHaveLength(3);
     }
   });
+});
+
+describe('splitAttention', () => {
+  it.each([undefined, 0, 1, 1.5])(
+    'refuses %s parts, and names what computes all columns at once',
+    (parts) => {
+      const layout = { ...packedTrees(new onnx.Graph()), parts };
+      expect(() => layers.splitAttention(layout, { heads: 4, keyHeads: 2, windows: [undefined] })).toThrow(
+        new ArgumentError(
+          `splitAttention: expected a layout with at least 2 parts, got ${parts}; packedAttention computes all columns at once`,
+        ),
+      );
+    },
+  );
 });
 
 describe('causalMask', () => {

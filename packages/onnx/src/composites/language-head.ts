@@ -34,7 +34,8 @@ export interface LogitsOptions {
 export interface TokenLogprobsOptions extends LogitsOptions {
   /**
    * Whether to compute entropies. `'needed'` costs three more passes over `[N, V]`. `'reported'` has no gradient and computes them from
-   * `π W`, which the gradient of `hidden` reads anyway. Rounding is then relative to the largest logit. Default `'none'`.
+   * `π W`, which the gradient of `hidden` reads anyway. Rounding is then relative to the largest logit. With a bias, with `products` or
+   * with `probabilities: 'again'`, `'reported'` equals `'needed'`, because `π W` would cost another product. Default `'none'`.
    */
   readonly entropies?: 'none' | 'needed' | 'reported';
   /** Form of the gradient for the rows of `weight` at the targets. Default `'dense'`. */
@@ -147,7 +148,6 @@ export function tokenLogprobs(
   return { logprobs: logprobs!, entropies: entropy, targetRows: gradient === 'rows' ? rows : undefined };
 }
 
-/** Entropies are reported from `π W`, unless there is a bias, products are in reduced precision, or `π W` would cost another product. */
 function partsNeeded({
   bias,
   products,

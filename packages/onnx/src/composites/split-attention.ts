@@ -1,3 +1,4 @@
+import { ArgumentError } from '@rlp/core';
 import type { Value } from '../graph/graph.ts';
 import { type Dimension, staticDimension } from '../graph/shape.ts';
 import { add, div, mul, sub } from '../ops/arithmetic.ts';
@@ -33,12 +34,20 @@ export interface SplitAttentionOptions {
  * third. Unlike `blockedAttention` it keeps the probabilities.
  *
  * The layout needs at least as many columns as parts. Create the function once and share it among layers.
+ *
+ * @throws ArgumentError for a layout without at least two parts.
  */
 export function splitAttention(
   layout: TokenLayout,
   { heads, keyHeads, windows }: SplitAttentionOptions,
 ): BlockedAttention {
-  const columns = splitColumns(layout);
+  const { parts } = layout;
+  if (parts === undefined || !(Number.isInteger(parts) && parts >= 2)) {
+    throw new ArgumentError(
+      `splitAttention: expected a layout with at least 2 parts, got ${parts}; packedAttention computes all columns at once`,
+    );
+  }
+  const columns = splitColumns(layout, parts);
   const movers = columns.map(({ ofOwn }) =>
     headMover({ slots: ofOwn(layout.slots, 1), places: layout.places }, heads),
   );
@@ -53,9 +62,9 @@ export function splitAttention(
         pad: (x) => padColumns(x, columns[index - 1]!.end, x.shape.with(2, own.seen)),
       }),
     );
-  const parts = new Map([...windows].map((window) => [window, partsOf(window)]));
+  const byWindow = new Map([...windows].map((window) => [window, partsOf(window)]));
   return (query, key, value, { scale, window }) =>
-    attendInParts([query, key, value], { heads, parts: parts.get(window)!, toTokens, keys, scale });
+    attendInParts([query, key, value], { heads, parts: byWindow.get(window)!, toTokens, keys, scale });
 }
 
 interface PartColumns extends Columns {
@@ -64,8 +73,8 @@ interface PartColumns extends Columns {
   readonly end: Value;
 }
 
-function splitColumns(layout: TokenLayout): PartColumns[] {
-  const { slots, parts: count = 1 } = layout;
+function splitColumns(layout: TokenLayout, count: number): PartColumns[] {
+  const { slots } = layout;
   const { graph } = slots;
   const length = slots.shape[1]!;
   const size = dimensionSize(graph, length);
