@@ -116,8 +116,8 @@ const schema = z.strictObject({
   /**
    * `'mixed'` computes linear layers, activations and the output matrix in float16, for GPUs. Weights, norms, attention, losses,
    * sums of gradients and the optimizer's state stay in float32. Gradients are multiplied by a factor that adapts. An update whose
-   * gradient overflows is left out and counted in `update/overflowed`. Processors are slower with it, and memory is foreseen as
-   * for `'float32'`. It needs the variant `'lora'` and base `'float32'`. Default `'float32'`.
+   * gradient overflows is left out and counted in `update/overflowed`. Processors are slower with it and
+   * need more memory. It needs the variant `'lora'` and base `'float32'`. Default `'float32'`.
    */
   precision: z.enum(['float32', 'mixed']).default('float32'),
   /**

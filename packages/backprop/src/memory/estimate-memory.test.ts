@@ -125,6 +125,17 @@ describe('estimateMemory', () => {
     expect(floats!.weights - bytes!.weights).toBe(8 * linear - stored - factors);
   });
 
+  it('holds the multiplied matrices in float16 too with mixed precision, where all else stays in float32', () => {
+    const of = (change: Partial<MemoryQuestion>) => estimateMemory({ ...question, ...change });
+    const halves = (change: Partial<MemoryQuestion>) =>
+      of({ ...change, precision: 'mixed' }).activations - of(change).activations;
+    // Per layer: four matrices of attention, half as wide for keys and values, and three of the feed-forward block.
+    const layers = 2 * 5 * (3 * 64 * 64 + 3 * 64 * 172);
+    expect(halves({})).toBe(layers + 2 * 512 * 64);
+    expect(halves({ purpose: 'critic' })).toBe(layers);
+    expect(of({ precision: 'mixed' }).loading).toBe(of({}).loading);
+  });
+
   it('falls with recomputation, low rank and no reference', () => {
     const base = estimateMemory(question);
     expect(estimateMemory({ ...question, activations: 'recompute' }).activations).toBeLessThan(
@@ -302,11 +313,16 @@ describe('memoryForecast', () => {
     num_attention_heads: 4,
     max_position_embeddings: 256,
   });
-  const forecastOn = (executionProvider: string, rank?: number, variant: 'lora' | 'dora' = 'lora') =>
+  const forecastOn = (
+    executionProvider: string,
+    rank?: number,
+    variant: 'lora' | 'dora' = 'lora',
+    precision?: 'mixed',
+  ) =>
     memoryForecast(
       {
         ...{ engine: { executionProvider }, model: { config } },
-        ...{ tokensPerMicroBatch: 512, activations: 'keep', reference: 'none' },
+        ...{ tokensPerMicroBatch: 512, activations: 'keep', reference: 'none', precision },
       } as never,
       rank === undefined ? undefined : { rank, base: 'float32', variant, dropout: 0 },
     );
@@ -338,6 +354,12 @@ describe('memoryForecast', () => {
       forecastOn('cpu', 4, variant)({ sequences: 1, tokens: 10 })!.bytes.activations!;
     const outputs = 2 * (64 + 64 + 64 + 64 + 128 + 128 + 64);
     expect(activations('dora') - activations('lora')).toBe(4 * (10 * outputs + 64 * 128));
+  });
+
+  it('counts the matrices of mixed precision', () => {
+    const activations = (precision?: 'mixed') =>
+      forecastOn('cpu', 4, 'lora', precision)({ sequences: 1, tokens: 10 })!.bytes.activations!;
+    expect(activations('mixed') - activations()).toBe(2 * (2 * (4 * 64 * 64 + 3 * 64 * 128) + 1000 * 64));
   });
 
   it('is unknown on other devices, and in a page', () => {

@@ -43,6 +43,8 @@ const schema = z.strictObject({
   microBatches: z.enum(['one', 'several']).default('one'),
   /** Option `activations` of the backend: `'recompute'` saves memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).default('keep'),
+  /** Option `precision` of the backend: `'mixed'` counts a copy in float16 of each matrix that is multiplied. Default `'float32'`. */
+  precision: z.enum(['float32', 'mixed']).default('float32'),
   /** Option `reference` of the backend: `'initial'` counts its copy and its scoring. Default `'initial'`. */
   reference: z.enum(['initial', 'none']).default('initial'),
   /** `'critic'` is a separate model whose losses read only values, so it computes no logits. Default `'policy'`. */
@@ -71,7 +73,7 @@ export interface MemoryEstimate {
   readonly gradients: number;
   /** State of the optimizer, such as AdamW's two moments. */
   readonly optimizer: number;
-  /** Activations that are kept for the backward pass. */
+  /** Activations that are kept for the backward pass, and matrices in float16. */
   readonly activations: number;
   /** Probabilities and logits of the vocabulary head. */
   readonly logits: number;
@@ -90,6 +92,7 @@ export interface MemoryEstimate {
 }
 
 const float = 4;
+const half = 2;
 const runtimeBytes = 200 * 2 ** 20;
 /**
  * What lies unused between activations in ONNX Runtime's memory: measured, as a share of them. In full training there is less. Over
@@ -121,6 +124,9 @@ const gib = 2 ** 30;
  *   one number per token, which is ignored.
  * - Scoring the reference takes two arrays of a block's size or of a small vocabulary's twice, because of its entropies, and
  *   about two layers.
+ *
+ * With mixed precision, weights, sums of gradients and moments stay in float32, and so do activations on a processor, which computes
+ * float16 in float32. A copy of the matrices in float16 is held beside them.
  *
  * Prefixes that sequences share are computed once. The estimate does not know of them, so it is then too high.
  *
@@ -154,7 +160,8 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     reference: answers.reference === 'none' ? 0 : float * trained,
     gradients: float * trained * (answers.microBatches === 'several' ? 2 : 1),
     optimizer: stateBytes(answers.optimizer, adapter ?? withRoles(config, parameterSpecs(config))),
-    activations: activationBytes(answers),
+    activations:
+      activationBytes(answers) + (answers.precision === 'mixed' ? half * multiplied(config, critic) : 0),
     logits: critic ? 0 : float * scored * logitsPerToken(config),
     scoring:
       critic || answers.reference === 'none'
@@ -209,10 +216,18 @@ function loraWeights(
   parameters: number,
   trained: number,
 ): number {
-  const layers = linearLayers(config);
-  const linear = layers.reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
+  const linear = linearWeights(config);
   if (base === 'float32') return float * (parameters + linear + trained);
   return float * (parameters - linear + 2 * trained) + linearBytes(config, base);
+}
+
+function linearWeights(config: ModelConfig): number {
+  return linearLayers(config).reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
+}
+
+/** Numbers of the matrices that tokens are multiplied by. A critic has no head over the vocabulary. */
+function multiplied(config: ModelConfig, critic: boolean): number {
+  return linearWeights(config) + (critic ? 0 : config.vocabularySize * config.hiddenSize);
 }
 
 /** Bytes of the quantized linear layers, with their scales. */

@@ -14,7 +14,15 @@ const remedy =
  * @param lora - Rank and kind of the correction, and how what it corrects is stored. `undefined` if every weight is trained.
  */
 export function memoryForecast(
-  { engine, model, tokensPerMicroBatch, activations, reference, optimizer }: ResolvedOnnxBackendOptions,
+  {
+    engine,
+    model,
+    tokensPerMicroBatch,
+    activations,
+    precision,
+    reference,
+    optimizer,
+  }: ResolvedOnnxBackendOptions,
   lora: MemoryQuestion['lora'],
 ): (batch: BatchSize) => MemoryForecast | undefined {
   const { executionProvider } = engine;
@@ -26,7 +34,7 @@ export function memoryForecast(
     const rows = Math.max(1, Math.min(sequences, Math.floor(tokensPerMicroBatch / length)));
     const microBatches = sequences > rows ? 'several' : 'one';
     const estimate = estimateMemory({
-      ...{ config, rows, length, activations, reference, optimizer, microBatches, lora },
+      ...{ config, rows, length, activations, precision, reference, optimizer, microBatches, lora },
     });
     const { model: _copy, total: _total, loading: _loading, table: _table, ...bytes } = estimate;
     return { bytes, held: process.memoryUsage.rss(), available: availableMemory(), remedy };
