@@ -13,7 +13,7 @@ import { type RolloutWorkersOptions, workersSchema } from './worker-options.ts';
 
 /**
  * Milliseconds before a job is tried again. If several workers end at once, the pool hears of one before the others, and another dead one
- * would cost another attempt.
+ * would cost another attempt. No event says that the others live, so this is a time, and short beside the start of a worker.
  */
 const pauseMs = 100;
 
