@@ -2,20 +2,22 @@
  * Whole trainer against whole trainer: preference training and reward models of rlp beside TRL's. Prints a table.
  *
  *     pnpm tsx --conditions=@rlp/source lab/trl-preferences.ts --python PYTHON [--case TEXT,TEXT] [--exact] [--record FILE]
- *          [--model DIR] [--pairs 8] [--tokens 6-35] [--prompt 64-256] [--updates 3] [--rounds 1]
+ *          [--model DIR] [--layers N] [--rate 1e-3] [--pairs 8] [--tokens 6-35] [--prompt 64-256] [--updates 3] [--rounds 1]
  *
- * PYTHON is an interpreter with TRL 1.16 and PyTorch: `pip install trl==1.16.0 torch`. The model is examples/models/stories260k.
- * Each case makes three AdamW updates at a learning rate of 1e-3 on one batch of eight pairs. TRL's trainers get the same token ids.
+ * PYTHON is an interpreter with TRL 1.16 and PyTorch: `pip install trl==1.16.0 torch`. The model is examples/models/stories260k,
+ * with `--layers` its first layers only.
+ * Each case makes three AdamW updates at the learning rate `--rate` on one batch of eight pairs. TRL's trainers get the same token ids.
  * `--tokens` is the range of the lengths of completions, and `--prompt` of prompts, which are a few words otherwise.
  * Times are processor time of an update with one thread, the median after the first two. Give more updates to measure them, and rounds:
  * each trains every case on both sides in turn, and the table has the medians of their times and ratios. The first round is compared.
  * An update in which TRL's own numbers stop being finite ends the comparison of its case: those before it are compared, and no weights.
  * `--exact` adds how far loss, gradient norm and weights of both are from TRL's in float64. The verdict of a case that misses a tolerance
  * is then `as near` if ours are at most as far from the exact ones as TRL's, in each figure that misses, and `apart` otherwise.
- * `--record` writes what TRL gave as the fixture of packages/algorithms/src/preference/trl.test.ts.
+ * `--record` writes what TRL gave, in float64 with `--exact`, as the fixture of packages/algorithms/src/preference/trl.test.ts.
+ * The test trains two layers: `--layers 2 --rate 3e-4 --exact`.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -35,6 +37,8 @@ const { values } = parseArgs({
     case: { type: 'string', default: '' },
     exact: { type: 'boolean', default: false },
     model: { type: 'string', default: resolve(import.meta.dirname, '../examples/models/stories260k') },
+    layers: { type: 'string' },
+    rate: { type: 'string', default: '1e-3' },
     pairs: { type: 'string', default: '8' },
     tokens: { type: 'string', default: '6-35' },
     prompt: { type: 'string', default: '0-0' },
@@ -64,8 +68,19 @@ function lengthIn(range: string, step: number): number {
   return shortest! + (step % (longest! - shortest! + 1));
 }
 
+/** The model's folder, or with `--layers` a copy whose configuration has fewer of them. */
+async function modelIn(folder: string): Promise<string> {
+  if (values.layers === undefined) return model;
+  const copy = join(folder, 'model');
+  await cp(model, copy, { recursive: true });
+  const config = JSON.parse(await readFile(join(copy, 'config.json'), 'utf8')) as object;
+  const cut = { ...config, num_hidden_layers: Number(values.layers) };
+  await writeFile(join(copy, 'config.json'), JSON.stringify(cut));
+  return copy;
+}
+
 /** Prompts and completions of the untrained model; every third completion ends. */
-async function makeJob(): Promise<PreferenceJob> {
+async function makeJob(folder: string): Promise<PreferenceJob> {
   const longest = Number(values.tokens.split('-')[1]);
   const engine = await createEngine({ threads: 1 });
   const loaded = await loadModel(model);
@@ -98,8 +113,8 @@ async function makeJob(): Promise<PreferenceJob> {
   const random = RandomStream.named('reward head');
   const head = Float32Array.from({ length: loaded.config.hiddenSize }, () => (random.uniform() - 0.5) / 5);
   return {
-    model,
-    learningRate: 1e-3,
+    model: await modelIn(folder),
+    learningRate: Number(values.rate),
     updates: Number(values.updates),
     undesirable: 5,
     distilled: 1,
@@ -272,6 +287,15 @@ async function trainBoth(
   return rounds;
 }
 
+/** The fixture's text, with a line for each case. Numbers have seven digits. */
+function fixtureOf(versions: string, { model: _, ...job }: PreferenceJob, cases: object): string {
+  const said = (value: unknown) =>
+    JSON.stringify(value, (_, one: unknown) => (typeof one === 'number' ? Number(one.toPrecision(7)) : one));
+  const lines = Object.entries(cases).map(([name, one]) => `${said(name)}:${said(one)}`);
+  const source = said(`lab/trl-preferences.ts; ${versions}`);
+  return `{"source":${source},\n"job":${said(job)},\n"cases":{\n${lines.join(',\n')}}}\n`;
+}
+
 async function main(): Promise<void> {
   if (values.python === '') {
     print('name a Python with TRL: --python PYTHON, or RLP_TRL_PYTHON');
@@ -279,7 +303,7 @@ async function main(): Promise<void> {
     return;
   }
   const folder = await mkdtemp(join(tmpdir(), 'rlp-trl-'));
-  const job = await makeJob();
+  const job = await makeJob(folder);
   const head = { shape: [1, job.head.length], data: Float32Array.from(job.head) };
   await writeSafetensors(join(folder, 'head.safetensors'), new Map([['score.weight', head]]));
   const start = new Map<string, ArrayLike<number>>([
@@ -308,7 +332,9 @@ async function main(): Promise<void> {
       await inDouble?.train(index);
       const exact = inDouble && (await outcomeOfTrl(join(folder, 'exact', one.name), one.name));
       verdicts.push(compareCase(one.name, rounds, exact, start));
-      record[one.name] = { updates: rounds[0]!.theirs.updates, weights: sampled(rounds[0]!.theirs) };
+      const theirs = exact ?? rounds[0]!.theirs;
+      // On-policy distillation is compared in expectation, and here only.
+      if (one.trainer !== 'gkd') record[one.name] = { updates: theirs.updates, weights: sampled(theirs) };
     }
     const counted = (verdict: Verdict) => verdicts.filter((own) => own === verdict).length;
     const [equal, near] = [counted('equal'), counted('as near')];
@@ -316,13 +342,7 @@ async function main(): Promise<void> {
       `${equal} of ${chosen.length} cases equal (${tolerances.join(', ')}), ${near} as near to float64 as TRL`,
     );
     process.exitCode = equal + near === chosen.length ? 0 : 1;
-    if (values.record !== undefined) {
-      const { model: _, ...rest } = job;
-      const fixture = { source: `lab/trl-preferences.ts; ${versions}`, job: rest, cases: record };
-      const rounded = (_: string, value: unknown) =>
-        typeof value === 'number' ? Number(value.toPrecision(7)) : value;
-      await writeFile(values.record, `${JSON.stringify(fixture, rounded)}\n`);
-    }
+    if (values.record !== undefined) await writeFile(values.record, fixtureOf(versions!, job, record));
   } finally {
     for (const side of sides) side.end();
     await rm(folder, { recursive: true, force: true });

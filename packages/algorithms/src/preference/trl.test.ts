@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import type { JudgedPair, LabelledSequence } from './preferences.ts';
 import { type RewardModelOptions, runRewardModelTraining } from './reward-model.ts';
 import { runPreferenceTraining } from './run-preference.ts';
 
-/** What `lab/trl-preferences.ts --record` wrote: TRL's own numbers on the repository's model. */
+/** What `lab/trl-preferences.ts --record` wrote: TRL's own numbers in float64, on two layers of the repository's model. */
 interface Recorded {
   readonly job: {
     readonly learningRate: number;
@@ -65,16 +65,20 @@ let backend: FullBackend;
 let start: Weights;
 beforeAll(async () => {
   engine = await createEngine({ thread: 'inline', threads: 1 });
-  const model = await loadModel(path('../../../../examples/models/stories260k'));
+  const copy = join(folder, 'model');
+  cpSync(path('../../../../examples/models/stories260k'), copy, { recursive: true });
+  const config = JSON.parse(readFileSync(join(copy, 'config.json'), 'utf8')) as object;
+  writeFileSync(join(copy, 'config.json'), JSON.stringify({ ...config, num_hidden_layers: 2 }));
+  const model = await loadModel(copy);
   const valueHead = { shape: [1, job.head.length], data: Float32Array.from(job.head) };
   // Small micro-batches separate the rows of a pair.
   const options = { learningRate: job.learningRate, valueHead, tokensPerMicroBatch: 256 };
   backend = await createOnnxBackend({ engine, model, ...options });
-  await backend.saveCheckpoint(folder);
+  await backend.saveCheckpoint(join(folder, 'start'));
   start = await backend.getWeights();
 });
 /** Every case starts with the first weights and a fresh optimizer. */
-beforeEach(() => backend.loadCheckpoint(folder));
+beforeEach(() => backend.loadCheckpoint(join(folder, 'start')));
 afterAll(async () => {
   await backend.close();
   await engine.close();
