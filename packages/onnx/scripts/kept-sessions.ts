@@ -1,9 +1,13 @@
 /**
  * Keeps compiled graphs while tests run. ONNX Runtime takes 50 ms for the graph of a training step, and tests of backends
  * compile the same few graphs again and again. This reaches engines on the thread of the tests.
+ *
+ * Engines that are given no number of threads have one. Files of tests use all cores, and a small model's pass takes twice the
+ * processor time with two threads.
  */
 import { createHash } from 'node:crypto';
-import { createRequire } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { dirname, join } from 'node:path';
 
 interface Session {
@@ -90,5 +94,7 @@ if (!flags[added]) {
   const path = join(dirname(require.resolve('onnxruntime-node')), 'binding.js');
   const { binding } = require(path) as { binding: Binding };
   binding.InferenceSession = keeping(binding.InferenceSession);
+  os.availableParallelism = () => 1;
+  syncBuiltinESMExports();
 }
 flags[added] = true;
