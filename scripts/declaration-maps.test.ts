@@ -17,7 +17,13 @@ export class Walker {
 
 /** What the compiler emits for the source: the declaration, and its map. */
 function emit(): { readonly declaration: string; readonly map: string } {
-  const options = { declaration: true, declarationMap: true, emitDeclarationOnly: true, noLib: true };
+  const options = {
+    declaration: true,
+    declarationMap: true,
+    emitDeclarationOnly: true,
+    noLib: true,
+    types: [],
+  };
   const host = ts.createCompilerHost(options);
   const written = new Map<string, string>();
   const file = ts.createSourceFile('walker.ts', source, ts.ScriptTarget.ES2023);
