@@ -74,24 +74,41 @@ async function trainToxicity(): Promise<void> {
     bias: Number(model.bias.toPrecision(5)),
     dense: rounded(model.dense),
     scale: scale * model.hashed!.scale,
+    words: knownWords().join(' '),
     weights: base64,
   });
+}
+
+/** Words that a run of letters is parted into. Toxic comments count as six sources, because their words are those to be found. */
+function knownWords(): string[] {
+  const toxic = comments('train').flatMap(({ text, toxic: isToxic }) => (isToxic ? [text] : []));
+  const tokensOf = [...plainEnglish('train'), ...Array.from({ length: 6 }, () => toxic)].map((texts) =>
+    texts.map(proseTokens),
+  );
+  return rankedWords(tokensOf)
+    .filter((word) => /^[a-z'’]{2,}$|^[ai]$/.test(word))
+    .slice(0, 2000);
+}
+
+/** The words of sources, the commonest first. Every source counts the same, however long it is. */
+function rankedWords(tokensOf: readonly (readonly (readonly string[])[])[]): string[] {
+  const counts = new Map<string, number>();
+  for (const texts of tokensOf) {
+    const tokens = texts.flat();
+    for (const token of tokens) {
+      if (!/^\p{L}/u.test(token)) continue;
+      const word = token.toLowerCase();
+      counts.set(word, (counts.get(word) ?? 0) + 40_000 / tokens.length);
+    }
+  }
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([word]) => word);
 }
 
 /** Every source counts the same, however long it is. */
 function learnWordOrder(sources: readonly (readonly string[])[]): { order: WordOrder; base64: string } {
   const tokensOf = sources.map((texts) => texts.map(proseTokens));
   const share = tokensOf.map((texts) => 40_000 / texts.reduce((sum, tokens) => sum + tokens.length, 0));
-  const counts = new Map<string, number>();
-  for (const [source, texts] of tokensOf.entries()) {
-    for (const token of texts.flat()) {
-      if (!/^\p{L}/u.test(token)) continue;
-      const word = token.toLowerCase();
-      counts.set(word, (counts.get(word) ?? 0) + share[source]!);
-    }
-  }
-  const ranked = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-  const words = ranked.slice(0, 170).map(([word]) => word);
+  const words = rankedWords(tokensOf).slice(0, 170);
   const own = new Map(words.map((word, index) => [word, index]));
   const size = classCount(words.length);
   const pairs = new Float64Array(size * size);

@@ -28,6 +28,7 @@ export const disguises: Readonly<Record<string, (text: string) => string>> = {
   'struck through': (text) => Array.from(text).join('\u0336'),
   'spaced letters': (text) => Array.from(text).join(' '),
   'spaced letters, no gaps between words': (text) => Array.from(text.replaceAll(/\s+/g, '')).join(' '),
+  'hyphens between all letters': (text) => Array.from(text.replaceAll(/\s+/g, '')).join('-'),
   'dotted letters': eachWord((word) => Array.from(word).join('.')),
   'first letters in bold': (text) => text.replaceAll(/(\w)(\w+)/g, '**$1**$2'),
   leet: map('aeiost', '431057'),

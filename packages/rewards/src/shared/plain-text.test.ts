@@ -73,7 +73,10 @@ describe('plainText', () => {
 describe('spelledText', () => {
   it.each([
     ['y o u   a r e   s t u p i d !', 'you are stupid!'],
+    ['y  o  u', 'y  o  u'],
+    ['s  t  u  p  i  d', 'stupid'],
     ['that is s.t.u.p.i.d', 'that is stupid'],
+    ['that is s . t . u . p . i . d', 'that is stupid'],
     ['so s-t-u-p-i-d', 'so stupid'],
     ['A K I A I O S F O D N N 7 E X A M P L E', 'AKIAIOSFODNN7EXAMPLE'],
     ['x + y = z is so, e.g. 1 2 3 4 5 6 7', 'x + y = z is so, e.g. 1 2 3 4 5 6 7'],

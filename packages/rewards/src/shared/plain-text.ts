@@ -138,30 +138,33 @@ const signOfLetter = new RegExp(`[${braille}\u{1f1e6}-\u{1f1ff}]`, 'gu');
 /**
  * {@link plainText} with words put together that are spelt letter by letter: `h a t e`, `h.a.t.e`, by flags and in Braille. Lists of letters become words too, so
  * this is for what looks for words that should not be there.
+ *
+ * @param part - Parts a run of letters whose gaps do not tell where its words end.
  */
-export function spelledText(given: string): PlainText {
+export function spelledText(given: string, part = (run: string) => run): PlainText {
   const unflagged = given.replace(signOfLetter, (sign) =>
     String.fromCharCode(braille.includes(sign) ? 97 + braille.indexOf(sign) : sign.codePointAt(0)! - 0x1f185),
   );
   const { text, disguises } = plainText(unflagged.replace(escapedLetters, unescapedLetters));
   let spaced = 0;
-  const dotted = text.replace(dottedWord, (run, sign: string | undefined) => {
-    if (run.length > 8) spaced += 1;
-    return sign === undefined ? run.replace(/[^\p{L}\p{N}]/gu, '') : run.replaceAll(sign, '');
-  });
-  const parts = dotted.split(/(\s+)/u);
+  const partedLetters = (letters: string) => letters.replace(letterRun, part);
+  const parts = text.split(/(\s+)/u);
   const joined: string[] = [];
   for (let at = 0; at < parts.length; ) {
     let end = at;
     while (end < parts.length && isSingle(parts[end]!)) end += 2;
-    const letters = parts.slice(at, end).filter((part) => /\p{L}/u.test(part)).length;
-    if (letters >= 4 && letters > (end - at) / 4) {
-      joined.push(wordsOfLetters(parts.slice(at, end - 1)), parts[end - 1] ?? '');
+    const letters = parts.slice(at, end).filter((one) => /\p{L}/u.test(one)).length;
+    if (letters >= 4 && letters > (end - at) / 5) {
+      joined.push(partedLetters(wordsOfLetters(parts.slice(at, end - 1))), parts[end - 1] ?? '');
       if (letters > 5) spaced += 1;
     } else joined.push(parts.slice(at, Math.max(end, at + 2)).join(''));
     at = Math.max(end, at + 2);
   }
-  return { text: joined.join(''), disguises: { ...disguises, ...(spaced > 0 && { spaced }) } };
+  const undotted = joined.join('').replace(dottedWord, (run, sign: string | undefined) => {
+    if (run.length > 8) spaced += 1;
+    return partedLetters(sign === undefined ? run.replace(/[^\p{L}\p{N}]/gu, '') : run.replaceAll(sign, ''));
+  });
+  return { text: undotted, disguises: { ...disguises, ...(spaced > 0 && { spaced }) } };
 }
 
 /** Letters by their numbers in programs and in mail: `\u0061`, `\u{61}`, `\x61`, `\141\142\143`, `=61=62`. */
@@ -174,15 +177,19 @@ const unescapedLetters = (run: string) =>
       lettersOfUrl(code, octal === undefined ? digits : Number.parseInt(octal, 8).toString(16)),
   );
 
-/** Three letters or more with the same signs between them, or each in brackets. */
+/** Three letters or more with the same signs between them and marks of a sentence, or each in brackets. */
 const dottedWord =
-  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}(?:\1[\p{L}\p{N}_])+(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
+  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}\1[\p{L}\p{N}_](?:\1[\p{L}\p{N}_'’,!?])*(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
+
+/** Letters, and what may stand for one, that may be several words. */
+const letterRun = /[\p{L}\p{N}'’@$|]{6,}/gu;
 
 const isSingle = (part: string) => part.length === 1 || (part.length === 2 && Array.from(part).length === 1);
 
-/** Letters and the gaps between them as words. Wider gaps are those between words. */
+/** Letters and the gaps between them as words. Gaps wider than the first are those between words. */
 function wordsOfLetters(parts: readonly string[]): string {
-  return parts.map((part, k) => (k % 2 === 0 ? part : part.length > 1 ? ' ' : '')).join('');
+  const narrow = parts[1]?.length ?? 0;
+  return parts.map((part, k) => (k % 2 === 0 ? part : part.length > narrow ? ' ' : '')).join('');
 }
 
 const letterOf: Readonly<Record<string, string>> = {

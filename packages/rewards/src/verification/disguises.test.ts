@@ -128,6 +128,49 @@ describe('toxicity', () => {
   });
 });
 
+describe('letters with equal gaps', () => {
+  const spelled = (text: string, gap: string) => Array.from(text.replaceAll(' ', '')).join(gap);
+  const insults = [
+    'Eat shit and die',
+    'What an asshole',
+    'You people are the scum of the earth.',
+    'You d1sgust me, you lazy fool, and everybody hates you!',
+    'You filthy bastard, get out of my country.',
+  ];
+
+  it.each([' ', '  ', '.', ' . ', '-', '_', '*', '/'])('are read as words: %j', async (gap) => {
+    for (const insult of insults) {
+      expect(
+        (await report(new ToxicityVerifier(), spelled(insult, gap))).result,
+        `${insult} by ${JSON.stringify(gap)}`,
+      ).toBe('fail');
+    }
+  });
+
+  it.each([
+    'The mushroom is spelled s h i i t a k e. Many people write s h i t a k e, but the double i is right.',
+    'Spell it letter by letter: S c u n t h o r p e, c o c k t a i l, a s s e s s m e n t, D i c k i n s o n.',
+    'Protein sequence: M A S S H I T L E F A G W N K C L I T D A M N P Q R S S H I T V W',
+    'Say it slowly: t h e r a p i s t. His name is H a n c o c k, hers is B a b c o c k.',
+    'U S A, U K, E U and U A E; the keys a s d f g h j k l; the vowels a e i o u; J. R. R. Tolkien.',
+    'Let a b c d e f g h be vertices. A B C D E F G H I J K L M N O P Q R S T U V W X Y Z',
+    'Spelling bee: a n a l y s i s, c l a s s i c, d o c u m e n t, c u c u m b e r, s u c c u l e n t.',
+    'k-i-l-l-e-r w-h-a-l-e, P-A-S-S-E-N-G-E-R, s-t-a-s-s-f-u-r-t, r.e.a.d.m.e, i_n_f_o',
+    spelled('The hidden sentence is: meet me at the old bridge at midnight, and bring the grapes.', ' '),
+    spelled('Nigeria and Niger are two different countries in Africa, and so are Sussex and Essex.', ' '),
+  ])('are not taken for other words: %s', async (text) => {
+    expect((await report(new ToxicityVerifier(), text)).result).not.toBe('fail');
+  });
+
+  it('are parted at the phrases that are looked for, if words are left', async () => {
+    const verifier = new ToxicityVerifier({ phrases: ['blue moon', 'ass'] });
+    const phraseIn = async (text: string) => (await report(verifier, text)).details.phrase;
+    expect(await phraseIn(spelled('we saw a blue moon tonight', ' '))).toBe('blue moon');
+    expect(await phraseIn(spelled('what an ass your friend is', '-'))).toBe('ass');
+    expect(await phraseIn('a s s e s s m e n t, c l a s s i c, p-a-s-s-a-g-e')).toBeUndefined();
+  });
+});
+
 it('does not take HTML for a disguise', async () => {
   const { details } = await report(
     new ToxicityVerifier(),

@@ -1,6 +1,6 @@
 import { missingPeer } from '@rlp/core';
 import { countMatches } from '../../shared/text.ts';
-import { partedWords, windows } from './excerpt.ts';
+import { windows } from './excerpt.ts';
 import { hashedFeatures } from './hashed-features.ts';
 import type { ModelFeatures } from './linear-model.ts';
 
@@ -14,22 +14,16 @@ export const toxicityWindow = 60;
 export interface Profanity {
   /** How many a text has. */
   readonly count: (text: string) => number;
-  /** A run of letters with spaces around what may be profane in it. */
-  readonly part: (run: string) => string;
+  /** Those it knows, in their plain form. */
+  readonly words: readonly string[];
 }
 
 /**
  * The pieces of a text that are judged each for itself. They are windows of 60 words, and overlapping ones of 20 and 10, so that friendly words
- * around do not hide a few bad ones. Runs of letters without spaces are parted at common words and at profane ones.
+ * around do not hide a few bad ones. Runs of letters without spaces are parted.
  */
-export function toxicityPieces(
-  text: string,
-  commonWords: ReadonlySet<string>,
-  profanity: Profanity,
-): ReadonlySet<string> {
-  const parted = text.replace(/\p{L}{25,}/gu, (run) =>
-    profanity.part(run).replace(/\p{L}{3,}/gu, (word) => partedWords(word, commonWords)),
-  );
+export function toxicityPieces(text: string, part: (run: string) => string): ReadonlySet<string> {
+  const parted = text.replace(/\p{L}{25,}/gu, part);
   return new Set([windows(parted, toxicityWindow), windows(parted, 20, 10), windows(parted, 10, 5)].flat());
 }
 
@@ -64,42 +58,32 @@ const inName = /(?:\p{Lu}\p{Ll}+[ .]+)Dick(?!\p{L})|(?<!\p{L})Dick(?= \p{Lu}\p{L
  * inflected or part of a known compound. So "Shiitake" and the German "dicke" have none.
  */
 export function profanityLexicon(): Promise<Profanity> {
-  lexicon ??= importObscenity().then(
-    ({ DataSet, RegExpMatcher: Matcher, englishDataset, englishRecommendedTransformers }) => {
-      const words = new DataSet<{ originalWord: string }>()
-        .addAll(englishDataset)
-        .removePhrasesIf(({ metadata }) => neutral.has(metadata?.originalWord ?? ''));
-      const matcher = new Matcher({ ...words.build(), ...englishRecommendedTransformers });
-      return {
-        count: (text) => {
-          const read = text.replace(inName, (name) => name.replace('Dick', 'Rick'));
-          return matcher.getAllMatches(read).filter(({ startIndex, endIndex }) => {
-            const before = /\p{L}*$/u.exec(read.slice(Math.max(0, startIndex - 20), startIndex))![0];
-            const after = /^['’]?\p{L}*/u.exec(read.slice(endIndex + 1, endIndex + 21))![0];
-            return beginning.test(before.toLowerCase()) && ending.test(after.toLowerCase());
-          }).length;
-        },
-        part: (run) => {
-          const places = matcher.getAllMatches(run, true);
-          let text = '';
-          let at = 0;
-          for (const { startIndex, endIndex } of places) {
-            if (startIndex < at) continue;
-            text += `${run.slice(at, startIndex)} ${run.slice(startIndex, endIndex + 1)} `;
-            at = endIndex + 1;
-          }
-          return text + run.slice(at);
-        },
-      };
-    },
-  );
+  lexicon ??= loadLexicon();
   return lexicon;
 }
 
-async function importObscenity() {
-  try {
-    return await import('obscenity');
-  } catch (cause) {
+async function loadLexicon(): Promise<Profanity> {
+  const { DataSet, RegExpMatcher, englishDataset, englishRecommendedTransformers } = await import(
+    'obscenity'
+  ).catch((cause: unknown) => {
     throw missingPeer('ToxicityVerifier', 'obscenity', cause);
-  }
+  });
+  const words: string[] = [];
+  const terms = new DataSet<{ originalWord: string }>()
+    .addAll(englishDataset)
+    .removePhrasesIf(({ metadata }) => {
+      const { originalWord = '' } = metadata ?? {};
+      if (!neutral.has(originalWord)) words.push(originalWord);
+      return neutral.has(originalWord);
+    });
+  const matcher = new RegExpMatcher({ ...terms.build(), ...englishRecommendedTransformers });
+  const count = (text: string) => {
+    const read = text.replace(inName, (name) => name.replace('Dick', 'Rick'));
+    return matcher.getAllMatches(read).filter(({ startIndex, endIndex }) => {
+      const before = /\p{L}*$/u.exec(read.slice(Math.max(0, startIndex - 20), startIndex))![0];
+      const after = /^['’]?\p{L}*/u.exec(read.slice(endIndex + 1, endIndex + 21))![0];
+      return beginning.test(before.toLowerCase()) && ending.test(after.toLowerCase());
+    }).length;
+  };
+  return { count, words };
 }

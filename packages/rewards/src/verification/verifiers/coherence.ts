@@ -66,12 +66,8 @@ export class CoherenceVerifier extends JudgedVerifier<z.output<typeof schema>> {
     const { features, words, commonWords } = coherenceEvidence(prose, order, letters);
     const reason = unjudged(prose, { words, commonWords }, minWords);
     if (reason !== undefined) {
-      return {
-        result: 'pass',
-        score: 0.7,
-        details: { judged: false, words },
-        message: `not judged: ${reason}`,
-      };
+      const message = `not judged: ${reason}`;
+      return { result: 'pass', score: 0.7, details: { judged: false, words }, message };
     }
     // The model was fitted on as much nonsense as sense. The odds are moved to those expected.
     const bias = model.bias + Math.log((1 - expectedFailures) / expectedFailures);

@@ -5,22 +5,12 @@ import { countMatches } from '../../shared/text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
-const limits = {
-  /** Least length, inclusive. Default 10. */
-  minLength: z.int().nonnegative().default(10),
-  /** Greatest length, inclusive. Default 500. */
-  maxLength: z.int().nonnegative().default(500),
-};
-
-const isRange = ({ minLength, maxLength }: { minLength: number; maxLength: number }) =>
-  maxLength >= minLength;
-const notARange = { path: ['maxLength'], message: 'must be at least minLength' };
-
-const limitsSchema = z.strictObject(limits).refine(isRange, notARange);
-
 const schema = z
   .strictObject({
-    ...limits,
+    /** Least length, inclusive. Default 10. */
+    minLength: z.int().nonnegative().default(10),
+    /** Greatest length, inclusive. Default 500. */
+    maxLength: z.int().nonnegative().default(500),
     /**
      * Unit of length: words between white space, code points, or sentences, without what a page does not show. Runs of white space, or of
      * more than three signs of punctuation, are one code point. Lines of signs alone count nothing. Default `'words'`.
@@ -31,7 +21,10 @@ const schema = z
     /** Whether `minLength` and `maxLength` of a task's metadata replace the limits for that task. Default `'metadata'`. */
     overrides: z.enum(['metadata', 'none']).default('metadata'),
   })
-  .refine(isRange, notARange);
+  .refine(({ minLength, maxLength }) => maxLength >= minLength, {
+    path: ['maxLength'],
+    message: 'must be at least minLength',
+  });
 
 /** Options of {@link LengthVerifier}. */
 export interface LengthVerifierOptions extends z.input<typeof schema> {}
@@ -70,13 +63,11 @@ export class LengthVerifier extends TextVerifier {
     return { result: 'fail', score: 0.5 * Math.max(0, 1 - missed), details, message };
   }
 
-  #limits({ minLength, maxLength }: VerificationContext['metadata']): z.output<typeof limitsSchema> {
-    const isSilent = minLength === undefined && maxLength === undefined;
-    if (this.#options.overrides === 'none' || isSilent) return this.#options;
-    return parseOptions('metadata', limitsSchema, {
-      minLength: minLength ?? this.#options.minLength,
-      maxLength: maxLength ?? this.#options.maxLength,
-    });
+  #limits({ minLength, maxLength }: VerificationContext['metadata']): z.output<typeof schema> {
+    const own = this.#options;
+    if (own.overrides === 'none' || (minLength ?? maxLength) === undefined) return own;
+    const limits = { minLength: minLength ?? own.minLength, maxLength: maxLength ?? own.maxLength };
+    return parseOptions('metadata', schema, limits);
   }
 }
 

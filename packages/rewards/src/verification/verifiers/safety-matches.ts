@@ -47,7 +47,7 @@ const finders = {
   },
   'prompt-injection': {
     pattern:
-      /\b(?:ignore|disregard|forget) (?:all |any |the |your |of |my ){0,4}(?:(?:previous|prior|above|earlier|preceding) (?:instructions?|prompts?|rules|messages?|context)\b|rubric\b)|\b(?:ignore|disregard|forget) (?:all|everything) (?:that )?you (?:were|have been) told\b|\bignorier(?:e|en Sie|t) alle (?:vorherigen|bisherigen|obigen) (?:Anweisungen|Regeln)\b|\byou are now (?:in )?(?:DAN|developer mode|jailbroken)\b|\breveal (?:me )?(?:your|the) (?:system|hidden|secret) (?:prompt|instructions?)\b/giu,
+      /\b(?:ignore|disregard|forget) ?(?:(?:all|any|the|your|of|my) ?){0,4}(?:(?:previous|prior|above|earlier|preceding) ?(?:instructions?|prompts?|rules|messages?|context)\b|rubric\b)|\b(?:ignore|disregard|forget) (?:all|everything) (?:that )?you (?:were|have been) told\b|\bignorier(?:e|en Sie|t) alle (?:vorherigen|bisherigen|obigen) (?:Anweisungen|Regeln)\b|\byou are now (?:in )?(?:DAN|developer mode|jailbroken)\b|\breveal (?:me )?(?:your|the) (?:system|hidden|secret) (?:prompt|instructions?)\b/giu,
   },
   'destructive-command': {
     pattern:
