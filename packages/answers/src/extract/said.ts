@@ -27,9 +27,9 @@ const label =
 const doubt = /\b(?:otherwise|unless|maybe|perhaps|possibly|either|alternatively)\b/i;
 const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
 
-/** A statement that only offers another answer: "Or maybe 19." Without a word of doubt it is a number, because all else may say the same. */
+/** A statement that only offers other answers: "Or maybe 19.", "If not, 19." Without a word of doubt they are numbers, because all else may say the same. */
 const otherAnswer =
-  /^[\s"'.,;:!)\]}$*]*(?:or,? )?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\bor,? )(?=(?:about |roughly )?-?\d))[\s$*(]*(?:about |roughly )?(?<value>-?\d[\d.,/]*\s?%?|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
+  /^(?:<\/\w{1,20}>)?[\s"'.,;:!)\]}$*]*(?:or,? |(?:if not|else|failing that),? (?:then )?)?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\b(?:or|if not|else|that),? (?:then )?)(?=(?:about |roughly )?[$*(]{0,4}-?\d))[\s$*(]*(?:about |roughly )?(?<values>-?\d[\d.,/]*\s?%?(?:[$*]*,? or [$*]*-?\d[\d.,/]*%?)*|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
 const plainNumber = /^-?\d[\d,]*(?:\.\d+)?$/;
 
 /** Whether what follows an answer offers another one. A number that rounds to it is the same. */
@@ -40,8 +40,12 @@ export function isLeftOpen(rest: string, answer: string): boolean {
       .replace(/\s{2,}/g, (space) => (space.includes('\n') ? '\n' : ' '))
       .slice(0, 100),
   ) ?? { 0: '' };
-  const other = groups?.value?.replace(/[.,/]+$/, '');
-  if (other === undefined || mathAnswersAgree(other, answer, { units: 'converted' })) return false;
+  const others = groups?.values?.split(/[$*]*,? or [$*]*/) ?? [];
+  return others.some((other) => isAnother(other.replace(/[.,/]+$/, ''), answer, statement));
+}
+
+function isAnother(other: string, answer: string, statement: string): boolean {
+  if (mathAnswersAgree(other, answer, { units: 'converted' })) return false;
   const [one, two] = [answer, other].map((text) =>
     plainNumber.test(text) ? text.replaceAll(',', '') : undefined,
   );
