@@ -68,7 +68,7 @@ describe('extractTag', () => {
 
   it('takes linear time on hostile text', () => {
     expect(extractTag('answer', 'agreeing')('not <answer>1</answer>'.repeat(20_000))).toBeUndefined();
-    const hostile = '<answer>'.repeat(200_000);
+    const hostile = '<answer>'.repeat(100_000);
     expect(extractTag('answer')(hostile)).toBeUndefined();
     expect(extractTag('answer')(`${hostile}</answer>`)).toBe('');
     expect(extractTag('answer', 'agreeing')('<answer></answer>'.repeat(50_000))).toBe('');

@@ -27,7 +27,6 @@ describe('a tokenizer file with an expression that backtracks', () => {
   });
 
   it.each([
-    ['a*a*a*a*a*c', 90_000, 680],
     ['a+c', 90_000, 680],
     ['a*a*a*a*a*c', 5000, 1600],
   ])('is interrupted where it takes too long: %s on %d characters', (Regex, length, limitMs) => {

@@ -6,6 +6,8 @@ import { createRolloutRewardProcessor } from '../processor/processor.ts';
 /** What responses of the tests may make a reward do. */
 function obey(response: string): void {
   if (response === 'loop') for (;;);
+  // Answers no more, as a loop does, and leaves the processor to others.
+  if (response === 'stop') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (response === 'throw') throw new Error('as asked');
   if (response === 'exit') process.exit(3);
   if (response === 'memory')

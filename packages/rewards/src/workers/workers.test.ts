@@ -54,7 +54,7 @@ const rewardsOf = (scored: readonly { readonly reward: number | null }[]) =>
 
 describe('rewards in threads', () => {
   it('are those of the module, in order, with the trajectories that were given', async () => {
-    const workers = await createRewardWorkers({ module: source, workers: 2, batchSize: 2 });
+    const workers = await createRewardWorkers({ module: source, workers: 1, batchSize: 2 });
     onTestFinished(() => workers.close());
     const group = groupOf(['a', 'bb', 'ccc', 'dddd', 'throw']);
     const scored = await workers.computeRewards(group);
@@ -66,7 +66,7 @@ describe('rewards in threads', () => {
     expect(workers.getStatistics()).toMatchObject({
       episodes: 5,
       unscorable: 1,
-      threads: 2,
+      threads: 1,
       endedThreads: 0,
     });
     expect(await workers.computeRewards(groupOf([]))).toEqual([]);
@@ -78,7 +78,7 @@ describe('rewards in threads', () => {
   it('keep a group together where its members are compared, and lose no other group with it', async () => {
     const workers = await open({ export: 'ranked', batchSize: 1, workers: 1, timeoutMs });
     const group = groupOf(['a', 'bb', 'ccc', 'dddd']);
-    const groups = [groupOf(['a', 'loop']), group];
+    const groups = [groupOf(['a', 'stop']), group];
     const scored = await Promise.all(groups.map((one) => workers.computeRewards(one)));
     expect(rewardsOf(scored[0]!)).toEqual([null, null]);
     expect(scored[0]![0]!.failures).toMatchObject([{ source: 'episode', cause: 'timed-out' }]);
@@ -112,7 +112,7 @@ describe('rewards in threads', () => {
     expect((await workers.processEpisodeRewards([])).shape).toEqual([0]);
     const unsendable = { response: 'x', metadata: { call: () => 1 } };
     const rewards = await workers.processEpisodeRewards([
-      { response: 'loop' },
+      { response: 'stop' },
       unsendable,
       { response: 'x' },
     ]);
@@ -150,7 +150,7 @@ describe('rewards in threads', () => {
   it('end with the reason of the signal, and leave the workers usable', async () => {
     const workers = await open({ workers: 1 });
     const controller = new AbortController();
-    const waiting = workers.computeRewards(groupOf(['loop']), controller);
+    const waiting = workers.computeRewards(groupOf(['stop']), controller);
     setTimeout(() => controller.abort(new Error('enough')), 50);
     await expect(waiting).rejects.toThrow('enough');
     await expect(workers.computeRewards(groupOf(['a']), controller)).rejects.toThrow('enough');

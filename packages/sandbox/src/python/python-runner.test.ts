@@ -148,7 +148,7 @@ if __name__ == '__main__': print({'b', 'a'} == {'a', 'b'}, input())`;
     ['a native stack', 'x = []\nfor k in range(100000): x = [x]\nprint(repr(x)[:9])', /Recursion|broke/],
     ['no Python', 'This is no program.', /SyntaxError/],
   ])('contains %s', async (_, source, ending) => {
-    const outcome = await run(source, { timeoutMs: ending === 'timed-out' ? 300 : 20_000 });
+    const outcome = await run(source, { timeoutMs: ending === 'timed-out' ? 100 : 20_000 });
     if (typeof ending === 'string') {
       expect(outcome).toMatchObject({ status: ending, exitCode: null });
       expect(outcome.stdout.length + outcome.stderr.length).toBeLessThanOrEqual(100_000);
@@ -290,7 +290,7 @@ describe('tests apart from a Python program', seconds, () => {
   });
 
   it('stops programs and tests that do not stop', async () => {
-    const limits = { timeoutMs: 200, signal };
+    const limits = { timeoutMs: 100, signal };
     for (const [source, test] of [
       ['def f(n):\n  while True: pass', 'assert f(2) == 4'],
       ['def f(n): return 4', 'while True: f(2)'],
