@@ -1,4 +1,5 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
+import { expectValues } from '../graph/expect-values.ts';
 
 import type { Value } from '../graph/graph.ts';
 import { enclose } from './enclose.ts';
@@ -24,6 +25,14 @@ export function customGradient<const Outputs extends readonly Value[]>(
   forward: () => Outputs,
   backward: Backward,
 ): Outputs {
+  requireArguments(
+    'customGradient',
+    { inputs: 'list', forward: 'function', backward: 'function' },
+    inputs,
+    forward,
+    backward,
+  );
+  expectValues('customGradient', inputs as never);
   const [first] = inputs;
   if (!first) throw new ArgumentError('customGradient: needs at least one input');
   const { outputs } = enclose(first.graph, forward);

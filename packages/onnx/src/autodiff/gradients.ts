@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
-
+import { ArgumentError, requireArguments } from '@rlp/core';
 import { isFloating } from '../graph/data-type.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import type { Graph, Node, TapeEntry, Value } from '../graph/graph.ts';
 import { formatShape, sameShape } from '../graph/shape.ts';
 import { filled } from '../ops/shape.ts';
@@ -27,6 +27,8 @@ const derived = new WeakSet<Node>();
  * `stopGradient`.
  */
 export function gradients(loss: Value, wrt: readonly Value[], options: GradientsOptions = {}): Value[] {
+  requireArguments('gradients', { wrt: 'list', options: 'object' }, wrt, options);
+  expectValues('gradients', { loss, ...wrt });
   const { graph } = loss;
   checkDifferentiable(graph, [loss, ...wrt]);
   const firstNode = graph.nodes.length;
@@ -47,6 +49,9 @@ export function gradients(loss: Value, wrt: readonly Value[], options: Gradients
  * @throws ArgumentError as {@link gradients} does.
  */
 export function pullback(upstream: ReadonlyMap<Value, Value>, wrt: readonly Value[]): (Value | undefined)[] {
+  requireArguments('pullback', { wrt: 'list' }, wrt);
+  if (!(upstream instanceof Map)) throw new ArgumentError('pullback: upstream must be a Map of gradients');
+  expectValues('pullback', [...upstream.keys(), ...upstream.values(), ...wrt] as never);
   const [first] = upstream.keys();
   if (!first) return wrt.map(() => undefined);
   const { graph } = first;

@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
-
+import { ArgumentError, requireArguments } from '@rlp/core';
 import { isFloating } from '../graph/data-type.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import { defineOp, type TapeEntry, type Value } from '../graph/graph.ts';
 import { add, mul } from '../ops/arithmetic.ts';
 import { cast, isNan } from '../ops/comparison.ts';
@@ -59,6 +59,8 @@ export function recompute<const Outputs extends readonly Value[]>(
   inputs: readonly Value[],
   build: (inputs: readonly Value[]) => Outputs,
 ): Outputs {
+  requireArguments('recompute', { inputs: 'list', build: 'function' }, inputs, build);
+  expectValues('recompute', inputs as never);
   const [first] = inputs;
   if (!first) throw new ArgumentError('recompute: needs at least one input');
   const { graph } = first;

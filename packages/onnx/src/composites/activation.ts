@@ -1,4 +1,5 @@
 import { customGradient } from '../autodiff/custom-gradient.ts';
+import { optionsOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { add, mul, sub } from '../ops/arithmetic.ts';
 import { erf, exp, sigmoid, tanh } from '../ops/elementwise.ts';
@@ -15,7 +16,8 @@ export interface SiluOptions {
 }
 
 /** SiLU activation, `x · sigmoid(x)`. */
-export function silu(x: Value, { ops = 'fused' }: SiluOptions = {}): Value {
+export function silu(x: Value, options: SiluOptions = {}): Value {
+  const { ops = 'fused' } = optionsOf('silu', options);
   const [y] = customGradient(
     [x],
     () => {
@@ -43,7 +45,8 @@ export interface SwigluOptions {
  *
  * @see Shazeer 2020, https://arxiv.org/abs/2002.05202
  */
-export function swiglu(gate: Value, up: Value, { ops = 'fused' }: SwigluOptions = {}): Value {
+export function swiglu(gate: Value, up: Value, options: SwigluOptions = {}): Value {
+  const { ops = 'fused' } = optionsOf('swiglu', options);
   let parts: { readonly opened: Value; readonly activated: Value } | undefined;
   const inParts = () => {
     const opened = parts?.opened ?? sigmoid(gate);
@@ -82,7 +85,8 @@ const tanhScale = Math.sqrt(2 / Math.PI);
 const tanhCubic = 0.044715;
 
 /** GELU activation, `x · Φ(x)`. Φ is the normal distribution function or its tanh approximation. */
-export function gelu(x: Value, { approximate = 'none', ops = 'fused' }: GeluOptions = {}): Value {
+export function gelu(x: Value, options: GeluOptions = {}): Value {
+  const { approximate = 'none', ops = 'fused' } = optionsOf('gelu', options);
   const parts = approximate === 'none' ? exactGate : tanhGate;
   const [y] = customGradient(
     [x],

@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
-
 import type { DataType } from '../graph/data-type.ts';
+import { expectGraph, expectValues, optionsOf, widthOf } from '../graph/expect-values.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import { type Dimension, formatShape, productDimension, staticDimension } from '../graph/shape.ts';
 import { add, sub } from '../ops/arithmetic.ts';
@@ -30,7 +30,8 @@ export interface CausalMaskOptions {
  * among layers.
  */
 export function causalMask(graph: Graph, options: CausalMaskOptions): Value {
-  const { queries, keys = queries, window, type = 'float32' } = options;
+  expectGraph('causalMask', graph);
+  const { queries, keys = queries, window, type = 'float32' } = optionsOf('causalMask', options);
   const blocked = type === 'float16' ? -65504 : -1e30;
   if (typeof queries === 'string' || typeof keys === 'string') {
     const visible = visibleKeys(graph, queries, keys, window);
@@ -63,6 +64,7 @@ function visibleKeys(graph: Graph, queries: Dimension, keys: Dimension, window: 
  * @param window - Keys that a query sees, itself included.
  */
 export function windowMask(queries: Value, keys: Value, window: number): Value {
+  expectValues('windowMask', { queries, keys });
   const { graph } = queries;
   const visible = greater(keys, sub(queries, window));
   return where(visible, graph.constant(0, []), graph.constant(-1e30, []));
@@ -129,6 +131,8 @@ function sizesOf(query: Value, key: Value, value: Value): Sizes {
  * @returns `[batch, heads, time, headSize]`, or the shape that the option `output` selects.
  */
 export function attention(query: Value, key: Value, value: Value, options: AttentionOptions = {}): Value {
+  optionsOf('attention', options);
+  expectValues('attention', { query, key, value });
   const sizes = sizesOf(query, key, value);
   const { batch, heads, groups, perGroup, time, keys, headSize } = sizes;
   const scale = options.scale ?? 1 / Math.sqrt(headSize);
@@ -159,13 +163,15 @@ export interface HeadLayout {
  * Reshapes `[batch · time, heads · headSize]` or `[batch, time, heads · headSize]` to `[batch, heads, time,
  * headSize]`.
  */
-export function splitHeads(x: Value, { batch, time, heads }: HeadLayout): Value {
-  const width = staticDimension('splitHeads', x.shape, x.shape.at(-1));
+export function splitHeads(x: Value, layout: HeadLayout): Value {
+  const { batch, time, heads } = optionsOf('splitHeads', layout);
+  const width = widthOf('splitHeads', x);
   return transpose(reshape(x, [batch, time, heads, width / heads]), [0, 2, 1, 3]);
 }
 
 /** Reshapes `[batch, heads, time, headSize]` to `[batch · time, heads · headSize]`. */
 export function mergeHeads(x: Value): Value {
+  expectValues('mergeHeads', { x });
   const [batch, heads, time, size] = x.shape;
   const width = productDimension([heads!, size!]);
   return reshape(transpose(x, [0, 2, 1, 3]), [productDimension([batch!, time!]), width]);

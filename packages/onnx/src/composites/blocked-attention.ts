@@ -1,4 +1,5 @@
 import { customGradient } from '../autodiff/custom-gradient.ts';
+import { expectValues, optionsOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { type Dimension, productDimension, type Shape } from '../graph/shape.ts';
 import { add, mul, sub } from '../ops/arithmetic.ts';
@@ -42,9 +43,10 @@ interface Block {
  * The layout needs `blocks`. Create the function once and share it among layers.
  */
 export function blockedAttention(layout: TokenLayout, heads: number, keyHeads: number): BlockedAttention {
-  const [blocks, rows, columns] = layout.blocks!.slots.shape as [Dimension, Dimension, Dimension];
-  const places = layout.blocks!.places;
-  const inBlocks = reshape(layout.blocks!.slots, [productDimension([blocks, rows]), columns]);
+  const { slots, places } = optionsOf('blockedAttention', optionsOf('blockedAttention', layout).blocks!);
+  expectValues('blockedAttention', { slots, places });
+  const [blocks, rows, columns] = slots.shape as [Dimension, Dimension, Dimension];
+  const inBlocks = reshape(slots, [productDimension([blocks, rows]), columns]);
   const queries = headMover({ slots: inBlocks, places }, heads);
   const keys = headMover(layout, keyHeads);
   const sizes = { blocks, rows, columns, heads, keyHeads };

@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import { expectValues, optionsOf } from '../graph/expect-values.ts';
 
 import { defineOp, type Value } from '../graph/graph.ts';
 import { formatShape } from '../graph/shape.ts';
@@ -30,7 +31,9 @@ const lookupOp = defineOp({ type: 'Gather' });
  * @param ids - int64 or int32, any shape.
  * @returns `[…ids, width]`
  */
-export function embedding(weight: Value, ids: Value, { gradient = 'dense' }: EmbeddingOptions = {}): Value {
+export function embedding(weight: Value, ids: Value, options: EmbeddingOptions = {}): Value {
+  const { gradient = 'dense' } = optionsOf('embedding', options);
+  expectValues('embedding', { weight });
   expectIndices('embedding', ids);
   if (weight.shape.length !== 2) {
     throw new ArgumentError(

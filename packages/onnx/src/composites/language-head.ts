@@ -1,8 +1,8 @@
-import { ArgumentError } from '@rlp/core';
-
+import { ArgumentError, requireArguments } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import { after } from '../autodiff/recompute.ts';
 import type { DataType } from '../graph/data-type.ts';
+import { expectValues, optionsOf } from '../graph/expect-values.ts';
 import type { Value } from '../graph/graph.ts';
 import { type Dimension, formatShape } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
@@ -79,11 +79,9 @@ export interface TokenLogprobs {
  * @param weight - `[V, d]`
  * @returns `[N, V]`
  */
-export function getLogits(
-  hidden: Value,
-  weight: Value,
-  { bias, temperature = 1 }: LogitsOptions = {},
-): Value {
+export function getLogits(hidden: Value, weight: Value, options: LogitsOptions = {}): Value {
+  const { bias, temperature = 1 } = optionsOf('getLogits', options);
+  expectValues('getLogits', { hidden, weight, ...(bias && { bias }) });
   const scale = (value: Value) => (temperature === 1 ? value : div(value, temperature));
   return gemm(scale(hidden), weight, { transposeB: 'yes', bias: bias && scale(bias) });
 }
@@ -125,7 +123,7 @@ export function tokenLogprobs(
   options: TokenLogprobsOptions = {},
 ): TokenLogprobs {
   checkShapes(hidden, weight, targets);
-  checkBlocks(weight, options);
+  checkBlocks(weight, optionsOf('tokenLogprobs', options));
   const { bias, temperature = 1, gradient = 'dense', probabilities = 'keep' } = options;
   const weights = options.blocks ?? [weight];
   const product = productsIn(options.products);
@@ -161,6 +159,7 @@ function partsNeeded({
 }
 
 function checkShapes(hidden: Value, weight: Value, targets: Value): void {
+  expectValues('tokenLogprobs', { hidden, weight, targets });
   const fits =
     hidden.shape.length === 2 &&
     weight.shape.length === 2 &&
@@ -182,6 +181,8 @@ function checkBlocks(weight: Value, { blocks, bias, gradient, probabilities }: T
   if (bias || gradient !== 'rows') {
     throw new ArgumentError("tokenLogprobs: blocks need gradient: 'rows' and no bias");
   }
+  requireArguments('tokenLogprobs', { blocks: 'list' }, blocks);
+  expectValues('tokenLogprobs', blocks as never);
   const rows = blocks.reduce((total, { shape }) => total + Number(shape[0]), 0);
   const widths = blocks.every(({ shape }) => shape.length === 2 && shape[1] === weight.shape[1]);
   if (widths && rows === weight.shape[0]) return;

@@ -1,8 +1,8 @@
 import { ArgumentError } from '@rlp/core';
-
 import { customGradient } from '../autodiff/custom-gradient.ts';
+import { expectValues, optionsOf, widthOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
-import { formatShape, staticDimension } from '../graph/shape.ts';
+import { formatShape } from '../graph/shape.ts';
 import { add, mul, sub } from '../ops/arithmetic.ts';
 import { reciprocal, sqrt } from '../ops/elementwise.ts';
 import { gemm } from '../ops/matrix.ts';
@@ -23,7 +23,8 @@ const layerNormalizationOp = defineOp({ type: 'LayerNormalization' });
 
 /** `x` as a matrix with one row per position of the last axis, as wide as the weight. */
 function asRows(operation: string, x: Value, weight: Value): { rows: Value; width: number } {
-  const width = staticDimension(operation, x.shape, x.shape.at(-1));
+  const width = widthOf(operation, x);
+  expectValues(operation, { weight });
   if (weight.shape.length === 1 && weight.shape[0] === width) return { rows: reshape(x, [-1, width]), width };
   throw new ArgumentError(
     `${operation}: the weight must be [${width}] for x of ${formatShape(x.shape)}, got ${formatShape(weight.shape)}`,
@@ -39,7 +40,8 @@ function asRows(operation: string, x: Value, weight: Value): { rows: Value; widt
  * @param weight - `[d]`
  * @see Zhang & Sennrich 2019, https://arxiv.org/abs/1910.07467
  */
-export function rmsNorm(x: Value, weight: Value, { epsilon, ops = 'fused' }: NormalizationOptions): Value {
+export function rmsNorm(x: Value, weight: Value, options: NormalizationOptions): Value {
+  const { epsilon, ops = 'fused' } = optionsOf('rmsNorm', options);
   const { rows, width } = asRows('rmsNorm', x, weight);
   let scaleOf: () => Value;
   const [y] = customGradient(
@@ -118,12 +120,8 @@ function once<Result>(compute: () => Result): () => Result {
  * @param bias - `[d]`
  * @see Ba et al. 2016, https://arxiv.org/abs/1607.06450
  */
-export function layerNorm(
-  x: Value,
-  weight: Value,
-  bias: Value,
-  { epsilon, ops = 'fused' }: NormalizationOptions,
-): Value {
+export function layerNorm(x: Value, weight: Value, bias: Value, options: NormalizationOptions): Value {
+  const { epsilon, ops = 'fused' } = optionsOf('layerNorm', options);
   const { rows, width } = asRows('layerNorm', x, weight);
   asRows('layerNorm', x, bias);
   let partsOf: () => LayerNormParts;

@@ -1,6 +1,8 @@
+import { requireArguments, requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
+import { expectGraph, expectValues, optionsOf, widthOf } from '../graph/expect-values.ts';
 import type { Graph, Value } from '../graph/graph.ts';
-import { type Dimension, productDimension, staticDimension } from '../graph/shape.ts';
+import { type Dimension, productDimension } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
 import { and, greater, less, where } from '../ops/comparison.ts';
 import { gather, range } from '../ops/indexing.ts';
@@ -42,6 +44,8 @@ export interface QueryBlocks {
 
 /** {@link TokenLayout} of `rows` sequences of `length` tokens each. */
 export function fullLayout(graph: Graph, rows: number, length: number): TokenLayout {
+  expectGraph('fullLayout', graph);
+  requireArguments('fullLayout', { rows: 'number', length: 'number' }, rows, length);
   const numbers = (size: number, of: (index: number) => number) =>
     Array.from({ length: size }, (_, i) => of(i));
   const count = rows * length;
@@ -81,12 +85,10 @@ export function allColumns({ slots }: Pick<TokenLayout, 'slots'>): Columns {
  *
  * @param columns - Columns of the queries. Default: all.
  */
-export function layoutMask(
-  layout: TokenLayout,
-  window?: number | undefined,
-  { own, seen, ofOwn, ofSeen }: Columns = allColumns(layout),
-): Value {
-  const { slots, ends } = layout;
+export function layoutMask(layout: TokenLayout, window?: number | undefined, columns?: Columns): Value {
+  const { slots, ends } = optionsOf('layoutMask', layout);
+  expectValues('layoutMask', { slots, ends });
+  const { own, seen, ofOwn, ofSeen } = columns ?? allColumns(layout);
   const { graph } = slots;
   const [rows, length] = slots.shape as [Dimension, Dimension];
   const index = range(graph, length);
@@ -114,10 +116,9 @@ export interface HeadMover {
 }
 
 /** Creates the indices by which heads of a layout are moved. Share them among layers. */
-export function headMover(
-  { slots, places }: Pick<TokenLayout, 'slots' | 'places'>,
-  heads: number,
-): HeadMover {
+export function headMover(layout: Pick<TokenLayout, 'slots' | 'places'>, heads: number): HeadMover {
+  const { slots, places } = optionsOf('headMover', layout);
+  expectValues('headMover', { slots, places });
   const { graph } = slots;
   const [rows, length] = slots.shape as [Dimension, Dimension];
   const [tokens] = places.shape as [Dimension];
@@ -128,7 +129,7 @@ export function headMover(
   const start = mul(div(places, size), size);
   const ofFirst = reshape(add(places, mul(start, heads - 1)), [tokens, 1]);
   const ofRows = add(ofFirst, reshape(mul(head, size), [1, heads]));
-  const width = (x: Value) => staticDimension('headMover', x.shape, x.shape.at(-1));
+  const width = (x: Value) => widthOf('headMover', x);
   return {
     heads,
     toRows: (x) => gather(reshape(x, [productDimension([tokens, heads]), width(x) / heads]), ofTokens),
@@ -175,8 +176,12 @@ export function packedAttention(
   query: Value,
   key: Value,
   value: Value,
-  { queries, keys, mask, scale, ops }: PackedAttentionOptions,
+  options: PackedAttentionOptions,
 ): Value {
+  const { queries, keys, mask, scale, ops } = optionsOf('packedAttention', options);
+  requireFields('packedAttention', { heads: 'number', toRows: 'function', toTokens: 'function' }, queries);
+  requireFields('packedAttention', { heads: 'number', toRows: 'function', toTokens: 'function' }, keys);
+  expectValues('packedAttention', { query, key, value, mask });
   const part = { toRows: queries.toRows, mask, seen: (x: Value) => x, pad: (x: Value) => x };
   const toTokens = ([y]: readonly Value[]) => queries.toTokens(y!);
   return attendInParts([query, key, value], {

@@ -1,6 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import { after } from '../autodiff/recompute.ts';
+import { expectValues, optionsOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { formatShape } from '../graph/shape.ts';
 import { slice } from '../ops/layout.ts';
@@ -33,7 +34,7 @@ const dequantizeOp = defineOp({ type: 'DequantizeLinear' });
  * @returns `[N, outputs]`
  */
 export function quantizedLinear(x: Value, weight: QuantizedValue): Value {
-  checkSizes(x, weight);
+  checkSizes(x, optionsOf('quantizedLinear', weight));
   const inputs = Number(x.shape[1]);
   const [y] = customGradient(
     [x],
@@ -44,6 +45,7 @@ export function quantizedLinear(x: Value, weight: QuantizedValue): Value {
 }
 
 function checkSizes(x: Value, { bytes, scales }: QuantizedValue): void {
+  expectValues('quantizedLinear', { x, bytes, scales });
   const blocks = Math.ceil(Number(x.shape[1]) / quantizedBlock);
   const [rows, width] = bytes.shape;
   const fits =

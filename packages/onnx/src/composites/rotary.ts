@@ -1,8 +1,8 @@
 import { ArgumentError } from '@rlp/core';
-
 import { customGradient } from '../autodiff/custom-gradient.ts';
+import { expectValues, optionsOf, widthOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
-import { formatShape, staticDimension } from '../graph/shape.ts';
+import { formatShape } from '../graph/shape.ts';
 import { add, mul, neg, sub } from '../ops/arithmetic.ts';
 import { gather, range } from '../ops/indexing.ts';
 import { concat, slice, split } from '../ops/layout.ts';
@@ -40,8 +40,9 @@ const rotaryOp = defineOp({ type: 'RotaryEmbedding', domain: 'com.microsoft' });
  * @see Su et al. 2021, https://arxiv.org/abs/2104.09864
  */
 export function rotaryEmbedding(x: Value, options: RotaryOptions): Value {
-  const width = staticDimension('rotaryEmbedding', x.shape, x.shape.at(-1));
-  const { cos, sin, heads } = options;
+  const width = widthOf('rotaryEmbedding', x);
+  const { cos, sin, heads } = optionsOf('rotaryEmbedding', options);
+  expectValues('rotaryEmbedding', { cos, sin });
   if (x.shape.length !== 3 || width % heads !== 0 || cos.shape[1] !== width / heads / 2) {
     throw new ArgumentError(
       `rotaryEmbedding: x must be [batch, time, heads · headSize] and cos [positions, headSize / 2]; got ` +

@@ -1,7 +1,7 @@
-import { ArgumentError } from '@rlp/core';
-
+import { ArgumentError, requireFields } from '@rlp/core';
 import type { Attributes } from './attributes.ts';
 import type { DataType } from './data-type.ts';
+import { expectGraph } from './expect-values.ts';
 import type { Graph, Value, ValueType } from './graph.ts';
 import { formatShape, sameShape } from './shape.ts';
 import type { TensorData } from './tensor-data.ts';
@@ -34,6 +34,7 @@ export interface GraphRecord {
  * @throws ArgumentError if an initializer lies in a file.
  */
 export function recordGraph(graph: Graph): GraphRecord {
+  expectGraph('recordGraph', graph);
   return {
     opset: graph.opset,
     inputs: graph.inputs.map(recordValue),
@@ -70,6 +71,8 @@ export function replayGraph(
   record: GraphRecord,
   inputs: Readonly<Record<string, Value>>,
 ): Map<string, Value> {
+  expectGraph('replayGraph', graph);
+  requireFields('replayGraph', { inputs: 'objects', constants: 'objects', nodes: 'objects' }, record);
   if (record.opset !== graph.opset) {
     throw new ArgumentError(
       `replayGraph: the graph has opset ${graph.opset}, the record ${record.opset}; both must be equal`,

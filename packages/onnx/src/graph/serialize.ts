@@ -1,8 +1,8 @@
 import { ArgumentError } from '@rlp/core';
 import protobuf from 'protobufjs/minimal.js';
-
 import type { Attribute } from './attributes.ts';
 import { dataTypes } from './data-type.ts';
+import { expectGraph, optionsOf } from './expect-values.ts';
 import type { ExternalData, Graph, Initializer, Node, Subgraph, Value, ValueType } from './graph.ts';
 import { encodeTensor } from './tensor-data.ts';
 
@@ -27,7 +27,9 @@ export interface SerializeOptions {
  *
  * @throws ArgumentError if the graph has no outputs, or if the model exceeds protobuf's limit of 2 GB.
  */
-export function serialize(graph: Graph, { unusedInputs = 'drop' }: SerializeOptions = {}): Uint8Array {
+export function serialize(graph: Graph, options: SerializeOptions = {}): Uint8Array {
+  expectGraph('serialize', graph);
+  const { unusedInputs = 'drop' } = optionsOf('serialize', options);
   if (graph.outputs.size === 0)
     throw new ArgumentError('serialize: the graph has no outputs; name at least one with graph.output');
   const { nodes, values } = live(graph);

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
 
 /**
  * Size of one axis: a number, or a name if it is known only at run time.
@@ -13,21 +13,25 @@ export type Shape = readonly Dimension[];
 
 /** A shape as text, for error messages: `[batch, 4]`. */
 export function formatShape(shape: Shape): string {
+  requireArguments('formatShape', { shape: 'list' }, shape);
   return `[${shape.join(', ')}]`;
 }
 
 /** Whether two shapes agree in every axis, by number or by name. */
 export function sameShape(a: Shape, b: Shape): boolean {
+  requireArguments('sameShape', { a: 'list', b: 'list' }, a, b);
   return a.length === b.length && a.every((dimension, axis) => dimension === b[axis]);
 }
 
 /** Whether every axis is a number. */
 export function isStatic(shape: Shape): shape is readonly number[] {
+  requireArguments('isStatic', { shape: 'list' }, shape);
   return shape.every((dimension) => typeof dimension === 'number');
 }
 
 /** Number of elements of a tensor of this shape. 1 for a scalar. */
 export function elementCount(shape: readonly number[]): number {
+  requireArguments('elementCount', { shape: 'numbers' }, shape);
   return shape.reduce((count, size) => count * size, 1);
 }
 
@@ -49,8 +53,9 @@ export function staticDimension(operation: string, shape: Shape, dimension: Dime
 }
 
 /** Converts an axis to its index from the front. Negative axes count from the back. */
-export function resolveAxis(operation: string, axis: number, rank: number): number {
-  if (Number.isInteger(axis) && axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+export function resolveAxis(operation: string, axis: number | undefined, rank: number): number {
+  if (axis !== undefined && Number.isInteger(axis) && axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
   throw new ArgumentError(
     `${operation}: axis ${axis} is outside a tensor of ${rank} axes, expected ${-rank} to ${rank - 1}`,
   );
@@ -59,7 +64,8 @@ export function resolveAxis(operation: string, axis: number, rank: number): numb
 /** Converts axes to indices from the front, in ascending order. `undefined` means all axes. */
 export function resolveAxes(operation: string, axes: readonly number[] | undefined, rank: number): number[] {
   if (axes === undefined) return Array.from({ length: rank }, (_, axis) => axis);
-  const resolved = axes.map((axis) => resolveAxis(operation, axis, rank)).sort((a, b) => a - b);
+  requireArguments(operation, { axes: 'numbers' }, axes);
+  const resolved = Array.from(axes, (axis) => resolveAxis(operation, axis, rank)).sort((a, b) => a - b);
   if (new Set(resolved).size === resolved.length) return resolved;
   throw new ArgumentError(`${operation}: axes [${axes.join(', ')}] must name each axis once`);
 }
@@ -75,6 +81,7 @@ function broadcastDimensions(a: Dimension, b: Dimension): Dimension | undefined 
  * @throws ArgumentError naming the operation and the operand that does not fit.
  */
 export function broadcastShapes(operation: string, shapes: readonly Shape[]): Shape {
+  requireArguments('broadcastShapes', { shapes: 'list' }, shapes);
   return shapes.reduce((left, right, index) => {
     const rank = Math.max(left.length, right.length);
     return Array.from({ length: rank }, (_, axis) => {
@@ -107,6 +114,7 @@ function splitFactors(dimensions: readonly Dimension[]): { size: number; names: 
 
 /** Size of several axes merged into one, such as `8*batch`. */
 export function productDimension(dimensions: readonly Dimension[]): Dimension {
+  requireArguments('productDimension', { dimensions: 'list' }, dimensions);
   const { size, names } = splitFactors(dimensions);
   if (names.length === 0 || size === 0) return size;
   return size === 1 ? names.join('*') : [size, ...names].join('*');
@@ -130,6 +138,7 @@ export function quotientDimension(
 
 /** Size of several axes concatenated, such as `past+time`. */
 export function sumDimension(dimensions: readonly Dimension[]): Dimension {
+  requireArguments('sumDimension', { dimensions: 'list' }, dimensions);
   const names: string[] = [];
   let size = 0;
   for (const dimension of dimensions) {

@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
-
+import { ArgumentError, requireChoice } from '@rlp/core';
 import { type DataType, dataTypes, isFloating } from '../graph/data-type.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import { defineOp, type OpDefinition, type Value } from '../graph/graph.ts';
 import { broadcastShapes } from '../graph/shape.ts';
 import { mul } from './arithmetic.ts';
@@ -51,6 +51,7 @@ export function equal(a: Operand, b: Operand): Value {
 }
 
 function expectBool(operation: string, values: readonly Value[]): void {
+  expectValues(operation, values as never);
   const other = values.find(({ type }) => type !== 'bool');
   if (other) throw new ArgumentError(`${operation}: "${other.name}" must be bool, got ${other.type}`);
 }
@@ -86,6 +87,8 @@ const castOp = defineOp({
 
 /** Converts `x` to another element type. Gradients flow between floating-point types. */
 export function cast(x: Value, type: DataType): Value {
+  expectValues('cast', { x });
+  requireChoice('cast', 'type', type, Object.keys(dataTypes));
   if (x.type === type) return x;
   return applyOne(castOp, [x], { to: dataTypes[type].code }, { type, shape: x.shape });
 }
@@ -166,6 +169,7 @@ const clipOp = (low: number, high: number): OpDefinition => ({
 
 /** Limits `x` to `[low, high]`. Bounds may be infinite. The gradient is 1 inside and at the bounds, else 0. */
 export function clip(x: Value, low: number, high: number): Value {
+  expectValues('clip', { x });
   if (!(low <= high)) throw new ArgumentError(`clip: low must be at most high, got ${low} and ${high}`);
   if (low === Infinity || high === -Infinity) {
     throw new ArgumentError(`clip: nothing lies between ${low} and ${high}, expected low ≤ high`);

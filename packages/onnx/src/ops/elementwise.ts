@@ -1,3 +1,5 @@
+import { requireArguments } from '@rlp/core';
+import { expectValues } from '../graph/expect-values.ts';
 import { defineOp, type OpDefinition, type Value } from '../graph/graph.ts';
 import { add, div, mul, neg, sub } from './arithmetic.ts';
 import { applyOne, elementwise, expectFloating, lift, type Operand, sameAsFirst } from './operand.ts';
@@ -141,6 +143,8 @@ export function pow(base: Operand, exponent: Operand): Value {
 
 /** Sum of values with broadcastable shapes. */
 export function addAll(values: readonly [Value, ...Value[]]): Value {
+  requireArguments('addAll', { values: 'list' }, values);
   const [first, ...rest] = values;
+  expectValues('addAll', { first, ...rest });
   return rest.reduce((total, value) => add(total, value), first);
 }

@@ -1,7 +1,8 @@
 import { ArgumentError } from '@rlp/core';
+import { axisOf, expectGraph } from '../graph/expect-values.ts';
 
 import { defineOp, type Graph, type Value } from '../graph/graph.ts';
-import { type Dimension, formatShape, resolveAxis, sameShape } from '../graph/shape.ts';
+import { type Dimension, formatShape, sameShape } from '../graph/shape.ts';
 import { cast } from './comparison.ts';
 import { applyOne, expectIndices, expectSameType } from './operand.ts';
 import { dimensionSize, expand, filled, reshape } from './shape.ts';
@@ -35,9 +36,9 @@ function scatterSlices(data: Value, indices: Value, gradient: Value, axis: numbe
 }
 
 /** Slices of `data` at `indices` along `axis` (default 0). The axes of `indices` replace that axis. */
-export function gather(data: Value, indices: Value, { axis = 0 }: { readonly axis?: number } = {}): Value {
+export function gather(data: Value, indices: Value, options: { readonly axis?: number } = {}): Value {
   expectIndices('gather', indices);
-  const resolved = resolveAxis('gather', axis, data.shape.length);
+  const resolved = axisOf('gather', data, options, 0);
   const shape = [...data.shape.slice(0, resolved), ...indices.shape, ...data.shape.slice(resolved + 1)];
   return applyOne(gatherAlong(resolved), [data, indices], { axis: resolved }, { type: data.type, shape });
 }
@@ -70,13 +71,9 @@ function gatherElementsAlong(axis: number) {
 }
 
 /** Element at `indices[…]` along `axis` (default −1), for every position of `indices`. */
-export function gatherElements(
-  data: Value,
-  indices: Value,
-  { axis = -1 }: { readonly axis?: number } = {},
-): Value {
+export function gatherElements(data: Value, indices: Value, options: { readonly axis?: number } = {}): Value {
   expectIndices('gatherElements', indices);
-  const resolved = resolveAxis('gatherElements', axis, data.shape.length);
+  const resolved = axisOf('gatherElements', data, options, -1);
   expectSameRank('gatherElements', data, indices, resolved);
   const declared = { type: data.type, shape: indices.shape };
   return applyOne(gatherElementsAlong(resolved), [data, indices], { axis: resolved }, declared);
@@ -113,17 +110,18 @@ export function scatterElements(
   data: Value,
   indices: Value,
   updates: Value,
-  { axis = -1, reduction = 'none' }: ScatterElementsOptions = {},
+  options: ScatterElementsOptions = {},
 ): Value {
   expectIndices('scatterElements', indices);
   expectSameType('scatterElements', [data, updates]);
-  const resolved = resolveAxis('scatterElements', axis, data.shape.length);
+  const resolved = axisOf('scatterElements', data, options, -1);
   expectSameRank('scatterElements', data, indices, resolved);
   if (!sameShape(indices.shape, updates.shape)) {
     throw new ArgumentError(
       `scatterElements: indices ${formatShape(indices.shape)} and updates ${formatShape(updates.shape)} must agree`,
     );
   }
+  const { reduction = 'none' } = options;
   const definition = scatterElementsAlong(resolved, reduction);
   const declared = { type: data.type, shape: data.shape };
   return applyOne(definition, [data, indices, updates], { axis: resolved, reduction }, declared);
@@ -133,6 +131,7 @@ const rangeOp = defineOp({ type: 'Range' });
 
 /** The int64 numbers `0 … size − 1`. A named size is read at run time from a value that has it. */
 export function range(graph: Graph, size: Dimension): Value {
+  expectGraph('range', graph);
   if (typeof size === 'number') {
     return graph.constant(
       Array.from({ length: size }, (_, index) => index),

@@ -1,4 +1,5 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments } from '@rlp/core';
+import { axisOf, rankOf } from '../graph/expect-values.ts';
 
 import { defineOp, type Value } from '../graph/graph.ts';
 import {
@@ -14,7 +15,7 @@ import { filled, reshape } from './shape.ts';
 
 /** Removes `axes`, which must have size 1. */
 export function squeeze(x: Value, axes: number | readonly number[]): Value {
-  const dropped = resolveAxes('squeeze', typeof axes === 'number' ? [axes] : axes, x.shape.length);
+  const dropped = resolveAxes('squeeze', typeof axes === 'number' ? [axes] : axes, rankOf('squeeze', x));
   if (dropped.some((axis) => x.shape[axis] !== 1)) {
     throw new ArgumentError(
       `squeeze: axes [${dropped.join(', ')}] of ${formatShape(x.shape)} must have size 1`,
@@ -29,7 +30,8 @@ export function squeeze(x: Value, axes: number | readonly number[]): Value {
 /** Adds axes of size 1. `axes` are positions in the result. */
 export function unsqueeze(x: Value, axes: number | readonly number[]): Value {
   const list = typeof axes === 'number' ? [axes] : axes;
-  const rank = x.shape.length + list.length;
+  requireArguments('unsqueeze', { axes: 'list' }, list);
+  const rank = rankOf('unsqueeze', x) + list.length;
   const added = resolveAxes('unsqueeze', list, rank);
   const rest = [...x.shape];
   const shape = Array.from({ length: rank }, (_, axis) => (added.includes(axis) ? 1 : rest.shift()!));
@@ -56,8 +58,9 @@ function transposeBy(order: readonly number[]) {
 
 /** Reorders axes: axis `i` of the result is axis `order[i]` of `x`. Default: swaps the last two. */
 export function transpose(x: Value, order?: readonly number[]): Value {
-  const rank = x.shape.length;
+  const rank = rankOf('transpose', x);
   const axes = Array.from({ length: rank }, (_, axis) => axis);
+  requireArguments('transpose', { order: 'numbers?' }, order);
   const permutation = order ?? [...axes.slice(0, -2), rank - 1, rank - 2];
   if (!isPermutation(permutation, rank)) {
     throw new ArgumentError(
@@ -97,10 +100,11 @@ function concatAlong(axis: number) {
 
 /** Concatenates values along `axis`. The gradient needs static sizes along it. */
 export function concat(values: readonly Value[], axis: number): Value {
+  requireArguments('concat', { values: 'list' }, values);
   const [first] = values;
   if (!first) throw new ArgumentError('concat: needs at least one value');
   if (values.length === 1) return first;
-  const resolved = resolveAxis('concat', axis, first.shape.length);
+  const resolved = resolveAxis('concat', axis, rankOf('concat', first));
   expectSameType('concat', values);
   expectSameButAxis('concat', values, resolved);
   const total = sumDimension(values.map(({ shape }) => shape[resolved]!));
@@ -122,7 +126,7 @@ function splitAlong(axis: number) {
 
 /** Splits `x` along `axis` into consecutive parts. `sizes` must add up to the axis. */
 export function split(x: Value, sizes: readonly number[], axis: number): readonly Value[] {
-  const resolved = resolveAxis('split', axis, x.shape.length);
+  const resolved = resolveAxis('split', axis, rankOf('split', x));
   const size = staticDimension('split', x.shape, x.shape[resolved]);
   if (sizes.reduce((total, part) => total + part, 0) !== size) {
     throw new ArgumentError(
@@ -160,8 +164,9 @@ export interface PadOptions {
 }
 
 /** Pads `x` along one axis. */
-export function pad(x: Value, { axis, before = 0, after = 0, value = 0 }: PadOptions): Value {
-  const resolved = resolveAxis('pad', axis, x.shape.length);
+export function pad(x: Value, options: PadOptions): Value {
+  const resolved = axisOf('pad', x, options);
+  const { before = 0, after = 0, value = 0 } = options;
   const size = staticDimension('pad', x.shape, x.shape[resolved]);
   if (before < 0 || after < 0)
     throw new ArgumentError(`pad: expected counts of at least 0, got ${before} and ${after}`);
@@ -192,14 +197,15 @@ export interface SliceOptions {
 }
 
 /** Elements `start … end − 1` along one axis. Its size must be a number. */
-export function slice(x: Value, { axis, start = 0, end }: SliceOptions): Value {
-  const resolved = resolveAxis('slice', axis, x.shape.length);
+export function slice(x: Value, options: SliceOptions): Value {
+  const resolved = axisOf('slice', x, options);
+  const { start = 0, end } = options;
   const size = staticDimension('slice', x.shape, x.shape[resolved]);
   const first = start < 0 ? size + start : start;
   const last = end === undefined ? size : end < 0 ? size + end : end;
   if (!(first >= 0 && first <= last && last <= size)) {
     throw new ArgumentError(
-      `slice: [${start}, ${end ?? size}) lies outside axis ${axis} of ${formatShape(x.shape)}; expected 0 ≤ start ≤ end ≤ ${size}`,
+      `slice: [${start}, ${end ?? size}) lies outside axis ${options.axis} of ${formatShape(x.shape)}; expected 0 ≤ start ≤ end ≤ ${size}`,
     );
   }
   if (first === 0 && last === size) return x;

@@ -1,3 +1,5 @@
+import { requireArguments } from '@rlp/core';
+import { expectGraph, expectValues } from '../graph/expect-values.ts';
 import { defineOp, type Graph, type Value, type ValueType } from '../graph/graph.ts';
 import type { Dimension } from '../graph/shape.ts';
 import { identity } from './elementwise.ts';
@@ -29,6 +31,9 @@ export function loop(
   carried: readonly Value[],
   build: (index: Value, carried: readonly Value[]) => Turn,
 ): Turn {
+  expectGraph('loop', graph);
+  requireArguments('loop', { carried: 'objects', build: 'function' }, carried, build);
+  expectValues('loop', carried as never);
   const typeOf = ({ type, shape }: Value): ValueType => ({ type, shape });
   const scalar = (type: 'int64' | 'bool'): ValueType => ({ type, shape: [] });
   let collected: readonly ValueType[] = [];

@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
-
 import type { Attributes } from '../graph/attributes.ts';
+import { expectValues, optionsOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import {
   broadcastShapes,
@@ -99,6 +99,7 @@ function defineGemm({ transposeA = 'no', transposeB = 'no', alpha = 1 }: GemmOpt
     type: 'Gemm',
     infer: (inputs) => {
       const [a, b, bias] = inputs as [Value, Value, Value | undefined];
+      expectSameType('gemm', [a, b]);
       if (a.shape.length !== 2 || b.shape.length !== 2) {
         throw new ArgumentError(
           `gemm: operands must be matrices, got ${formatShape(a.shape)} and ${formatShape(b.shape)}`,
@@ -148,7 +149,7 @@ function opposite(word: YesNo): YesNo {
 
 /** Product of two matrices, `alpha · a b + bias`. Each operand can be transposed first. */
 export function gemm(a: Value, b: Value, options: GemmOptions = {}): Value {
-  const { bias } = options;
+  const { bias } = optionsOf('gemm', options);
   return applyOne(defineGemm(options), bias ? [a, b, bias] : [a, b], productAttributes(options));
 }
 
@@ -191,12 +192,12 @@ function defineFusedMatmul({ transposeA = 'no', transposeB = 'no', alpha = 1 }: 
  * Each operand can be transposed first.
  */
 export function fusedMatmul(a: Value, b: Value, options: FusedMatmulOptions = {}): Value {
-  return applyOne(defineFusedMatmul(options), [a, b], productAttributes(options));
+  return applyOne(defineFusedMatmul(optionsOf('fusedMatmul', options)), [a, b], productAttributes(options));
 }
 
 /** Same result as {@link fusedMatmul}, from standard operators. */
 export function standardMatmul(a: Value, b: Value, options: FusedMatmulOptions = {}): Value {
-  const { transposeA = 'no', transposeB = 'no', alpha = 1 } = options;
+  const { transposeA = 'no', transposeB = 'no', alpha = 1 } = optionsOf('standardMatmul', options);
   const left = transposeA === 'yes' ? transpose(a) : a;
   const right = transposeB === 'yes' ? transpose(b) : b;
   return matmul(alpha === 1 ? left : mul(left, alpha), right);
@@ -212,6 +213,7 @@ export function standardMatmul(a: Value, b: Value, options: FusedMatmulOptions =
  * @param bias - `[out]`
  */
 export function linear(x: Value, weight: Value, bias?: Value): Value {
+  expectValues('linear', { x, weight });
   if (x.shape.length === 2) return gemm(x, weight, { transposeB: 'yes', bias });
   const y = gemm(flattenRows(x), weight, { transposeB: 'yes', bias });
   return reshape(y, [...x.shape.slice(0, -1), weight.shape[0]!]);

@@ -1,7 +1,7 @@
-import { ArgumentError } from '@rlp/core';
-
+import { ArgumentError, requireArguments } from '@rlp/core';
 import type { Attributes } from '../graph/attributes.ts';
 import { isFloating } from '../graph/data-type.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import type { OpDefinition, Value, ValueType } from '../graph/graph.ts';
 import { broadcastShapes } from '../graph/shape.ts';
 
@@ -19,6 +19,9 @@ export function lift<const Operands extends readonly Operand[]>(
   operation: string,
   operands: Operands,
 ): { [Index in keyof Operands]: Value } {
+  for (const [index, operand] of operands.entries()) {
+    if (typeof operand !== 'number') expectValues(operation, { [`operand ${index}`]: operand });
+  }
   const anchor = operands.find((operand) => typeof operand !== 'number');
   if (anchor === undefined || typeof anchor === 'number') {
     throw new ArgumentError(
@@ -34,6 +37,7 @@ export function lift<const Operands extends readonly Operand[]>(
 
 /** Throws an ArgumentError unless all values have the same element type. */
 export function expectSameType(operation: string, values: readonly Value[]): void {
+  expectValues(operation, values as never);
   const types = values.map(({ type }) => type);
   if (types.every((type) => type === types[0])) return;
   throw new ArgumentError(
@@ -43,6 +47,7 @@ export function expectSameType(operation: string, values: readonly Value[]): voi
 
 /** Throws an ArgumentError unless the value holds floating-point numbers. */
 export function expectFloating(operation: string, value: Value): void {
+  expectValues(operation, { operand: value });
   if (isFloating(value.type)) return;
   throw new ArgumentError(
     `${operation}: operand "${value.name}" must be floating-point, got ${value.type}; use cast`,
@@ -51,6 +56,7 @@ export function expectFloating(operation: string, value: Value): void {
 
 /** Throws an ArgumentError unless the value holds int32 or int64 numbers. */
 export function expectIndices(operation: string, value: Value): void {
+  expectValues(operation, { indices: value });
   if (value.type === 'int64' || value.type === 'int32') return;
   throw new ArgumentError(`${operation}: indices must be int64 or int32, got ${value.type}; use cast`);
 }
@@ -88,7 +94,12 @@ export function applyOne(
   attributes: Attributes = {},
   declared?: ValueType,
 ): Value {
-  const graph = inputs.find((input) => input !== undefined)!.graph;
+  requireArguments('applyOne', { definition: 'object', inputs: 'list' }, definition, inputs);
+  const given = inputs.flatMap((input, index) =>
+    input === undefined && index > 0 ? [] : [[`operand ${index}`, input] as const],
+  );
+  expectValues(definition.type, Object.fromEntries(given));
+  const { graph } = inputs[0]!;
   return declared
     ? graph.apply(definition, inputs, attributes, [declared])[0]!
     : graph.apply(definition, inputs, attributes)[0]!;

@@ -1,5 +1,6 @@
+import { axisOf } from '../graph/expect-values.ts';
 import { defineOp, type OpDefinition, type Value } from '../graph/graph.ts';
-import { resolveAxis, type Shape, staticElementCount } from '../graph/shape.ts';
+import { type Shape, staticElementCount } from '../graph/shape.ts';
 import { div, mul } from './arithmetic.ts';
 import { cast, equal } from './comparison.ts';
 import { applyOne, expectFloating, type YesNo } from './operand.ts';
@@ -77,8 +78,8 @@ export interface CumulativeSumOptions {
 
 /** Running sums along an axis: `y_t = Σ_{s ≤ t} x_s`. */
 export function cumulativeSum(x: Value, options: CumulativeSumOptions = {}): Value {
-  const { axis = -1, direction = 'forward', inclusive = 'yes' } = options;
-  const resolved = resolveAxis('cumulativeSum', axis, x.shape.length);
+  const resolved = axisOf('cumulativeSum', x, options, -1);
+  const { direction = 'forward', inclusive = 'yes' } = options;
   const definition = defineOp({
     type: 'CumSum',
     vjp: ({ gradients: [gradient] }) => [
@@ -101,8 +102,8 @@ const argMaxOp = defineOp({ type: 'ArgMax' });
  *
  * Treats NaN as {@link reduceMax} does.
  */
-export function argMax(x: Value, { axis = -1 }: { readonly axis?: number } = {}): Value {
-  const resolved = resolveAxis('argMax', axis, x.shape.length);
+export function argMax(x: Value, options: { readonly axis?: number } = {}): Value {
+  const resolved = axisOf('argMax', x, options, -1);
   const shape = x.shape.filter((_, index) => index !== resolved);
   return applyOne(argMaxOp, [x], { axis: resolved, keepdims: 0 }, { type: 'int64', shape });
 }
@@ -117,9 +118,9 @@ const topKOp = defineOp({ type: 'TopK' });
 export function topK(
   x: Value,
   count: number,
-  { axis = -1 }: { readonly axis?: number } = {},
+  options: { readonly axis?: number } = {},
 ): { readonly values: Value; readonly indices: Value } {
-  const resolved = resolveAxis('topK', axis, x.shape.length);
+  const resolved = axisOf('topK', x, options, -1);
   const shape = x.shape.map((size, index) => (index === resolved ? count : size));
   const [values, indices] = x.graph.apply(
     topKOp,

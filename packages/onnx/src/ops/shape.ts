@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
-
 import type { DataType } from '../graph/data-type.ts';
+import { expectGraph, expectShape, expectValues, optionsOf, rankOf } from '../graph/expect-values.ts';
 import { defineOp, type Graph, type OpDefinition, type Value } from '../graph/graph.ts';
 import {
   broadcastShapes,
@@ -21,11 +21,12 @@ const constantOfShapeOp = defineOp({ type: 'ConstantOfShape' });
 
 /** Sizes of all axes of `x` at run time, int64 `[rank]`. */
 export function shapeOf(x: Value): Value {
-  return applyOne(shapeOp, [x], {}, { type: 'int64', shape: [x.shape.length] });
+  return applyOne(shapeOp, [x], {}, { type: 'int64', shape: [rankOf('shapeOf', x)] });
 }
 
 /** Size of a dimension at run time, int64 `[1]`. A constant if it is a number. */
 export function dimensionSize(graph: Graph, dimension: Dimension): Value {
+  expectGraph('dimensionSize', graph);
   if (typeof dimension === 'number') return graph.constant([dimension], [1], 'int64');
   const source = graph.dimensions.get(dimension);
   if (source) {
@@ -43,6 +44,8 @@ export function dimensionSize(graph: Graph, dimension: Dimension): Value {
 
 /** A shape as an int64 tensor `[rank]`. A constant if static, otherwise computed at run time. */
 export function shapeTensor(graph: Graph, shape: Shape): Value {
+  expectGraph('shapeTensor', graph);
+  expectShape('shapeTensor', shape);
   if (isStatic(shape)) return graph.constant(shape, [shape.length], 'int64');
   const sizes = shape.map((dimension) => dimensionSize(graph, dimension));
   if (sizes.length === 1) return sizes[0]!;
@@ -72,6 +75,8 @@ export function reshape(x: Value, shape: Shape): Value {
 }
 
 function resolveReshape(x: Value, shape: Shape): Shape {
+  expectValues('reshape', { x });
+  expectShape('reshape', shape);
   const known = shape.filter((dimension) => dimension !== -1);
   if (shape.length - known.length > 1) {
     throw new ArgumentError(`reshape: at most one size may be -1, got ${formatShape(shape)}`);
@@ -113,6 +118,8 @@ const expandOp = defineOp({
 
 /** Repeats `x` along axes of size 1 and along new leading axes, up to `shape`. */
 export function expand(x: Value, shape: Shape): Value {
+  expectValues('expand', { x });
+  expectShape('expand', shape);
   if (sameShape(x.shape, shape)) return x;
   if (!sameShape(broadcastShapes('expand', [x.shape, shape]), shape)) {
     throw new ArgumentError(
@@ -141,10 +148,11 @@ export interface ReduceOptions {
 export function reduce(
   operation: string,
   x: Value,
-  { axes: given, keepAxes = 'no' }: ReduceOptions,
+  options: ReduceOptions,
   define: (axes: readonly number[]) => OpDefinition,
 ): Value {
-  const axes = resolveAxes(operation, typeof given === 'number' ? [given] : given, x.shape.length);
+  const { axes: given, keepAxes = 'no' } = optionsOf(operation, options);
+  const axes = resolveAxes(operation, typeof given === 'number' ? [given] : given, rankOf(operation, x));
   if (axes.length === 0) return x;
   const kept = keepAxes === 'yes';
   const shape = kept ? keptShape(x.shape, axes) : x.shape.filter((_, axis) => !axes.includes(axis));
@@ -174,6 +182,8 @@ export function sum(x: Value, options: ReduceOptions = {}): Value {
 
 /** Sums a gradient over the axes along which a value of `shape` was broadcast. */
 export function sumTo(x: Value, shape: Shape): Value {
+  expectValues('sumTo', { x });
+  expectShape('sumTo', shape);
   if (sameShape(x.shape, shape)) return x;
   const offset = x.shape.length - shape.length;
   const axes = x.shape.flatMap((dimension, axis) => {

@@ -1,5 +1,5 @@
+import { axisOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
-import { resolveAxis } from '../graph/shape.ts';
 import { mul, sub } from './arithmetic.ts';
 import { exp } from './elementwise.ts';
 import { applyOne, expectFloating } from './operand.ts';
@@ -16,9 +16,9 @@ function softmaxOver(axis: number) {
 }
 
 /** `eˣ / Σ eˣ` along `axis` (default −1). */
-export function softmax(x: Value, { axis = -1 }: { readonly axis?: number } = {}): Value {
+export function softmax(x: Value, options: { readonly axis?: number } = {}): Value {
   expectFloating('softmax', x);
-  const resolved = resolveAxis('softmax', axis, x.shape.length);
+  const resolved = axisOf('softmax', x, options, -1);
   return applyOne(softmaxOver(resolved), [x], { axis: resolved }, { type: x.type, shape: x.shape });
 }
 
@@ -32,8 +32,8 @@ function logSoftmaxOver(axis: number) {
 }
 
 /** `x − ln Σ eˣ` along `axis` (default −1). */
-export function logSoftmax(x: Value, { axis = -1 }: { readonly axis?: number } = {}): Value {
+export function logSoftmax(x: Value, options: { readonly axis?: number } = {}): Value {
   expectFloating('logSoftmax', x);
-  const resolved = resolveAxis('logSoftmax', axis, x.shape.length);
+  const resolved = axisOf('logSoftmax', x, options, -1);
   return applyOne(logSoftmaxOver(resolved), [x], { axis: resolved }, { type: x.type, shape: x.shape });
 }
