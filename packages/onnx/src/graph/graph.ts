@@ -2,7 +2,6 @@ import { ArgumentError } from '@rlp/core';
 
 import type { Attributes } from './attributes.ts';
 import { type DataType, isFloating } from './data-type.ts';
-import { optionsOf } from './expect-values.ts';
 import { formatShape, type Shape, staticElementCount } from './shape.ts';
 import { checkPlace, encodeTensor, type TensorData } from './tensor-data.ts';
 
@@ -118,8 +117,7 @@ export class Graph {
   readonly #constants = new Map<string, Initializer[]>();
   #counter = 0;
 
-  constructor(options: GraphOptions = {}) {
-    const { opset = 21 } = optionsOf('Graph', options);
+  constructor({ opset = 21 }: GraphOptions = {}) {
     if (!Number.isInteger(opset) || opset < 18) {
       throw new ArgumentError(`Graph: opset must be an integer of at least 18, got ${opset}`);
     }
