@@ -115,14 +115,12 @@ export function normalizedRewardFunctions<Metadata, Outcome = unknown, Name exte
     );
     const [rewards] = normalizedSums([usable], weights, ([column]) => [
       // A score alone in its group is no better than its siblings.
-      isAlone(column!) ? column!.map(() => 0) : standardizedRewards(column!).map((value) => value ?? 0),
+      column!.filter((score) => score !== null).length < 2
+        ? column!.map(() => 0)
+        : standardizedRewards(column!).map((value) => value ?? 0),
     ]);
     return rewards!.map((reward) => ({ reward, components: {} }));
   });
   const named = callableRewards({ ...computer, scaleWeight, getStatistics: () => inner.getStatistics() });
   return named as unknown as FunctionRewardComputer<Metadata, Outcome, Name>;
-}
-
-function isAlone(scores: readonly (number | null)[]): boolean {
-  return scores.filter((score) => score !== null).length < 2;
 }

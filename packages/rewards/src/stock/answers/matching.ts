@@ -3,6 +3,8 @@ import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { type AnswerSources, referenceError, requireReference, withReader } from './reference.ts';
 
+const answerTag = () => extractTag('answer', 'agreeing');
+
 const fuzzySchema = z.strictObject({
   /** Similarity from which the reward is 1, else 0. Default: the reward is the similarity. */
   threshold: z.number().min(0).max(1).optional(),
@@ -18,11 +20,7 @@ export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.
  * ignored unless `letterCase` is `'kept'`; with a `threshold` 1 or 0. No answer: 0.
  */
 export function fuzzyMatch<Metadata>(options: FuzzyMatchOptions<Metadata>): RewardFunction<Metadata> {
-  const {
-    reference,
-    extract = extractTag('answer', 'agreeing'),
-    ...rest
-  } = withReader('fuzzyMatch', options);
+  const { reference, extract = answerTag(), ...rest } = withReader('fuzzyMatch', options);
   const { threshold, letterCase } = parseOptions('fuzzyMatch', fuzzySchema, rest);
   const normalized = (text: string) => {
     const spaced = text.trim().replaceAll(/\s+/g, ' ');
@@ -53,11 +51,7 @@ export interface NumericMatchOptions<Metadata>
  * signed, with thousands separators, a currency or percent sign, in scientific notation or a fraction.
  */
 export function numericMatch<Metadata>(options: NumericMatchOptions<Metadata>): RewardFunction<Metadata> {
-  const {
-    reference,
-    extract = extractTag('answer', 'agreeing'),
-    ...rest
-  } = withReader('numericMatch', options);
+  const { reference, extract = answerTag(), ...rest } = withReader('numericMatch', options);
   const { absolute, relative } = parseOptions('numericMatch', numericSchema, rest);
   return ({ task, response }) => {
     const text = requireReference('numericMatch', task.id, reference(task.metadata));

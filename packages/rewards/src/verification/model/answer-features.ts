@@ -12,21 +12,17 @@ export function answerFeatures(question: string, answer: string): ModelFeatures 
   for (const word of said) if (asked.has(word)) shared += 1;
   return {
     dense: {
-      hedges: flag(hedge, answer),
-      negates: flag(negation, answer),
+      hedges: Number(hedge.test(answer)),
+      negates: Number(negation.test(answer)),
       length: Math.min(3, Math.log1p(said.size)) / 3,
       sharedOfAnswer: said.size === 0 ? 0 : shared / said.size,
       sharedOfQuestion: asked.size === 0 ? 0 : shared / asked.size,
-      yes: flag(/^\s*yes\b/iu, answer),
-      no: flag(/^\s*no\b/iu, answer),
-      number: flag(/\p{N}/u, answer),
-      absolute: flag(absolute, answer),
+      yes: Number(/^\s*yes\b/iu.test(answer)),
+      no: Number(/^\s*no\b/iu.test(answer)),
+      number: Number(/\p{N}/u.test(answer)),
+      absolute: Number(absolute.test(answer)),
     },
   };
-}
-
-function flag(pattern: RegExp, text: string): number {
-  return pattern.test(text) ? 1 : 0;
 }
 
 function wordSet(text: string): Set<string> {
