@@ -84,21 +84,16 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
   }
 
   override verify(...given: Verified): VerificationReport | Promise<VerificationReport> {
-    const phrases = [...this.options.phrases, ...phrasesOf(given[2].metadata)];
-    return phrases.length === 0 ? super.verify(...given) : this.#byPhrases(phrases, given);
-  }
-
-  async #byPhrases(phrases: readonly string[], given: Verified): Promise<VerificationReport> {
-    const { parterOf } = await withWords((words) => words);
-    const found = firstPhrase(given[2].original, phrases, parterOf);
-    if (found === undefined) return super.verify(...given);
-    const message = `contains "${found}"`;
-    return scoreReport({
-      score: 0,
-      details: { phrase: found },
-      message,
-      thresholds: this.options.thresholds,
-    });
+    const [, , { original, metadata }] = given;
+    const phrases = [...this.options.phrases, ...phrasesOf(metadata)];
+    if (phrases.length === 0) return super.verify(...given);
+    const { thresholds } = this.options;
+    const reportOn = (phrase: string | undefined) =>
+      phrase === undefined
+        ? super.verify(...given)
+        : scoreReport({ score: 0, details: { phrase }, message: `contains "${phrase}"`, thresholds });
+    const found = withWords(({ parterOf }) => firstPhrase(original, phrases, parterOf));
+    return found instanceof Promise ? found.then(reportOn) : reportOn(found);
   }
 
   protected byModel(_prompt: string, _plain: string, { original }: VerificationContext) {
