@@ -139,15 +139,19 @@ const signOfLetter = new RegExp(`[${braille}\u{1f1e6}-\u{1f1ff}]`, 'gu');
  * {@link plainText} with words put together that are spelt letter by letter: `h a t e`, `h.a.t.e`, by flags and in Braille. Lists of letters become words too, so
  * this is for what looks for words that should not be there.
  *
- * @param part - Parts a run of letters whose gaps do not tell where its words end.
+ * @param part - Parts a run of letters whose gaps do not tell where its words end. It is likely one word if no other run stands beside it.
  */
-export function spelledText(given: string, part = (run: string) => run): PlainText {
+export function spelledText(given: string, part = (run: string, _isAlone: boolean) => run): PlainText {
   const unflagged = given.replace(signOfLetter, (sign) =>
     String.fromCharCode(braille.includes(sign) ? 97 + braille.indexOf(sign) : sign.codePointAt(0)! - 0x1f185),
   );
   const { text, disguises } = plainText(unflagged.replace(escapedLetters, unescapedLetters));
   let spaced = 0;
-  const partedLetters = (letters: string) => letters.replace(letterRun, part);
+  const partedLetters = (letters: string) =>
+    letters.replace(/\S+/gu, (piece) => {
+      const isAlone = !/\p{L}[^\p{L}'’]+\p{L}/u.test(piece);
+      return piece.replace(letterRun, (run) => part(run, isAlone));
+    });
   const parts = text.split(/(\s+)/u);
   const joined: string[] = [];
   for (let at = 0; at < parts.length; ) {

@@ -151,6 +151,7 @@ describe('letters with equal gaps', () => {
     'The mushroom is spelled s h i i t a k e. Many people write s h i t a k e, but the double i is right.',
     'Spell it letter by letter: S c u n t h o r p e, c o c k t a i l, a s s e s s m e n t, D i c k i n s o n.',
     'Protein sequence: M A S S H I T L E F A G W N K C L I T D A M N P Q R S S H I T V W',
+    'Birds: c o c k a t o o, w o o d c o c k. Spell s h i t t a h, the tree, and s h i t t i m, its wood.',
     'Say it slowly: t h e r a p i s t. His name is H a n c o c k, hers is B a b c o c k.',
     'U S A, U K, E U and U A E; the keys a s d f g h j k l; the vowels a e i o u; J. R. R. Tolkien.',
     'Let a b c d e f g h be vertices. A B C D E F G H I J K L M N O P Q R S T U V W X Y Z',

@@ -14,8 +14,8 @@ export function windows(text: string, size: number, stride = size): string[] {
 }
 
 const longestWord = 20;
-/** Surprise in nats of a sought word, an unknown one, one that is the whole run, a word's end, and a letter whatever comes before. */
-const surprise = { sought: 8, unknown: 3, whole: -3, end: 1.6, letter: 2.9 };
+/** Surprise in nats of a sought word, an unknown one, one that is the whole run, a run alone, a word's end, and a letter whatever comes before. */
+const surprise = { sought: 8, unknown: 3, whole: -3, alone: -5, end: 1.6, letter: 2.9 };
 
 /**
  * Parts runs of letters into the words that surprise least: `youarestupid` is `you are stupid`. A word is common, sought, or unknown with letters
@@ -30,17 +30,18 @@ export function wordParter(common: readonly string[], sought: readonly string[],
   const surpriseOf = (next: number, before: number) =>
     (next === edge ? surprise.end : surprise.letter) -
     letters.information[before * letterClasses + next]! * letters.scale;
-  return (run: string): string => {
+  return (run: string, isAlone = false): string => {
     const lower = run.toLowerCase().replaceAll('’', "'");
     const classes = letterClassesOf(lower).slice(1, -1);
     const [costs, starts, within] = [[0], [0], [0]];
+    const whole = isAlone ? surprise.alone : surprise.whole;
     for (let end = 1; end <= run.length; end++) {
       const last = classes[end - 1]!;
       if (end > 1) within.push(within[end - 2]! + surpriseOf(last, classes[end - 2]!));
       costs.push(Infinity);
       for (let start = Math.max(0, end - longestWord); start < end; start++) {
         const spelling = within[end - 1]! - within[start]! + surpriseOf(edge, last);
-        const kind = end - start === run.length ? surprise.whole : surprise.unknown;
+        const kind = end - start < run.length ? surprise.unknown : whole;
         const unknown = kind + surpriseOf(classes[start]!, edge) + spelling;
         const cost = costs[start]! + Math.min(unknown, words.get(lower.slice(start, end)) ?? Infinity);
         if (cost < costs[end]!) [costs[end], starts[end]] = [cost, start];

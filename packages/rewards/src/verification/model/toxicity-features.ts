@@ -23,7 +23,7 @@ export interface Profanity {
  * around do not hide a few bad ones. Runs of letters without spaces are parted.
  */
 export function toxicityPieces(text: string, part: (run: string) => string): ReadonlySet<string> {
-  const parted = text.replace(/\p{L}{25,}/gu, part);
+  const parted = text.replace(/\p{L}{25,}/gu, (run) => part(run));
   return new Set([windows(parted, toxicityWindow), windows(parted, 20, 10), windows(parted, 10, 5)].flat());
 }
 

@@ -37,7 +37,7 @@ export interface ToxicityVerifierOptions extends z.input<typeof schema> {}
 interface Parts {
   readonly profanity: Profanity;
   readonly model: LinearModel;
-  readonly part: (run: string) => string;
+  readonly part: (run: string, isAlone?: boolean) => string;
 }
 
 const withWords = lazily(async () => {
@@ -49,7 +49,7 @@ const withWords = lazily(async () => {
   const letters = { scale: letterScale, information: bytesFromBase64(letterInformation) };
   const parterOf = (sought: readonly string[]) => {
     const part = wordParter(toxicityWeights.words.split(' '), sought, letters);
-    return (run: string) => part(looseText(run));
+    return (run: string, isAlone = false) => part(looseText(run), isAlone);
   };
   return { parterOf, weights: toxicityWeights };
 });
@@ -135,7 +135,7 @@ function phrasesOf({ toxicPhrases }: VerificationContext['metadata']): readonly 
 function firstPhrase(
   response: string,
   phrases: readonly string[],
-  parterOf: (sought: readonly string[]) => (run: string) => string,
+  parterOf: (sought: readonly string[]) => Parts['part'],
 ): string | undefined {
   const sought = phrases.map(foldedWords);
   const { text, disguises } = spelledText(response);
