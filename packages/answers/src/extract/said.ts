@@ -30,7 +30,7 @@ const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
 /** A statement that only offers other answers: "Or maybe 19.", "If not, 19." Without a word of doubt they are numbers, because all else may say the same. */
 const otherAnswer =
   /^(?:<\/\w{1,20}>)?[\s"'.,;:!)\]}$*]*(?:or,? |(?:if not|else|failing that),? (?:then )?)?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\b(?:or|if not|else|that),? (?:then )?)(?=(?:about |roughly )?[$*(]{0,4}-?\d))[\s$*(]*(?:about |roughly )?(?<values>-?\d[\d.,/]*\s?%?(?:[$*]*,? or [$*]*-?\d[\d.,/]*%?)*|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
-const plainNumber = /^-?\d[\d,]*(?:\.\d+)?$/;
+const plainNumber = /^-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
 
 /** Whether what follows an answer offers another one. A number that rounds to it is the same. */
 export function isLeftOpen(rest: string, answer: string): boolean {

@@ -91,6 +91,7 @@ describe('mathAnswer', () => {
     ['The answer is 18. If not, 20 is too many.', '18', 1],
     ['The answer is 18. Else 20 would divide 36.', '18', 1],
     ['The answer is 3/4. Or 0.75 or 75%.', '3/4', 1],
+    ['The answer is \\boxed{1,2,3}. Or 1 or 2 or 3.', '1,2,3', 1],
     ['The final answer is 3.14. Or 3.1416, or 3.14159.', '3.14', 1],
     ['<answer>18</answer> / 20', '18', 1],
     ['The answer is (B). Perhaps it is (C).', 'B', 0],
