@@ -14,7 +14,7 @@ export const toxicityWindow = 60;
 export interface Profanity {
   /** How many a text has. */
   readonly count: (text: string) => number;
-  /** Those it knows, in their plain form. */
+  /** Those it knows, in their plain form, and harmless ones that have one of them within. */
   readonly words: readonly string[];
 }
 
@@ -46,6 +46,9 @@ let lexicon: Promise<Profanity> | undefined;
 
 /** Words of medicine and of reports. They say nothing about how somebody is treated. */
 const neutral = new Set('anal anus ejaculate incest orgasm penis rape scat semen sex vagina'.split(' '));
+/** Words that would be parted at a profane one if they are spelt letter by letter. */
+const harmless =
+  'assassin assassinate assassination assisi cardassian cockatoo cockburn cockfighting dish georgy hearse montenegro onassis periodontitis publish pussycat retardant retardation snigger spasticity';
 /** What may follow a profane word within a longer one, or come before it. */
 const ending =
   /^(?:['’]?s|z|es|ed|er|ers|in|ing|ings|y|ie|ies|head|heads|face|faces|hole|holes|wad|bag|bags|up|off|s?tick|ass|wit|tard|tards)?$/;
@@ -68,7 +71,7 @@ async function loadLexicon(): Promise<Profanity> {
   ).catch((cause: unknown) => {
     throw missingPeer('ToxicityVerifier', 'obscenity', cause);
   });
-  const words: string[] = [];
+  const words = harmless.split(' ');
   const terms = new DataSet<{ originalWord: string }>()
     .addAll(englishDataset)
     .removePhrasesIf(({ metadata }) => {

@@ -48,6 +48,8 @@ const finders = {
   'prompt-injection': {
     pattern:
       /\b(?:ignore|disregard|forget) ?(?:(?:all|any|the|your|of|my) ?){0,4}(?:(?:previous|prior|above|earlier|preceding) ?(?:instructions?|prompts?|rules|messages?|context)\b|rubric\b)|\b(?:ignore|disregard|forget) (?:all|everything) (?:that )?you (?:were|have been) told\b|\bignorier(?:e|en Sie|t) alle (?:vorherigen|bisherigen|obigen) (?:Anweisungen|Regeln)\b|\byou are now (?:in )?(?:DAN|developer mode|jailbroken)\b|\breveal (?:me )?(?:your|the) (?:system|hidden|secret) (?:prompt|instructions?)\b/giu,
+    // `ignorePreviousMessages` is a name in a program.
+    accepts: (match) => / /u.test(match) || !/\p{Ll}\p{Lu}/u.test(match),
   },
   'destructive-command': {
     pattern:
