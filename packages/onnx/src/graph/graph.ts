@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 
 import type { Attributes } from './attributes.ts';
 import { type DataType, isFloating } from './data-type.ts';
@@ -117,7 +117,8 @@ export class Graph {
   readonly #constants = new Map<string, Initializer[]>();
   #counter = 0;
 
-  constructor({ opset = 21 }: GraphOptions = {}) {
+  constructor(options: GraphOptions = {}) {
+    const { opset = 21 } = requireFields('Graph', {}, options);
     if (!Number.isInteger(opset) || opset < 18) {
       throw new ArgumentError(`Graph: opset must be an integer of at least 18, got ${opset}`);
     }
