@@ -8,6 +8,7 @@ import {
   messageOf,
   parseOptions,
   requireArguments,
+  requireFields,
 } from '@rlp/core';
 import {
   continueNumbered,
@@ -98,11 +99,12 @@ export async function saveRun(
   directory: string,
   backend: CheckpointBackend,
   position: RunPosition,
-  { critic, ...options }: SaveRunOptions = {},
+  options: SaveRunOptions = {},
 ): Promise<string> {
+  const { critic, ...saving } = requireFields('saveRun', {}, options);
   parseOptions('saveRun', savedSchema, { directory, backend });
   const record = parseOptions('saveRun', recordSchema, { format: 'rlp-run-1', ...position });
-  return saveNumbered(directory, { number: position.state.iteration, ...options }, async (temporary) => {
+  return saveNumbered(directory, { number: position.state.iteration, ...saving }, async (temporary) => {
     await backend.saveCheckpoint(join(temporary, 'backend'));
     if (isSeparate(critic, backend)) await critic.saveCheckpoint(join(temporary, 'critic'));
     await writeFile(join(temporary, 'run.json'), `${JSON.stringify(record, undefined, 2)}\n`);
@@ -123,8 +125,9 @@ export async function loadRun<Kind extends RunPosition['kind']>(
   directory: string,
   backend: CheckpointBackend,
   kind: Kind,
-  { critic, access = 'continue' }: LoadRunOptions = {},
+  options: LoadRunOptions = {},
 ): Promise<RunStates[Kind] | undefined> {
+  const { critic, access = 'continue' } = requireFields('loadRun', {}, options);
   parseOptions('loadRun', loadedSchema, { directory, backend, kind });
   const path = await (access === 'read' ? newestNumbered : continueNumbered)(directory);
   if (path === undefined) return undefined;

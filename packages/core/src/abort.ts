@@ -14,6 +14,9 @@ const waiting = new WeakMap<AbortSignal, Waiting>();
  * Many calls that wait for one signal share one listener, because Node warns of a leak at many.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (typeof signal?.addEventListener !== 'function') {
+    throw new ArgumentError(`expected an AbortSignal, got ${String(signal)}`);
+  }
   if (signal.aborted) {
     callback();
     return () => undefined;

@@ -214,6 +214,7 @@ export async function transformSamples(
   inputs: SampleTransforms,
 ): Promise<readonly Sample[]> {
   requireArguments('transformSamples', { samples: 'objects', inputs: 'object' }, samples, inputs);
+  requireFields('transformSamples', { filter: 'function?', reward: 'function?' }, inputs);
   const { filter = () => true, reward } = inputs;
   const kept = samples.filter(filter);
   if (reward === undefined) return kept;

@@ -143,7 +143,7 @@ function stepMessages({
 
 /** The steps of a trajectory as {@link StepData}, in order. */
 export function stepDataFromTrajectory(trajectory: Trajectory): StepData[] {
-  requireArguments('stepDataFromTrajectory', { trajectory: 'object' }, trajectory);
+  requireFields('stepDataFromTrajectory', { steps: 'objects', messages: 'objects' }, trajectory);
   const written = stepMessages(trajectory);
   const last = trajectory.steps.length - 1;
   return trajectory.steps.map((step, index): StepData => {
@@ -235,7 +235,7 @@ export function scoreFromEvaluateResult<Metadata, Outcome>(
   readonly stepRewards: ReadonlyMap<number, number>;
   readonly problems: readonly string[];
 } {
-  requireArguments('scoreFromEvaluateResult', { trajectory: 'object' }, trajectory);
+  requireFields('scoreFromEvaluateResult', { steps: 'objects', messages: 'objects' }, trajectory);
   requireFields('scoreFromEvaluateResult', { score: 'number' }, result);
   const written = stepMessages(trajectory);
   const turns = trajectory.steps.map((step, index) => turnOf(step, written[index], index));

@@ -1,5 +1,5 @@
 import { ArgumentError } from './errors.ts';
-import { requireArguments } from './options/require-arguments.ts';
+import { requireArguments, requireFields } from './options/require-arguments.ts';
 import type { TokenId } from './trajectory.ts';
 
 /** One turn as tokens, with what the policy saw and what it answered. A `Step` is one. */
@@ -53,6 +53,7 @@ interface Draft {
  */
 export function tokenSequences(turns: readonly SequenceStep[]): TokenSequence[] {
   requireArguments('tokenSequences', { turns: 'objects' }, turns);
+  for (const turn of turns) requireFields('tokenSequences', { promptTokens: 'list', tokens: 'list' }, turn);
   const drafts: Draft[] = [];
   for (const [step, { promptTokens, tokens, behaviorLogprobs, use }] of turns.entries()) {
     if (behaviorLogprobs !== undefined && behaviorLogprobs.length !== tokens.length) {

@@ -1,3 +1,4 @@
+import { requireFields } from './options/require-arguments.ts';
 import type { PublicationForm, PublishOptions, SharedWeights, WeightPublication } from './publication.ts';
 import type { TokenScores } from './sampler.ts';
 import type { TensorOps } from './tensor-ops.ts';
@@ -126,6 +127,7 @@ export interface HostTensor {
 
 /** Numbers of a tensor, to be read once: what is in a file is not kept. @param into - Long enough for them. Default: a new array. */
 export function numbersOf(tensor: HostTensor, into?: Float32Array): Float32Array {
+  requireFields('numbersOf', { shape: 'numbers', copyTo: 'function?' }, tensor);
   if (tensor.copyTo === undefined) return tensor.data;
   const length = tensor.shape.reduce((product, size) => product * size, 1);
   const numbers = into?.subarray(0, length) ?? new Float32Array(length);

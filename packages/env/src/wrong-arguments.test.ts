@@ -50,7 +50,7 @@ it.each<[name: string, args: readonly unknown[], message: string]>([
   ['isReasoningAnswer', ['1', { ...answer, difficulty: '1' }], 'difficulty must be a number, got "1"'],
   ['isReasoningAnswer', ['1', { ...answer, answer: 1 }], 'answer must be text, got 1'],
   ['frozenLakeMoves', [lake, 'north'], 'wanted must be one of left, down, right, up, got "north"'],
-  ['frozenLakeMoves', [{ ...lake, cell: 7 }, 'left'], 'cell must be a list, got 7'],
+  ['frozenLakeMoves', [{ ...lake, cell: 7 }, 'left'], 'cell must be a list of numbers, got 7'],
   ['frozenLakeMoves', [{ ...lake, rows: 'SG' }, 'left'], 'rows must be a list of texts, got "SG"'],
   ['frozenLakeMoves', [{ ...lake, successRate: '1' }, 'left'], 'successRate must be a number, got "1"'],
   ['libraryDeskMember', [{ ...member, database: 7 }], 'database must be an object, got 7'],

@@ -7,6 +7,7 @@ import {
   OptionsError,
   parseOptions,
   requireArguments,
+  requireFields,
 } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 import * as z from 'zod';
@@ -50,7 +51,7 @@ const rowSchemas = {
  * finite becomes `null`.
  */
 export function logRowToLine(row: LogRow): string {
-  if ('samples' in row) return JSON.stringify(row);
+  if ('samples' in requireFields('logRowToLine', {}, row)) return JSON.stringify(row);
   return JSON.stringify(row, (_, value: unknown) =>
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
   );

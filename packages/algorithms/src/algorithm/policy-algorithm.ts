@@ -12,6 +12,7 @@ import {
   type MetricsLogger,
   OptionsError,
   parseOptions,
+  requireFields,
   type State,
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
@@ -263,7 +264,9 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     dependencies: PolicyDependencies<S, Metadata, Outcome>,
     plan: AlgorithmPlan<Metadata>,
   ) {
+    requireFields('PolicyAlgorithm', { name: 'text', options: 'given' }, plan);
     const { name, estimator, options } = plan;
+    requireFields(name, {}, options);
     if (hasOwnCollector(dependencies) && options.rollout !== undefined) {
       throw new ArgumentError(
         `${name}: \`rollout\` has no effect on \`rollouts\`; give its options to that collector`,

@@ -29,6 +29,7 @@ export function withTeacher<Backend extends TrainingBackend>(
   teacher: TokenScorer,
 ): Backend & ReferenceBackend {
   requireArguments('withTeacher', { backend: 'object' }, backend);
+  requireFields('withTeacher: backend', { lacks: 'list?' }, backend);
   requireFields('withTeacher: teacher', { scoreTokens: 'function' }, teacher);
   const logprobs: TrainingBackend['logprobs'] = (sequences, options = {}) =>
     options.policy === 'reference'

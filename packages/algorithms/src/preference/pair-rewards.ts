@@ -1,4 +1,4 @@
-import { requireArguments, type TrainingBackend } from '@rlp/core';
+import { requireArguments, requireFields, type TrainingBackend } from '@rlp/core';
 import { columnsOf, factoredRows, impliedRewards } from './learn-pairs.ts';
 import { isSingle, readsReference } from './loss-options.ts';
 import { type PreferenceOptions, resolvePreferenceOptions } from './options.ts';
@@ -27,6 +27,9 @@ export async function pairRewards(
   options: PreferenceOptions = {},
 ): Promise<PairRewards> {
   requireArguments('pairRewards', { backend: 'object', pairs: 'objects' }, backend, pairs);
+  requireFields('pairRewards: backend', { logprobs: 'function' }, backend);
+  for (const pair of pairs)
+    requireFields('pairRewards: pairs', { chosen: 'object', rejected: 'object' }, pair);
   const { loss, lengthDiscount, pairsPerBatch } = resolvePreferenceOptions(options);
   const term = loss.find(({ kind }) => kind !== 'sft') ?? loss[0]!;
   const rewards: PairRewards = {

@@ -1,4 +1,11 @@
-import { ArgumentError, described, type Message, requireFields, type TokenSequence } from '@rlp/core';
+import {
+  ArgumentError,
+  described,
+  type Message,
+  requireArguments,
+  requireFields,
+  type TokenSequence,
+} from '@rlp/core';
 import type { PreferencePair, RatedAnswer } from '@rlp/data';
 import { type DemonstrationEncoding, demonstrationSequences } from '../sequence/demonstration.ts';
 
@@ -78,6 +85,7 @@ function sequenceOf(
     typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
   const after: readonly Message[] =
     typeof answer === 'string' ? [{ role: 'assistant', content: answer }] : answer;
+  requireArguments(owner, { prompt: 'objects', answer: 'objects' }, before, after);
   if (after.length === 0) throw new ArgumentError(`${owner}: an answer has no message; leave the row out`);
   const sequences = demonstrationSequences({ messages: [...before, ...after], tools }, encoding);
   return withoutPromptTurns(sequences.at(-1)!, { messages: before, tools }, encoding);

@@ -1,4 +1,11 @@
-import { ArgumentError, type ReferenceUpdate } from '@rlp/core';
+import {
+  ArgumentError,
+  type ArgumentKind,
+  described,
+  type ReferenceUpdate,
+  requireArguments,
+  requireFields,
+} from '@rlp/core';
 
 /** Typed array of either precision. */
 export type NumericArray = Float32Array | Float64Array;
@@ -22,6 +29,34 @@ export interface AdamState {
   readonly maximum?: NumericArray | undefined;
 }
 
+const adamNumbers = {
+  ...({ learningRate: 'number', beta1: 'number', beta2: 'number', epsilon: 'number' } as const),
+  ...({ weightDecay: 'number', update: 'number' } as const),
+};
+
+function adamArrays(owner: string, value: NumericArray, gradient: NumericArray, state: AdamState) {
+  const { moment1, moment2, maximum } = requireFields(owner, {}, state);
+  return { value, gradient, moment1, moment2, maximum };
+}
+
+/** Checks the arrays and the numbers of an update. Arrays are as long as the first. */
+function checkUpdate(
+  owner: string,
+  numbers: Readonly<Record<string, ArgumentKind>>,
+  arrays: Readonly<Record<string, NumericArray | undefined>>,
+  step: object,
+): void {
+  requireFields(owner, numbers, step);
+  const [first] = Object.values(arrays);
+  for (const [name, array] of Object.entries(arrays)) {
+    if (name === 'maximum' && array === undefined) continue;
+    if (ArrayBuffer.isView(array) && array.length === first?.length) continue;
+    throw new ArgumentError(
+      `${owner}: ${name} must be an array of floats of one length, got ${described(array)}`,
+    );
+  }
+}
+
 /**
  * One AdamW update of `value` in place. Reference implementation of the engine's kernel.
  *
@@ -31,6 +66,7 @@ export interface AdamState {
  * @see Loshchilov & Hutter 2019, https://arxiv.org/abs/1711.05101
  */
 export function adamw(value: NumericArray, gradient: NumericArray, state: AdamState, step: AdamStep): void {
+  checkUpdate('adamw', adamNumbers, adamArrays('adamw', value, gradient, state), step);
   const shrink = 1 - step.learningRate * step.weightDecay;
   if (shrink !== 1) for (let i = 0; i < value.length; i++) value[i] = value[i]! * shrink;
   adam(value, gradient, state, { ...step, weightDecay: 0 });
@@ -38,6 +74,7 @@ export function adamw(value: NumericArray, gradient: NumericArray, state: AdamSt
 
 /** One Adam update of `value` in place. `weightDecay` is an L2 penalty, added to the gradient. */
 export function adam(value: NumericArray, gradient: NumericArray, state: AdamState, step: AdamStep): void {
+  checkUpdate('adam', adamNumbers, adamArrays('adam', value, gradient, state), step);
   const { moment1, moment2, maximum } = state;
   const correction1 = 1 - step.beta1 ** step.update;
   const correction2 = 1 - step.beta2 ** step.update;
@@ -81,6 +118,12 @@ export function sgd(
   velocity: NumericArray,
   step: SgdStep,
 ): void {
+  checkUpdate(
+    'sgd',
+    { learningRate: 'number', momentum: 'number', weightDecay: 'number' },
+    { value, gradient, velocity },
+    step,
+  );
   for (let i = 0; i < value.length; i++) {
     const g = gradient[i]! + step.weightDecay * value[i]!;
     const b = step.momentum * velocity[i]! + g;
@@ -92,6 +135,7 @@ export function sgd(
 
 /** Global L2 norm `√ΣΣ g²` over all tensors. */
 export function globalNorm(gradients: readonly NumericArray[]): number {
+  requireArguments('globalNorm', { gradients: 'lists' }, gradients);
   let sum = 0;
   for (const gradient of gradients) for (const g of gradient) sum += g * g;
   return Math.sqrt(sum);
@@ -99,6 +143,7 @@ export function globalNorm(gradients: readonly NumericArray[]): number {
 
 /** Factor that clips a gradient of this norm: `min(1, maximum/(norm + 1e-6))`, as PyTorch's `clip_grad_norm_`. */
 export function clipFactor(norm: number, maximum: number): number {
+  requireArguments('clipFactor', { norm: 'number', maximum: 'number' }, norm, maximum);
   return Math.min(1, maximum / (norm + 1e-6));
 }
 
@@ -115,6 +160,7 @@ export function referenceDecay(update: ReferenceUpdate): number {
  * @param decay - In [0, 1].
  */
 export function movingAverage(average: NumericArray, values: NumericArray, decay: number): void {
+  checkUpdate('movingAverage', { decay: 'number' }, { average, values }, { decay });
   for (let i = 0; i < average.length; i++) {
     average[i] = decay === 0 ? values[i]! : decay * average[i]! + (1 - decay) * values[i]!;
   }

@@ -28,8 +28,8 @@ const kinds = {
 
 type Single = keyof typeof kinds;
 
-/** What an argument has to be; the plural is a list of such. With `?` it may be left out. */
-export type ArgumentKind = Single | `${Single}s` | `${Single}?` | `${Single}s?`;
+/** What an argument has to be; the plural is a list of such, and `…ss` a list of lists. With `?` it may be left out. */
+export type ArgumentKind = `${Single}${'' | 's' | 'ss'}${'' | '?'}`;
 
 type Check = (value: unknown) => boolean;
 
@@ -64,11 +64,12 @@ function kindError(
   unknown: readonly string[] = [],
 ): ArgumentError {
   const needed = kind.replace(/\?$/, '');
-  const element = needed.slice(0, -1) as Single;
-  const index = needed in kinds || !isList(value) ? undefined : badElement(value, kinds[element][1]);
+  const element = needed.slice(0, -1);
+  const index = needed in kinds || !isList(value) ? undefined : badElement(value, checkOf(element));
   if (index !== undefined)
     return kindError(`${place}[${index}]`, (value as ArrayLike<unknown>)[index], element);
-  const words = needed in kinds ? kinds[needed as Single][0] : `a list of ${needed}`;
+  const many = needed.endsWith('ss') ? `lists of ${element}` : needed;
+  const words = needed in kinds ? kinds[needed as Single][0] : `a list of ${many}`;
   const name = place.slice(place.indexOf(': ') + 2);
   const [other] = value === undefined ? nearNames(name, unknown, (key) => key) : [];
   const hint = isPromiseLike(value) ? '; await the promise' : other && `; did you mean ${name} by ${other}?`;

@@ -102,7 +102,7 @@ export function frozenLakeMoves(
   wanted: Direction,
 ): { readonly probability: number; readonly cell: Cell }[] {
   requireChoice('frozenLakeMoves', 'wanted', wanted, directions);
-  requireFields('frozenLakeMoves', { cell: 'list', rows: 'texts', successRate: 'number' }, inputs);
+  requireFields('frozenLakeMoves', { cell: 'numbers', rows: 'texts', successRate: 'number' }, inputs);
   const { rows, cell, successRate } = inputs;
   const to = (direction: Direction): Cell => {
     const next = neighbor(cell, direction);

@@ -1,4 +1,4 @@
-import { type RandomStream, retried, withSignals } from '@rlp/core';
+import { type RandomStream, requireFields, retried, withSignals } from '@rlp/core';
 import type * as z from 'zod';
 import type { HttpMethod } from './fetch.ts';
 import { type Endpoint, endpointOf, parsed, requestText, withoutSecrets } from './post.ts';
@@ -41,6 +41,7 @@ export class JsonClient {
    * @throws ArgumentError on a platform without fetch.
    */
   constructor(owner: string, options: ClientOptions, random: () => RandomStream) {
+    requireFields(owner, { url: 'text', timeoutMs: 'number' }, options);
     const url = options.url.replace(/\/+$/, '');
     this.#endpoint = endpointOf(owner, { ...options, url });
     this.place = this.#endpoint.place;

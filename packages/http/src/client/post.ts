@@ -1,4 +1,4 @@
-import { ArgumentError, settleWithin, TimeoutError } from '@rlp/core';
+import { ArgumentError, requireFields, settleWithin, TimeoutError } from '@rlp/core';
 import type * as z from 'zod';
 import type { Fetch, FetchResponse, HttpMethod } from './fetch.ts';
 import { RequestError } from './request-error.ts';
@@ -21,6 +21,7 @@ export interface Endpoint {
  * @throws ArgumentError on a platform without fetch.
  */
 export function endpointOf(owner: string, options: z.output<typeof requestSchema>): Endpoint {
+  requireFields(owner, { url: 'text', timeoutMs: 'number', headers: 'object' }, options);
   const { url, token, timeoutMs, maxAnswerBytes } = options;
   const fetch = options.fetch ?? (globalThis as { readonly fetch?: Fetch }).fetch;
   if (fetch === undefined) throw new ArgumentError(`${owner}: this platform lacks fetch; pass one`);
@@ -57,6 +58,11 @@ export async function requestText(
   request: JsonRequest,
   signal: AbortSignal | undefined,
 ): Promise<string> {
+  requireFields(
+    'requestText',
+    { url: 'text', place: 'text', timeoutMs: 'number', fetch: 'function', headers: 'object' },
+    endpoint,
+  );
   const controller = new AbortController();
   const limits = { timeoutMs: endpoint.timeoutMs, signal };
   try {
@@ -64,8 +70,8 @@ export async function requestText(
   } catch (error) {
     // Nothing of the exchange goes on.
     controller.abort();
+    if (error instanceof RequestError || error instanceof ArgumentError) throw error;
     signal?.throwIfAborted();
-    if (error instanceof RequestError) throw error;
     const { place } = endpoint;
     if (error instanceof TimeoutError) {
       throw new RequestError('timed-out', `${place}: no answer within ${endpoint.timeoutMs} ms`);

@@ -1,4 +1,4 @@
-import { FormatError } from '@rlp/core';
+import { FormatError, requireArguments } from '@rlp/core';
 import { hubNameOf } from '../hub/hub-name.ts';
 import { fs, nodePath } from '../node-files.ts';
 
@@ -22,6 +22,7 @@ export async function checkBaseModel(
   folder: string | undefined,
   warn: (sentence: string) => void = warnOnce,
 ): Promise<void> {
+  requireArguments('checkBaseModel', { baseModel: 'text?', folder: 'text?' }, baseModel, folder);
   if (baseModel === undefined || folder === undefined) return;
   const [base, own] = await Promise.all([realPath(baseModel), realPath(folder)]);
   if (nameOf(base) === nameOf(own)) return;

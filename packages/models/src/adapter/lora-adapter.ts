@@ -1,4 +1,4 @@
-import { FormatError, type HostTensor, requireArguments, type Weights } from '@rlp/core';
+import { FormatError, type HostTensor, requireArguments, requireFields, type Weights } from '@rlp/core';
 import { recoverDirectory } from '@rlp/data/store';
 import * as z from 'zod';
 import type { ModelConfig } from '../config/model-config.ts';
@@ -133,11 +133,8 @@ function isOff(value: unknown): boolean {
 }
 
 /** Factor of a correction. */
-export function loraScale({
-  rank,
-  alpha,
-  scaling,
-}: Pick<LoraSettings, 'rank' | 'alpha' | 'scaling'>): number {
+export function loraScale(settings: Pick<LoraSettings, 'rank' | 'alpha' | 'scaling'>): number {
+  const { rank, alpha, scaling } = requireFields('loraScale', { rank: 'number', alpha: 'number' }, settings);
   return alpha / (scaling === 'rank' ? rank : Math.sqrt(rank));
 }
 

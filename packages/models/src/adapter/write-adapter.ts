@@ -1,4 +1,4 @@
-import { type HostTensor, requireArguments, type Weights } from '@rlp/core';
+import { type HostTensor, requireArguments, requireFields, type Weights } from '@rlp/core';
 import type { ModelConfig } from '../config/model-config.ts';
 import type { LinearLayer } from '../decoder/layout.ts';
 import { fs, nodePath } from '../node-files.ts';
@@ -71,7 +71,10 @@ function adapterConfig({ layers, variant, rank, alpha, scaling, dropout, baseMod
  * What an adapter changes of a model's weights: `W + scale · B · A` for every layer that it corrects, in the lengths that DoRA has
  * learned, and the modules that were trained in full.
  */
-export function adaptedWeights(base: Weights, { scale, layers, modules }: LoraAdapter): Weights {
+export function adaptedWeights(base: Weights, adapter: LoraAdapter): Weights {
+  requireFields('adaptedWeights', { get: 'function' }, base);
+  const kinds = { scale: 'number', layers: 'objects', modules: 'object' } as const;
+  const { scale, layers, modules } = requireFields('adaptedWeights', kinds, adapter);
   return new Map<string, HostTensor>([
     ...modules,
     ...layers.map(({ layer, down, up, magnitude }) => {
@@ -95,7 +98,10 @@ export function adaptedWeights(base: Weights, { scale, layers, modules }: LoraAd
 }
 
 /** Euclidean norms of a weight's rows, one for each output. Shape: `[outputs]`. */
-export function outputNorms(weight: Float32Array, { order, inputs, outputs }: LinearLayer): Float32Array {
+export function outputNorms(weight: Float32Array, layer: LinearLayer): Float32Array {
+  requireArguments('outputNorms', { weight: 'numbers' }, weight);
+  const sizes = { inputs: 'number', outputs: 'number' } as const;
+  const { order, inputs, outputs } = requireFields('outputNorms', sizes, layer);
   return Float32Array.from({ length: outputs }, (_, row) => {
     let sum = 0;
     for (let column = 0; column < inputs; column++) {

@@ -1,4 +1,4 @@
-import { requireArguments, type TokenId } from '@rlp/core';
+import { requireFields, type TokenId } from '@rlp/core';
 
 /** Decoder families that can be built. */
 export type Architecture =
@@ -188,16 +188,18 @@ export type DecoderConfig = Omit<ModelConfig, 'generation'>;
 
 /** Position encoding of layer `layer`. */
 export function positionOf(config: ModelConfig, layer: number): PositionEncoding {
+  requireFields('positionOf', { position: 'object' }, config);
   return config.layerPositions?.[layer] ?? config.position;
 }
 
 /** Factor of attention scores, before the mask is added. */
 export function attentionScale(config: ModelConfig): number {
-  requireArguments('attentionScale', { config: 'object' }, config);
+  requireFields('attentionScale', { headDimension: 'number' }, config);
   return config.attentionScale ?? 1 / Math.sqrt(config.headDimension);
 }
 
 /** Positions that a token of layer `layer` attends to, itself included. `undefined`: all earlier ones. */
 export function windowOf(config: ModelConfig, layer: number): number | undefined {
+  requireFields('windowOf', { slidingWindow: 'number?' }, config);
   return config.layerWindows?.[layer] === 'full' ? undefined : config.slidingWindow;
 }

@@ -1,3 +1,4 @@
+import { requireFields } from '@rlp/core';
 import type { Value } from '@rlp/onnx';
 import { gelu, layerNorm, rmsNorm, silu, swiglu } from '@rlp/onnx/layers';
 import {
@@ -43,6 +44,7 @@ import {
  */
 export function decoderHidden(config: ModelConfig, tokens: Value, blocks: DecoderBlocks): Value {
   const layout = decoderLayout(config);
+  requireFields('decoderHidden', { embedTokens: 'function', attend: 'function' }, blocks);
   let x = blocks.embedTokens(layout.embedding, tokens);
   if (config.embeddingScale !== undefined) x = mul(x, config.embeddingScale);
   if (layout.positionEmbedding !== undefined) x = add(x, blocks.embedPositions(layout.positionEmbedding));

@@ -156,12 +156,30 @@ export function basePrefix(config: ModelConfig): string {
   return `${NAMINGS[config.architecture].base}.`;
 }
 
-/** Parts of a config that every layout reads. */
-const parts = { position: 'object', norm: 'object', feedForward: 'object', biases: 'object' } as const;
+/** Parts and sizes of a config that every layout reads. */
+const parts = {
+  ...({ position: 'object', norm: 'object', feedForward: 'object', biases: 'object' } as const),
+  ...({ layers: 'number', hiddenSize: 'number', intermediateSize: 'number' } as const),
+  ...({
+    heads: 'number',
+    keyValueHeads: 'number',
+    headDimension: 'number',
+    vocabularySize: 'number',
+  } as const),
+};
 
 /** Names and shapes of a decoder's parameters, as Hugging Face checkpoints have them. */
 export function decoderLayout(config: ModelConfig): DecoderLayout {
   requireFields('decoderLayout', parts, config);
+  const { experts } = config;
+  if (experts !== undefined) {
+    requireFields(
+      'decoderLayout: experts',
+      { count: 'number', intermediateSize: 'number', layers: 'object' },
+      experts,
+    );
+    requireFields('decoderLayout: experts.layers', { has: 'function' }, experts.layers);
+  }
   requireChoice('decoderLayout', 'architecture', config.architecture, Object.keys(NAMINGS));
   const naming = NAMINGS[config.architecture];
   const embedding = `${naming.base}.${naming.embedding}.weight`;

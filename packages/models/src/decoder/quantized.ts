@@ -1,4 +1,11 @@
-import { type HostTensor, numbersOf, type Weights } from '@rlp/core';
+import {
+  type HostTensor,
+  numbersOf,
+  requireArguments,
+  requireChoice,
+  requireFields,
+  type Weights,
+} from '@rlp/core';
 import type { Value } from '@rlp/onnx';
 import { nf4Linear, quantizedLinear } from '@rlp/onnx/layers';
 import { dequantizeInt8, type LayerShape } from './int8.ts';
@@ -27,11 +34,14 @@ const dequantizers = { int8: dequantizeInt8, nf4: dequantizeNf4 };
 
 /** Quantizes the weight of a linear layer. */
 export function quantizeMatrix(data: Float32Array, layer: LayerShape, form: QuantizedForm): QuantizedMatrix {
+  requireArguments('quantizeMatrix', { data: 'list' }, data);
+  blocksOf(layer, form);
   return rounded(readerOf({ shape: [data.length], data }, layer), layer, form);
 }
 
 /** The same matrix in 8 bits, rounded again from 4. One in 8 bits is given back. */
 export function asInt8(matrix: QuantizedMatrix): QuantizedMatrix {
+  requireFields('asInt8', { bytes: 'list', scales: 'list', inputs: 'number', outputs: 'number' }, matrix);
   const { form, inputs, outputs, bytes, scales } = matrix;
   if (form === 'int8') return matrix;
   const read: ReadWeights = (target, first) => decodeNf4(bytes, scales, target, first);
@@ -40,7 +50,7 @@ export function asInt8(matrix: QuantizedMatrix): QuantizedMatrix {
 
 function rounded(read: ReadWeights, layer: LayerShape, form: QuantizedForm): QuantizedMatrix {
   const { inputs, outputs } = layer;
-  const scales = new Float32Array(blockCounts[form](layer));
+  const scales = new Float32Array(blocksOf(layer, form));
   const bytes = new Uint8Array(scales.length * blockBytes[form]);
   roundBlocks(read, { layer, form, first: 0, bytes, scales });
   return { form, outputs, inputs, bytes, scales };
@@ -57,13 +67,26 @@ function readerOf(tensor: HostTensor, layer: LayerShape): ReadWeights {
 }
 
 /** The weight that a quantized matrix stands for, in the order of the layer. */
-export function dequantizeMatrix({ form, bytes, scales }: QuantizedMatrix, layer: LayerShape): Float32Array {
+export function dequantizeMatrix(matrix: QuantizedMatrix, layer: LayerShape): Float32Array {
+  const { form, bytes, scales } = requireFields(
+    'dequantizeMatrix',
+    { bytes: 'list', scales: 'list' },
+    matrix,
+  );
+  blocksOf(layer, form);
   return dequantizers[form](bytes, scales, layer);
+}
+
+/** Blocks of a layer. @throws ArgumentError for what is not a layer, or for another form. */
+function blocksOf(layer: LayerShape, form: QuantizedForm): number {
+  requireFields('quantized layer', { inputs: 'number', outputs: 'number', order: 'text' }, layer);
+  requireChoice('quantized layer', 'form', form, quantizedForms);
+  return blockCounts[form](layer);
 }
 
 /** Bytes of a quantized layer, with its scales. */
 export function quantizedBytes(layer: LayerShape, form: QuantizedForm): number {
-  return blockCounts[form](layer) * (blockBytes[form] + Float32Array.BYTES_PER_ELEMENT);
+  return blocksOf(layer, form) * (blockBytes[form] + Float32Array.BYTES_PER_ELEMENT);
 }
 
 /**
@@ -80,6 +103,7 @@ export function quantizedNames(
 
 /** Bytes of each block in a store's tensor of this name. `undefined` if it holds numbers. */
 export function bytesPerBlock(name: string): number | undefined {
+  requireArguments('bytesPerBlock', { name: 'text' }, name);
   const form = quantizedForms.find((form) => name.endsWith(`.${form}`));
   return form && blockBytes[form];
 }
@@ -99,6 +123,7 @@ export function quantizeWeights(
   layers: readonly LinearLayer[],
   form: QuantizedForm,
 ): Weights {
+  requireArguments('quantizeWeights', { weights: 'object', layers: 'objects' }, weights, layers);
   const quantized = new Map(layers.map((layer) => [layer.weight, layer]));
   let last: RoundedLayer | undefined;
   const layerOf = (layer: LinearLayer) => {
@@ -110,7 +135,7 @@ export function quantizeWeights(
       const layer = quantized.get(name);
       if (!layer) return [[name, tensor]];
       const names = quantizedNames(name, form);
-      const scales = blockCounts[form](layer);
+      const scales = blocksOf(layer, form);
       const numbers = (scales * blockBytes[form]) / Float32Array.BYTES_PER_ELEMENT;
       return [
         [names.bytes, readTensor([numbers], (target, first) => layerOf(layer).copyBytes(target, first))],
@@ -133,7 +158,7 @@ class RoundedLayer {
     this.layer = layer;
     this.#form = form;
     this.#read = readerOf(tensor, layer);
-    this.#scales = new Float32Array(blockCounts[form](layer));
+    this.#scales = new Float32Array(blocksOf(layer, form));
   }
 
   /** Fills `target` with bytes, from four times `first` on. */
@@ -182,6 +207,8 @@ export function storedMatrix(
   layer: LinearLayer,
   form: QuantizedForm,
 ): QuantizedMatrix {
+  requireArguments('storedMatrix', { read: 'function' }, read);
+  blocksOf(layer, form);
   const { inputs, outputs } = layer;
   const names = quantizedNames(layer.weight, form);
   const { buffer, byteOffset, byteLength } = read(names.bytes);
@@ -199,8 +226,9 @@ export function quantizedProduct(
   form: QuantizedForm,
   parameter: (name: string, type: 'float32' | 'uint8', shape: readonly number[]) => Value,
 ): Value {
+  requireArguments('quantizedProduct', { parameter: 'function' }, parameter);
+  const blocks = blocksOf(layer, form);
   const names = quantizedNames(layer.weight, form);
-  const blocks = blockCounts[form](layer);
   const matrix = {
     bytes: parameter(names.bytes, 'uint8', [blocks, blockBytes[form]]),
     scales: parameter(names.scales, 'float32', [blocks]),

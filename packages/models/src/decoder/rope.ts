@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 import type { Dimension, Graph, Value } from '@rlp/onnx';
 import type { OperatorSet } from '@rlp/onnx/layers';
 import { add, cast, cos, div, gather, mul, range, reshape, sin, sub } from '@rlp/onnx/ops';
@@ -26,8 +26,10 @@ export interface RopeTables {
 export function ropeTables(
   config: ModelConfig,
   positions: number,
-  position: PositionEncoding = config.position,
+  position: PositionEncoding = config?.position,
 ): RopeTables {
+  requireFields('ropeTables', { headDimension: 'number', contextLength: 'number' }, config);
+  requireArguments('ropeTables', { positions: 'number', position: 'object' }, positions, position);
   return tablesOf(rotationOf(config, position), positions, 1);
 }
 

@@ -1,4 +1,4 @@
-import { ArgumentError, requireFields } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 import { type DataType, type Dimension, type Graph, recompute, type Value } from '@rlp/onnx';
 import {
   blockedAttention,
@@ -64,6 +64,11 @@ export interface TrainingBlocksOptions {
 export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
   requireFields('trainingBlocks', { config: 'object', layout: 'object', graph: 'object' }, options);
   const { layout, config, picked, ops = 'fused', adapt = (_layer, _x, y) => y, product } = options;
+  requireFields(
+    'trainingBlocks: config',
+    { position: 'object', contextLength: 'number', layers: 'number' },
+    config,
+  );
   const { contextLength } = config;
   const length = layout.slots.shape[1]!;
   if (Number(length) > contextLength) {
@@ -110,6 +115,8 @@ export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
 
 /** A linear layer from its parameters: `x` `[N, inputs]` → `[N, outputs]`. */
 export function linearLayer(x: Value, layer: LinearLayer, parameter: (name: string) => Value): Value {
+  requireFields('linearLayer', { weight: 'text', order: 'text' }, layer);
+  requireArguments('linearLayer', { parameter: 'function' }, parameter);
   const bias = layer.bias === undefined ? undefined : parameter(layer.bias);
   const transposeB = layer.order === 'out-in' ? 'yes' : 'no';
   return gemm(x, parameter(layer.weight), { transposeB, bias });
@@ -117,6 +124,8 @@ export function linearLayer(x: Value, layer: LinearLayer, parameter: (name: stri
 
 /** The output of a linear layer from its product. */
 export function withBias(y: Value, layer: LinearLayer, parameter: (name: string) => Value): Value {
+  requireFields('withBias', { weight: 'text' }, layer);
+  requireArguments('withBias', { parameter: 'function' }, parameter);
   return layer.bias === undefined ? y : add(y, parameter(layer.bias));
 }
 

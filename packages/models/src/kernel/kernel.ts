@@ -1,4 +1,4 @@
-import { bytesOf, EngineError } from '@rlp/core';
+import { bytesOf, EngineError, requireArguments } from '@rlp/core';
 import { kernelBase64 } from './kernel-binary.ts';
 
 /** Numbers of a piece. What belongs to one fits into a processor's cache. */
@@ -117,6 +117,7 @@ export function weightKernel(): WeightKernel {
 
 /** Index of the first element that is NaN or infinite, or −1. */
 export function firstNonFinite(data: Float32Array): number {
+  requireArguments('firstNonFinite', { data: 'list' }, data);
   return weightKernel().firstNonFinite(data);
 }
 

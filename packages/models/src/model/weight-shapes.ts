@@ -1,4 +1,4 @@
-import { ArgumentError, requireArguments, type Weights } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields, type Weights } from '@rlp/core';
 import { elementCount } from '@rlp/onnx';
 
 const mostReported = 10;
@@ -21,6 +21,7 @@ export function checkWeightShapes(
     specs,
     weights,
   );
+  requireFields(owner, { get: 'function', keys: 'function' }, weights);
   const problems: string[] = [];
   const known = new Set(specs.map(({ name }) => name));
   for (const name of weights.keys()) {

@@ -1,5 +1,5 @@
 import type { HostTensor } from '@rlp/core';
-import { nodeBuiltin, requireArguments } from '@rlp/core';
+import { nodeBuiltin, requireArguments, requireFields } from '@rlp/core';
 import { decodePieces, floatSize } from './floats.ts';
 import { type StoredTensor, safetensorsError } from './header.ts';
 import { floatType } from './read.ts';
@@ -91,7 +91,7 @@ class FileTensor implements HostTensor {
  */
 export function fileTensors(tensors: readonly StoredTensor[]): Map<string, HostTensor> {
   requireArguments('fileTensors', { tensors: 'objects' }, tensors);
-  for (const tensor of tensors) floatType(tensor);
+  for (const tensor of tensors) floatType(requireFields('fileTensors', { file: 'text' }, tensor));
   const open = new Map(
     [...new Set(tensors.map(({ file }) => file))].map((file) => [file, new OpenFile(file)]),
   );

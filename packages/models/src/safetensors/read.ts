@@ -1,4 +1,4 @@
-import { FormatError, type HostTensor, requireArguments } from '@rlp/core';
+import { FormatError, type HostTensor, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import { fs, nodePath } from '../node-files.ts';
 
@@ -68,6 +68,7 @@ export async function readTensors(
   options: ReadOptions = {},
 ): Promise<Map<string, HostTensor>> {
   requireArguments('readTensors', { tensors: 'objects', options: 'object?' }, tensors, options);
+  for (const tensor of tensors) requireFields('readTensors', { file: 'text' }, tensor);
   const { signal } = options;
   const result = new Map<string, HostTensor>();
   const allocate = slabs(tensors.reduce((sum, tensor) => sum + floatsIn(tensor), 0));

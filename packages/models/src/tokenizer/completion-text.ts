@@ -1,4 +1,4 @@
-import type { TokenId, Tokenizer } from '@rlp/core';
+import { requireArguments, requireFields, type TokenId, type Tokenizer } from '@rlp/core';
 import { contextTokens, StreamDecoder } from './stream-decoder.ts';
 
 /** What a token added to a completion's text. */
@@ -21,6 +21,13 @@ export interface TextOptions {
   readonly stopStrings: readonly string[];
 }
 
+const textKinds = {
+  tokenizer: 'object',
+  prompt: 'numbers',
+  endTokens: 'numbers',
+  stopStrings: 'texts',
+} as const;
+
 /**
  * The text of a completion as its tokens arrive. Prompt and text together are the text of the whole sequence.
  *
@@ -33,6 +40,7 @@ export class CompletionText {
   #released = 0;
 
   constructor(options: TextOptions) {
+    requireFields('CompletionText', textKinds, options);
     this.#options = options;
     this.#decoder = new StreamDecoder(options.tokenizer, { context: options.prompt });
   }
@@ -88,6 +96,8 @@ function firstStop(text: string, stopStrings: readonly string[], from = 0): numb
 
 /** The text of a finished completion: without its end token, cut before the first stop string. */
 export function completionText(tokens: readonly TokenId[], options: TextOptions): string {
+  requireArguments('completionText', { tokens: 'numbers' }, tokens);
+  requireFields('completionText', textKinds, options);
   return textAtOnce(tokens, options) ?? textInPieces(tokens, options);
 }
 

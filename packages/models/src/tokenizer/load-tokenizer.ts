@@ -1,4 +1,4 @@
-import { callback, FormatError, parseOptions, requireArguments } from '@rlp/core';
+import { callback, FormatError, parseOptions, requireFields } from '@rlp/core';
 import type * as z from 'zod';
 import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
 import { generationSchema } from '../config/schemas.ts';
@@ -66,7 +66,7 @@ export function tokenizerChat(
   tokenizer: TextTokenizer,
   options: Pick<LoadTokenizerOptions, 'clock'> & { readonly origin?: string } = {},
 ): TemplateChatRenderer | undefined {
-  requireArguments('tokenizerChat', { tokenizer: 'object' }, tokenizer);
+  requireFields('tokenizerChat', { files: 'object' }, tokenizer);
   const template = chatTemplate(tokenizer.files);
   if (template === undefined) return undefined;
   return chatRenderer(tokenizer, template, {

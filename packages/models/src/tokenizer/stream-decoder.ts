@@ -1,4 +1,4 @@
-import type { TokenId, Tokenizer } from '@rlp/core';
+import { requireFields, type TokenId, type Tokenizer } from '@rlp/core';
 
 /** Tokens before a text that its decoding depends on, and maximum tokens held back while a character is incomplete. */
 export const contextTokens = 16;
@@ -30,9 +30,11 @@ export class StreamDecoder {
     tokenizer: Tokenizer,
     options: { readonly context?: readonly TokenId[]; readonly specialTokens?: 'skip' | 'keep' } = {},
   ) {
+    requireFields('StreamDecoder', { decode: 'function' }, tokenizer);
+    requireFields('StreamDecoder', { context: 'numbers?' }, options);
     this.#tokenizer = tokenizer;
     this.#specialTokens = options.specialTokens ?? 'skip';
-    this.#window = (options.context ?? []).slice(-contextTokens);
+    this.#window = Array.from(options.context ?? []).slice(-contextTokens);
     this.#given = this.#window.length;
   }
 

@@ -1,6 +1,7 @@
 import {
   type ChatRenderer,
   type Message,
+  requireFields,
   type Step,
   type TokenId,
   type Tokenizer,
@@ -44,6 +45,9 @@ export function nextPrompt(
   encoding: Encoding,
   history: 'sampled' | 'template',
 ): TurnPrompt {
+  requireFields('nextPrompt: next', { view: 'given' }, next);
+  requireFields('nextPrompt: last', { step: 'object' }, last);
+  requireFields('nextPrompt: encoding', { tokenizer: 'object' }, encoding);
   const context = contextOf(last.step, encoding.tokenizer);
   const sampled = history === 'sampled' ? sampledHistory(next, last, encoding, context) : undefined;
   if (Array.isArray(sampled)) return { tokens: sampled, continuity: 'extended' };
