@@ -45,7 +45,10 @@ describe('InferenceModule', () => {
   it('passes on what its backend says about weights and memory', async () => {
     const shares = { engine: {}, store: 'policy' };
     const backend = scriptedBackend({ tokenizer, completions: ['x'] });
-    const inference = await InferenceModule.create({ backend: Object.assign(backend, { shares }) });
+    const refusals = { checkpoint: 'start it with --development' };
+    const told = Object.assign(backend, { shares, refusals });
+    const inference = await InferenceModule.create({ backend: told });
+    expect(inference.refusals).toBe(refusals);
     expect([inference.accepts, inference.shares]).toEqual([['shared', 'adapter', 'checkpoint'], shares]);
     expect(inference.vocabularySize).toBe(tokenizer.vocabularySize);
     expect(inference.cacheBytes(100)).toBe(0);

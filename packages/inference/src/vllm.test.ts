@@ -177,6 +177,7 @@ describe('createVllmSampler', () => {
       path === '/weight_info' ? { status: 404, body: { detail: 'Not Found' } } : undefined;
     const sampler = await create(server);
     expect(sampler.accepts).toEqual(['adapter']);
+    expect(sampler.refusals?.checkpoint).toBe('start it with VLLM_SERVER_DEV_MODE=1');
     await expect(
       sampler.updateWeights({ kind: 'checkpoint', version: 1, path: '/weights/1' }),
     ).rejects.toThrow(/VLLM_SERVER_DEV_MODE=1/);

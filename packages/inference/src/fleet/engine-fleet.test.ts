@@ -178,8 +178,11 @@ describe('engineFleet', () => {
     const all = engines(3);
     const shares = { engine: {}, store: 'policy' };
     Object.assign(all[0]!, { accepts: ['shared', 'adapter'], shares, vocabularySize: undefined });
-    Object.assign(all[1]!, { accepts: ['adapter', 'checkpoint'], policyVersion: 3 });
+    const [shared, checkpoint] = ['put them in one process', 'start it with --development'];
+    Object.assign(all[0]!, { refusals: { checkpoint } });
+    Object.assign(all[1]!, { accepts: ['adapter', 'checkpoint'], policyVersion: 3, refusals: { shared } });
     const fleet = engineFleet(all);
+    expect(fleet.refusals).toEqual({ shared, checkpoint });
     expect(fleet.accepts).toEqual(['adapter']);
     expect([fleet.shares, fleet.vocabularySize, fleet.policyVersion]).toEqual([shares, 100, 3]);
     const unknown = engines(1).map((engine) => Object.assign(engine, { vocabularySize: undefined }));
