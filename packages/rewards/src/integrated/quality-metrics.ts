@@ -54,7 +54,7 @@ export function qualityMetrics(
   episodes: readonly JudgedEpisode[],
   customMetrics: Readonly<Record<string, CustomMetric>> = {},
 ): QualityMetrics | Record<string, never> {
-  requireArguments('qualityMetrics', { episodes: 'objects' }, episodes);
+  requireArguments('qualityMetrics', { episodes: 'objects', metrics: 'object' }, episodes, customMetrics);
   if (episodes.length === 0) return {};
   const rewards = episodes.flatMap(({ reward }) => (reward === null ? [] : [reward]));
   const scores = episodes.flatMap(({ verificationScore }) =>

@@ -1,4 +1,4 @@
-import { parsedJson, type RewardFunction } from '@rlp/core';
+import { parsedJson, type RewardFunction, requireFields } from '@rlp/core';
 import { jsonSchemaCheck } from '../../shared/json-schema.ts';
 import { hasInk } from '../../shared/seen-text.ts';
 import { withoutFence } from '../../shared/text.ts';
@@ -31,10 +31,10 @@ export interface JsonFormatOptions<Metadata> {
  *
  * @throws OptionsError for a schema that cannot be read.
  */
-export function jsonFormat<Metadata = unknown>({
-  schema: given,
-  extract = withoutFence,
-}: JsonFormatOptions<Metadata> = {}): RewardFunction<Metadata> {
+export function jsonFormat<Metadata = unknown>(
+  options: JsonFormatOptions<Metadata> = {},
+): RewardFunction<Metadata> {
+  const { schema: given, extract = withoutFence } = requireFields('jsonFormat', {}, options);
   const read = (schema: object) => jsonSchemaCheck('jsonFormat', schema, 'first');
   const fixed = typeof given === 'object' ? read(given) : undefined;
   return ({ task, response }) => {
