@@ -1,6 +1,6 @@
 import type { Completion } from '@rlp/core';
 import { createModel, parseModelConfig } from '@rlp/models';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Samplers } from '../onnx-sampler.fixture.ts';
 import type { OnnxSamplerOptions } from '../onnx-sampler-options.ts';
 import { tinyConfigs, tinyTokenizer } from '../testing/tiny-models.ts';
@@ -144,6 +144,36 @@ describe('prompts that rows share', () => {
     expect(held).toEqual([7, 7, 7, 7, 7, 102]);
     expect(feeds.members).toMatchObject({ dims: [1, 5], data: BigInt64Array.of(0n, 1n, 2n, 3n, 4n) });
     expect([...(feeds.shares!.data as Float32Array)]).toEqual([1, 1, 1, 1, 1, 0]);
+  });
+
+  it('are copied if there is no memory for them, and shared again once there is', () => {
+    const { cache, shared } = filled();
+    shared.share(0, 1, 3, 100);
+    const before = positionsOf(cache, 4, 180);
+    vi.stubGlobal('Float32Array', function full() {
+      throw new RangeError('Array buffer allocation failed');
+    });
+    try {
+      expect(shared.share(4, 5, 3, 130)).toBe(false);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(positionsOf(cache, 4, 180)).toEqual(before);
+    expect(shared.step(lengths(8, 130))!.feeds['prompt_key.0']!.dims).toEqual([1, 2, 128, 8]);
+    expect(shared.share(4, 5, 3, 130)).toBe(true);
+    for (const row of [1, 4]) shared.restore(row);
+    expect(positionsOf(cache, 4, 180)).toEqual(before);
+    expect(positionsOf(cache, 1, 100)).toEqual(positionsOf(filled().cache, 0, 100));
+  });
+
+  it('take no room for as many long ones as there were short ones', () => {
+    const { shared } = filled(400);
+    shared.share(0, 3, 3, 96);
+    shared.share(1, 6, 3, 96);
+    for (const row of [0, 1, 3, 4, 5, 6, 7, 8]) shared.release(row);
+    shared.share(0, 3, 3, 300);
+    const key = shared.step(lengths(6, 300))!.feeds['prompt_key.0']!;
+    expect((key.data as Float32Array).buffer.byteLength).toBe(4 * 2 * 320 * 8);
   });
 
   it('take the memory of the longest, and hide what longer ones have left behind', () => {

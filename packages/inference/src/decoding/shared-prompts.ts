@@ -50,11 +50,11 @@ export class SharedPrompts {
   /**
    * Lets `count` rows from `to` on begin with the first `length` positions of row `from`.
    *
-   * @returns Whether they do. Otherwise copies are faster.
+   * @returns Whether they do. Otherwise copies are faster, or there is no memory.
    */
   share(from: number, to: number, count: number, length: number): boolean {
     if (this.#rows[from] === undefined) {
-      if (length < LEAST_TOKENS || count + 1 < LEAST_ROWS) return false;
+      if (length < LEAST_TOKENS || count + 1 < LEAST_ROWS || !this.#fit(length)) return false;
       this.#take(from, length);
     }
     const prompt = this.#rows[from]!;
@@ -126,31 +126,36 @@ export class SharedPrompts {
   #take(row: number, length: number): void {
     const prompt = { length, rows: 0 };
     this.#prompts.push(prompt);
-    this.#fit();
     this.#move('in', row, prompt);
     this.#cache.shiftRow(row, length, 1);
     this.#begin(row, prompt);
   }
 
-  /** Makes room for all prompts. */
-  #fit(): void {
-    const longest = this.#prompts.reduce((most, { length }) => Math.max(most, length), 0);
+  /** Makes room for one more prompt. Returns whether there is memory for it. */
+  #fit(length: number): boolean {
+    const longest = this.#prompts.reduce((most, prompt) => Math.max(most, prompt.length), length);
     const needed = PADDING * Math.ceil(longest / PADDING);
-    const fits = needed <= this.#stride && needed * 2 > this.#stride && this.#prompts.length <= this.#room;
-    if (fits) return;
-    const old = { arrays: this.#arrays, stride: this.#stride };
-    this.#room = Math.max(this.#room, 2 ** Math.ceil(Math.log2(this.#prompts.length)));
-    this.#stride = needed;
-    const { heads, width } = this.#cache;
-    const count = this.#cache.keys.length + this.#cache.values.length;
-    this.#arrays = Array.from({ length: count }, () => new Float32Array(this.#room * this.#size));
-    const kept = Math.min(old.stride, needed) * width;
-    for (const [index, array] of old.arrays.entries()) {
-      for (let head = 0; head < (this.#prompts.length - 1) * heads; head++) {
-        const from = head * old.stride * width;
-        this.#arrays[index]!.set(array.subarray(from, from + kept), head * needed * width);
+    const count = this.#prompts.length + 1;
+    if (needed <= this.#stride && needed * 2 > this.#stride && count <= this.#room) return true;
+    const room = 2 ** Math.ceil(Math.log2(count));
+    const { heads, width, keys, values } = this.#cache;
+    let arrays: Float32Array[];
+    try {
+      arrays = [...keys, ...values].map(() => new Float32Array(room * heads * needed * width));
+    } catch {
+      return false;
+    }
+    const kept = Math.min(this.#stride, needed) * width;
+    for (const [index, array] of this.#arrays.entries()) {
+      for (let head = 0; head < this.#prompts.length * heads; head++) {
+        const from = head * this.#stride * width;
+        arrays[index]!.set(array.subarray(from, from + kept), head * needed * width);
       }
     }
+    this.#arrays = arrays;
+    this.#room = room;
+    this.#stride = needed;
+    return true;
   }
 
   /** Numbers of one prompt in one array. */
