@@ -33,6 +33,12 @@ export function expectValues(operation: string, given: Readonly<Record<string, u
   }
 }
 
+/** Checks an argument by its place. @throws ArgumentError for what is not a value. */
+export function expectOperand(operation: string, index: number, given: unknown): void {
+  // Graphs have thousands of operands, whose names only an error needs.
+  if (!isValue(given)) expectValues(operation, { [`operand ${index}`]: given });
+}
+
 /** Index of the axis that options name. @throws ArgumentError if there is none, or for what is not a value. */
 export function axisOf(
   operation: string,

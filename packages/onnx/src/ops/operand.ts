@@ -1,7 +1,7 @@
 import { ArgumentError, requireArguments } from '@rlp/core';
 import type { Attributes } from '../graph/attributes.ts';
 import { isFloating } from '../graph/data-type.ts';
-import { expectValues } from '../graph/expect-values.ts';
+import { expectOperand, expectValues } from '../graph/expect-values.ts';
 import type { OpDefinition, Value, ValueType } from '../graph/graph.ts';
 import { broadcastShapes } from '../graph/shape.ts';
 
@@ -20,7 +20,7 @@ export function lift<const Operands extends readonly Operand[]>(
   operands: Operands,
 ): { [Index in keyof Operands]: Value } {
   for (const [index, operand] of operands.entries()) {
-    if (typeof operand !== 'number') expectValues(operation, { [`operand ${index}`]: operand });
+    if (typeof operand !== 'number') expectOperand(operation, index, operand);
   }
   const anchor = operands.find((operand) => typeof operand !== 'number');
   if (anchor === undefined || typeof anchor === 'number') {
@@ -95,10 +95,9 @@ export function applyOne(
   declared?: ValueType,
 ): Value {
   requireArguments('applyOne', { definition: 'object', inputs: 'list' }, definition, inputs);
-  const given = inputs.flatMap((input, index) =>
-    input === undefined && index > 0 ? [] : [[`operand ${index}`, input] as const],
-  );
-  expectValues(definition.type, Object.fromEntries(given));
+  for (let index = 0; index < Math.max(1, inputs.length); index++) {
+    if (inputs[index] !== undefined || index === 0) expectOperand(definition.type, index, inputs[index]);
+  }
   const { graph } = inputs[0]!;
   return declared
     ? graph.apply(definition, inputs, attributes, [declared])[0]!
