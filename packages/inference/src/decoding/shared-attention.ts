@@ -13,6 +13,7 @@ import {
   softmax,
   sub,
   transpose,
+  where,
 } from '@rlp/onnx/ops';
 
 /** Keys and values of prompts that several rows share. */
@@ -47,7 +48,7 @@ export interface PromptAttention {
  *
  * - `members`, int64 `[groups, members]`: the rows of each prompt, filled up with any rows
  * - `places`, int64 `[batch]`: index of each row among `groups · members`. Any for a row with a prompt of its own.
- * - `shares`, `[batch, 1, 1, 1]`: 1 for rows that share a prompt, 0 for others
+ * - `shares`, bool `[batch, 1, 1, 1]`: whether the row shares a prompt
  * - `prompt_mask`, `[groups, 1, 1, prompt]`: added to the scores
  * - `bias_pads`, int64 `[8]`: widens one column to those of the kernel
  */
@@ -59,9 +60,12 @@ export function promptAttention(
   const queries = heads / keyValueHeads;
   const members = graph.input('members', 'int64', ['groups', 'members']);
   const places = graph.input('places', 'int64', ['batch']);
-  const shares = graph.input('shares', 'float32', ['batch', 1, 1, 1]);
+  const shares = graph.input('shares', 'bool', ['batch', 1, 1, 1]);
+  const none = graph.constant(0);
   const mask = graph.input('prompt_mask', 'float32', ['groups', 1, 1, 'prompt']);
   const pads = graph.input('bias_pads', 'int64', [8]);
+  // Another row's numbers that are not finite must not reach a row that shares nothing.
+  const isShared = reshape(shares, ['batch', 1, 1]);
   const first = [[0], [1], [3]].map((values) => graph.constant(values, [1], 'int64'));
   const prompts = ['groups', keyValueHeads, 'prompt', headDimension];
   const byPrompt = (x: Value) => {
@@ -83,7 +87,7 @@ export function promptAttention(
     const best = (x: Value) => reduceMax(x, { axes: -1, keepAxes: 'yes' });
     const logSum = reshape(byRow(sub(best(scores), log(best(probabilities))), 1), ['batch', heads, 1, 1]);
     const attended = byRow(matmul(probabilities, value), headDimension);
-    const [bias] = graph.apply(padOp, [mul(logSum, shares), pads], {}, [
+    const [bias] = graph.apply(padOp, [where(shares, logSum, none), pads], {}, [
       { type: 'float32', shape: ['batch', heads, 1, 'keys'] },
     ]);
     return {
@@ -92,8 +96,8 @@ export function promptAttention(
         const [share] = graph.apply(sliceOp, [ownProbabilities, ...first], {}, [
           { type: 'float32', shape: ['batch', heads, 1, 1] },
         ]);
-        const weights = reshape(mul(share!, shares), ['batch', heads, 1]);
-        return add(own, reshape(mul(attended, weights), own.shape));
+        const joined = add(own, reshape(mul(attended, reshape(share!, ['batch', heads, 1])), own.shape));
+        return where(isShared, joined, own);
       },
     };
   };

@@ -1,5 +1,5 @@
 import type { Completion } from '@rlp/core';
-import { createModel, parseModelConfig } from '@rlp/models';
+import { createModel, type LanguageModel, parseModelConfig } from '@rlp/models';
 import { describe, expect, it, vi } from 'vitest';
 import { Samplers } from '../onnx-sampler.fixture.ts';
 import type { OnnxSamplerOptions } from '../onnx-sampler-options.ts';
@@ -24,11 +24,16 @@ const requests = [
   { prompt: prompt(131, 2), count: 4, maxTokens: 12 },
 ].map((each, index) => ({ ...each, seed: `${index}`, temperature: 0.9 }));
 
-async function start(kind: keyof typeof tinyConfigs, options: Partial<OnnxSamplerOptions>) {
+async function start(
+  kind: keyof typeof tinyConfigs,
+  options: Partial<OnnxSamplerOptions>,
+  damage = (_: LanguageModel) => {},
+) {
   const positions = { max_position_embeddings: 192, n_positions: 192 };
   const config = parseModelConfig(JSON.parse(JSON.stringify({ ...tinyConfigs[kind], ...positions })), kind);
   const model = createModel({ config, tokenizer: tinyTokenizer, seed: kind });
-  const store = `${kind} ${Object.values(options).join()}`;
+  damage(model);
+  const store = `${kind} ${damage.name} ${Object.values(options).join()}`;
   return samplers.start({ model, store, weights: 'shared', maxSequences: 64, ...options });
 }
 
@@ -91,6 +96,28 @@ describe('rows that share a prompt are sampled as if each had its own', () => {
     expectSame([await sampler.sample(requests[4]!)], [first]);
   });
 
+  it('if another request comes to numbers that are not finite, which fails alone', async () => {
+    const few = (length: number) => Array.from({ length }, (_, index) => 6 + (index % 3));
+    const group = { ...requests[0]!, prompt: few(100), count: 4, temperature: 2 };
+    const single = { ...requests[4]!, prompt: few(40), maxTokens: 12 };
+    const plain = await start('llama, kernel rotation', { weights: 'packed' });
+    const [[first, ...others], expected] = await Promise.all([plain.sample(group), plain.sample(single)]);
+    const elsewhere = [...group.prompt, ...single.prompt, ...expected[0]!.tokens];
+    const token = first!.tokens.find(
+      (each, at) =>
+        !elsewhere.includes(each) && others.every(({ tokens }) => !tokens.slice(0, at + 1).includes(each)),
+    )!;
+    expect(token).toBeDefined();
+    const damaged = await start('llama, kernel rotation', {}, function damaged(model) {
+      const { data } = model.weights.get('model.embed_tokens.weight')!;
+      const width = model.config.hiddenSize;
+      (data as Float32Array).fill(Number.NaN, token * width, (token + 1) * width);
+    });
+    const [failed, kept] = await Promise.allSettled([damaged.sample(group), damaged.sample(single)]);
+    expect(failed).toMatchObject({ status: 'rejected', reason: { message: /is not finite/ } });
+    expectSame([(kept as PromiseFulfilledResult<Completion[]>).value], [expected]);
+  });
+
   it('if the last one goes on alone and guesses', async () => {
     const alone = { prompt: prompt(100), count: 4, seed: 'alone', temperature: 0.6, maxTokens: 100 };
     const sample = (sampler: Sampler) => sampler.sample({ ...alone, stopTokens: [4, 5] });
@@ -143,7 +170,7 @@ describe('prompts that rows share', () => {
     const { feeds, held } = shared.step(lengths(6, 102))!;
     expect(held).toEqual([7, 7, 7, 7, 7, 102]);
     expect(feeds.members).toMatchObject({ dims: [1, 5], data: BigInt64Array.of(0n, 1n, 2n, 3n, 4n) });
-    expect([...(feeds.shares!.data as Float32Array)]).toEqual([1, 1, 1, 1, 1, 0]);
+    expect([...(feeds.shares!.data as Uint8Array)]).toEqual([1, 1, 1, 1, 1, 0]);
   });
 
   it('are copied if there is no memory for them, and shared again once there is', () => {

@@ -204,7 +204,7 @@ export class SharedPrompts {
   #indices(held: readonly number[]): Tensors {
     const rows = held.length;
     const groups = this.#prompts.map((): number[] => []);
-    const shares = new Float32Array(rows);
+    const shares = new Uint8Array(rows);
     for (let row = 0; row < rows; row++) {
       const prompt = this.#rows[row];
       if (prompt === undefined) continue;
@@ -224,7 +224,7 @@ export class SharedPrompts {
     return {
       members: new Tensor('int64', members, [groups.length, most]),
       places: new Tensor('int64', places, [rows]),
-      shares: new Tensor('float32', shares, [rows, 1, 1, 1]),
+      shares: new Tensor('bool', shares, [rows, 1, 1, 1]),
       bias_pads: new Tensor('int64', BigInt64Array.of(0n, 0n, 0n, 0n, 0n, 0n, 0n, BigInt(keys - 1)), [8]),
     };
   }
