@@ -19,7 +19,7 @@ export function weightedRewards(
   rewards: RewardsPerFunction,
   weights: readonly number[],
 ): (number | null)[][] {
-  requireArguments('weightedRewards', { rewards: 'listss', weights: 'numbers' }, rewards, weights);
+  requireArguments('weightedRewards', { rewards: 'lists[]', weights: 'numbers' }, rewards, weights);
   return rewards.map((group, p) =>
     group.map((scores, g) => {
       if (scores.length !== weights.length) {
@@ -51,7 +51,7 @@ export function normalizedSums(
 ): (number | null)[][] {
   requireArguments(
     'normalizedSums',
-    { rewards: 'listss', weights: 'numbers', normalize: 'function' },
+    { rewards: 'lists[]', weights: 'numbers', normalize: 'function' },
     rewards,
     weights,
     normalize,

@@ -1,8 +1,8 @@
 import type { TensorOps } from '@rlp/core';
+import { requireFields } from '@rlp/core';
 import { customGradient } from './autodiff/custom-gradient.ts';
 import { reverse } from './autodiff/reverse.ts';
 import type { DataType } from './graph/data-type.ts';
-import { optionsOf } from './graph/expect-values.ts';
 import type { Graph, Value } from './graph/graph.ts';
 import { broadcastShapes } from './graph/shape.ts';
 import { add, div, mul, neg, sub } from './ops/arithmetic.ts';
@@ -57,7 +57,7 @@ function guarded(build: (...operands: Value[]) => Value): (...operands: Value[])
  * A loss written over `TensorOps` becomes part of the training graph and is differentiated with it.
  */
 export function traceOps(graph: Graph, options: TraceOptions = {}): TensorOps<Value> {
-  const { type = 'float32' } = optionsOf('traceOps', options);
+  const { type = 'float32' } = requireFields('traceOps: options', {}, options);
   const total = (x: Value) => reshape(sum(x), [1, 1]);
   return {
     constant: (value) => graph.constant([value], [1, 1], type),

@@ -27,7 +27,7 @@ export function normalizedThenSummed(
 ): number[][] {
   requireArguments(
     'normalizedThenSummed',
-    { rewards: 'listss', weights: 'numbers', options: 'object?' },
+    { rewards: 'lists[]', weights: 'numbers', options: 'object?' },
     rewards,
     weights,
     options,

@@ -38,7 +38,7 @@ export function alignRewardsWithStepData(
 ): AlignedSteps {
   requireArguments(
     'alignRewardsWithStepData',
-    { results: 'objects', episodes: 'objectss', options: 'object?' },
+    { results: 'objects', episodes: 'objects[]', options: 'object?' },
     results,
     episodes,
     options,

@@ -56,7 +56,7 @@ export function applyGigpoToBatchSteps<Step extends StepData>(
 ): Step[][] {
   requireArguments(
     'applyGigpoToBatchSteps',
-    { episodes: 'objectss', finalScores: 'list', options: 'object?' },
+    { episodes: 'objects[]', finalScores: 'list', options: 'object?' },
     episodes,
     finalScores,
     options,

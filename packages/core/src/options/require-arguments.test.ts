@@ -13,9 +13,9 @@ describe('requireArguments', () => {
     ['numbers', 'abc', 'f: x must be a list of numbers, got "abc"'],
     ['numbers', [1, Number.NaN], 'f: x[1] must be a number, got NaN'],
     ['lists', [[1], null], 'f: x[1] must be a list, got null'],
-    ['objectss', [[{}], [{}, null]], 'f: x[1][1] must be an object, got null'],
-    ['numberss', 3, 'f: x must be a list of lists of numbers, got 3'],
-    ['listss?', [[[1]], [2]], 'f: x[1][0] must be a list, got 2'],
+    ['objects[]', [[{}], [{}, null]], 'f: x[1][1] must be an object, got null'],
+    ['numbers[]', 3, 'f: x must be a list of lists of numbers, got 3'],
+    ['lists[]?', [[[1]], [2]], 'f: x[1][0] must be a list, got 2'],
     ['given', null, 'f: x must be given, got null'],
     [
       'operations',

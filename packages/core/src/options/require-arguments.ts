@@ -28,8 +28,8 @@ const kinds = {
 
 type Single = keyof typeof kinds;
 
-/** What an argument has to be; the plural is a list of such, and `…ss` a list of lists. With `?` it may be left out. */
-export type ArgumentKind = `${Single}${'' | 's' | 'ss'}${'' | '?'}`;
+/** What an argument has to be; the plural is a list of such, with `[]` a list of lists. With `?` it may be left out. */
+export type ArgumentKind = `${Single}${'' | 's' | 's[]'}${'' | '?'}`;
 
 type Check = (value: unknown) => boolean;
 
@@ -46,10 +46,13 @@ function checkOf(kind: string): Check {
 
 function newCheck(kind: string): Check {
   if (kind in kinds) return kinds[kind as Single][1];
-  const inner = checkOf(kind.slice(0, -1));
+  const inner = checkOf(elementOf(kind));
   if (kind.endsWith('?')) return (value) => value === undefined || inner(value);
   return (value) => isList(value) && badElement(value, inner) === undefined;
 }
+
+/** The kind without `?`, or that of a list's elements. */
+const elementOf = (kind: string) => kind.replace(/(?:\[\]|s|\?)$/, '');
 
 function badElement(list: ArrayLike<unknown>, isRight: Check): number | undefined {
   for (let index = 0; index < list.length; index++) if (!isRight(list[index])) return index;
@@ -64,11 +67,11 @@ function kindError(
   unknown: readonly string[] = [],
 ): ArgumentError {
   const needed = kind.replace(/\?$/, '');
-  const element = needed.slice(0, -1);
+  const element = elementOf(needed);
   const index = needed in kinds || !isList(value) ? undefined : badElement(value, checkOf(element));
   if (index !== undefined)
     return kindError(`${place}[${index}]`, (value as ArrayLike<unknown>)[index], element);
-  const many = needed.endsWith('ss') ? `lists of ${element}` : needed;
+  const many = needed.endsWith('[]') ? `lists of ${element}` : needed;
   const words = needed in kinds ? kinds[needed as Single][0] : `a list of ${many}`;
   const name = place.slice(place.indexOf(': ') + 2);
   const [other] = value === undefined ? nearNames(name, unknown, (key) => key) : [];

@@ -56,7 +56,7 @@ function expectSame(
 
 describe('rows that share a prompt are sampled as if each had its own', () => {
   it.each(kinds.map(([kind]) => kind as keyof typeof tinyConfigs))('in a tiny %s', async (kind) => {
-    // Built-in weights share no prompts.
+    // Samplers with built-in weights copy prompts.
     const expected = await together(await start(kind, { weights: 'packed' }));
     expectSame(await together(await start(kind, {})), expected);
   });
@@ -173,7 +173,7 @@ describe('prompts that rows share', () => {
     expect([...(feeds.shares!.data as Uint8Array)]).toEqual([1, 1, 1, 1, 1, 0]);
   });
 
-  it('are copied if there is no memory for them, and shared again once there is', () => {
+  it('are copied if memory is full, and shared again later', () => {
     const { cache, shared } = filled();
     shared.share(0, 1, 3, 100);
     const before = positionsOf(cache, 4, 180);

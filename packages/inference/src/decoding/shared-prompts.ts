@@ -38,6 +38,8 @@ export class SharedPrompts {
   /** Their index is their place in memory. */
   readonly #prompts: Prompt[] = [];
   #arrays: Float32Array[] = [];
+  /** Inputs of the prompts, until one comes or goes. */
+  #known: Tensors | undefined;
   /** Prompts that the arrays have room for. */
   #room = 0;
   /** Positions of each prompt in the arrays. */
@@ -50,7 +52,7 @@ export class SharedPrompts {
   /**
    * Lets `count` rows from `to` on begin with the first `length` positions of row `from`.
    *
-   * @returns Whether they do. Otherwise copies are faster, or there is no memory.
+   * @returns Whether they do. If not, copies are faster or memory is full.
    */
   share(from: number, to: number, count: number, length: number): boolean {
     if (this.#rows[from] === undefined) {
@@ -68,6 +70,7 @@ export class SharedPrompts {
 
   /** Copies the first `length` positions of a row over another row. */
   copyRow(from: number, to: number, length: number): void {
+    if ((this.#rows[from]?.length ?? 0) > length) this.restore(from);
     const prompt = this.#rows[from];
     this.release(to);
     this.#cache.copyRow(from, to, prompt ? this.#held(from, length) : length);
@@ -89,6 +92,7 @@ export class SharedPrompts {
     if (prompt === undefined) return;
     this.#rows[row] = undefined;
     if (--prompt.rows > 0) return;
+    this.#known = undefined;
     const place = this.#prompts.indexOf(prompt);
     const last = this.#prompts.pop()!;
     if (last === prompt) return;
@@ -108,7 +112,8 @@ export class SharedPrompts {
     for (let row = lengths.length; row < this.#rows.length; row++) this.release(row);
     if (this.#prompts.length === 0) return undefined;
     const held = lengths.map((length, row) => this.#held(row, length));
-    return { held, feeds: { ...this.#tensors(), ...this.#indices(held) } };
+    this.#known ??= this.#tensors();
+    return { held, feeds: { ...this.#known, ...this.#indices(held) } };
   }
 
   #held(row: number, length: number): number {
@@ -126,6 +131,7 @@ export class SharedPrompts {
   #take(row: number, length: number): void {
     const prompt = { length, rows: 0 };
     this.#prompts.push(prompt);
+    this.#known = undefined;
     this.#move('in', row, prompt);
     this.#cache.shiftRow(row, length, 1);
     this.#begin(row, prompt);

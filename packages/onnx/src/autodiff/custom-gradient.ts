@@ -32,7 +32,7 @@ export function customGradient<const Outputs extends readonly Value[]>(
     forward,
     backward,
   );
-  expectValues('customGradient', inputs as never);
+  expectValues('customGradient', inputs);
   const [first] = inputs;
   if (!first) throw new ArgumentError('customGradient: needs at least one input');
   const { outputs } = enclose(first.graph, forward);

@@ -51,7 +51,7 @@ export function gradients(loss: Value, wrt: readonly Value[], options: Gradients
 export function pullback(upstream: ReadonlyMap<Value, Value>, wrt: readonly Value[]): (Value | undefined)[] {
   requireArguments('pullback', { wrt: 'list' }, wrt);
   if (!(upstream instanceof Map)) throw new ArgumentError('pullback: upstream must be a Map of gradients');
-  expectValues('pullback', [...upstream.keys(), ...upstream.values(), ...wrt] as never);
+  expectValues('pullback', [...upstream.keys(), ...upstream.values(), ...wrt]);
   const [first] = upstream.keys();
   if (!first) return wrt.map(() => undefined);
   const { graph } = first;

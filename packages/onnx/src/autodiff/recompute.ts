@@ -60,7 +60,7 @@ export function recompute<const Outputs extends readonly Value[]>(
   build: (inputs: readonly Value[]) => Outputs,
 ): Outputs {
   requireArguments('recompute', { inputs: 'list', build: 'function' }, inputs, build);
-  expectValues('recompute', inputs as never);
+  expectValues('recompute', inputs);
   const [first] = inputs;
   if (!first) throw new ArgumentError('recompute: needs at least one input');
   const { graph } = first;

@@ -1,5 +1,5 @@
+import { requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
-import { optionsOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { add, mul, sub } from '../ops/arithmetic.ts';
 import { erf, exp, sigmoid, tanh } from '../ops/elementwise.ts';
@@ -17,7 +17,7 @@ export interface SiluOptions {
 
 /** SiLU activation, `x · sigmoid(x)`. */
 export function silu(x: Value, options: SiluOptions = {}): Value {
-  const { ops = 'fused' } = optionsOf('silu', options);
+  const { ops = 'fused' } = requireFields('silu: options', {}, options);
   const [y] = customGradient(
     [x],
     () => {
@@ -46,7 +46,7 @@ export interface SwigluOptions {
  * @see Shazeer 2020, https://arxiv.org/abs/2002.05202
  */
 export function swiglu(gate: Value, up: Value, options: SwigluOptions = {}): Value {
-  const { ops = 'fused' } = optionsOf('swiglu', options);
+  const { ops = 'fused' } = requireFields('swiglu: options', {}, options);
   let parts: { readonly opened: Value; readonly activated: Value } | undefined;
   const inParts = () => {
     const opened = parts?.opened ?? sigmoid(gate);
@@ -86,7 +86,7 @@ const tanhCubic = 0.044715;
 
 /** GELU activation, `x · Φ(x)`. Φ is the normal distribution function or its tanh approximation. */
 export function gelu(x: Value, options: GeluOptions = {}): Value {
-  const { approximate = 'none', ops = 'fused' } = optionsOf('gelu', options);
+  const { approximate = 'none', ops = 'fused' } = requireFields('gelu: options', {}, options);
   const parts = approximate === 'none' ? exactGate : tanhGate;
   const [y] = customGradient(
     [x],

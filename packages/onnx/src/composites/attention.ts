@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import type { DataType } from '../graph/data-type.ts';
-import { expectGraph, expectValues, optionsOf, widthOf } from '../graph/expect-values.ts';
+import { expectGraph, expectValues, widthOf } from '../graph/expect-values.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import { type Dimension, formatShape, productDimension, staticDimension } from '../graph/shape.ts';
 import { add, sub } from '../ops/arithmetic.ts';
@@ -31,7 +31,12 @@ export interface CausalMaskOptions {
  */
 export function causalMask(graph: Graph, options: CausalMaskOptions): Value {
   expectGraph('causalMask', graph);
-  const { queries, keys = queries, window, type = 'float32' } = optionsOf('causalMask', options);
+  const {
+    queries,
+    keys = queries,
+    window,
+    type = 'float32',
+  } = requireFields('causalMask: options', {}, options);
   const blocked = type === 'float16' ? -65504 : -1e30;
   if (typeof queries === 'string' || typeof keys === 'string') {
     const visible = visibleKeys(graph, queries, keys, window);
@@ -131,7 +136,7 @@ function sizesOf(query: Value, key: Value, value: Value): Sizes {
  * @returns `[batch, heads, time, headSize]`, or the shape that the option `output` selects.
  */
 export function attention(query: Value, key: Value, value: Value, options: AttentionOptions = {}): Value {
-  optionsOf('attention', options);
+  requireFields('attention: options', {}, options);
   expectValues('attention', { query, key, value });
   const sizes = sizesOf(query, key, value);
   const { batch, heads, groups, perGroup, time, keys, headSize } = sizes;
@@ -164,7 +169,7 @@ export interface HeadLayout {
  * headSize]`.
  */
 export function splitHeads(x: Value, layout: HeadLayout): Value {
-  const { batch, time, heads } = optionsOf('splitHeads', layout);
+  const { batch, time, heads } = requireFields('splitHeads: layout', {}, layout);
   const width = widthOf('splitHeads', x);
   return transpose(reshape(x, [batch, time, heads, width / heads]), [0, 2, 1, 3]);
 }

@@ -1,5 +1,6 @@
+import { requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
-import { expectValues, optionsOf } from '../graph/expect-values.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { type Dimension, productDimension, type Shape } from '../graph/shape.ts';
 import { add, mul, sub } from '../ops/arithmetic.ts';
@@ -43,7 +44,11 @@ interface Block {
  * The layout needs `blocks`. Create the function once and share it among layers.
  */
 export function blockedAttention(layout: TokenLayout, heads: number, keyHeads: number): BlockedAttention {
-  const { slots, places } = optionsOf('blockedAttention', optionsOf('blockedAttention', layout).blocks!);
+  const { slots, places } = requireFields(
+    'blockedAttention',
+    {},
+    requireFields('blockedAttention: layout', {}, layout).blocks!,
+  );
   expectValues('blockedAttention', { slots, places });
   const [blocks, rows, columns] = slots.shape as [Dimension, Dimension, Dimension];
   const inBlocks = reshape(slots, [productDimension([blocks, rows]), columns]);

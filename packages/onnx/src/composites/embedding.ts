@@ -1,5 +1,5 @@
-import { ArgumentError } from '@rlp/core';
-import { expectValues, optionsOf } from '../graph/expect-values.ts';
+import { ArgumentError, requireFields } from '@rlp/core';
+import { expectValues } from '../graph/expect-values.ts';
 
 import { defineOp, type Value } from '../graph/graph.ts';
 import { formatShape } from '../graph/shape.ts';
@@ -32,7 +32,7 @@ const lookupOp = defineOp({ type: 'Gather' });
  * @returns `[…ids, width]`
  */
 export function embedding(weight: Value, ids: Value, options: EmbeddingOptions = {}): Value {
-  const { gradient = 'dense' } = optionsOf('embedding', options);
+  const { gradient = 'dense' } = requireFields('embedding: options', {}, options);
   expectValues('embedding', { weight });
   expectIndices('embedding', ids);
   if (weight.shape.length !== 2) {

@@ -1,8 +1,8 @@
-import { ArgumentError, requireArguments } from '@rlp/core';
+import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import { after } from '../autodiff/recompute.ts';
 import type { DataType } from '../graph/data-type.ts';
-import { expectValues, optionsOf } from '../graph/expect-values.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import type { Value } from '../graph/graph.ts';
 import { type Dimension, formatShape } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
@@ -80,7 +80,7 @@ export interface TokenLogprobs {
  * @returns `[N, V]`
  */
 export function getLogits(hidden: Value, weight: Value, options: LogitsOptions = {}): Value {
-  const { bias, temperature = 1 } = optionsOf('getLogits', options);
+  const { bias, temperature = 1 } = requireFields('getLogits: options', {}, options);
   expectValues('getLogits', { hidden, weight, ...(bias && { bias }) });
   const scale = (value: Value) => (temperature === 1 ? value : div(value, temperature));
   return gemm(scale(hidden), weight, { transposeB: 'yes', bias: bias && scale(bias) });
@@ -123,7 +123,7 @@ export function tokenLogprobs(
   options: TokenLogprobsOptions = {},
 ): TokenLogprobs {
   checkShapes(hidden, weight, targets);
-  checkBlocks(weight, optionsOf('tokenLogprobs', options));
+  checkBlocks(weight, requireFields('tokenLogprobs: options', {}, options));
   const { bias, temperature = 1, gradient = 'dense', probabilities = 'keep' } = options;
   const weights = options.blocks ?? [weight];
   const product = productsIn(options.products);
@@ -182,7 +182,7 @@ function checkBlocks(weight: Value, { blocks, bias, gradient, probabilities }: T
     throw new ArgumentError("tokenLogprobs: blocks need gradient: 'rows' and no bias");
   }
   requireArguments('tokenLogprobs', { blocks: 'list' }, blocks);
-  expectValues('tokenLogprobs', blocks as never);
+  expectValues('tokenLogprobs', blocks);
   const rows = blocks.reduce((total, { shape }) => total + Number(shape[0]), 0);
   const widths = blocks.every(({ shape }) => shape.length === 2 && shape[1] === weight.shape[1]);
   if (widths && rows === weight.shape[0]) return;

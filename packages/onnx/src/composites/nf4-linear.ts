@@ -1,7 +1,7 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import { after } from '../autodiff/recompute.ts';
-import { expectValues, optionsOf } from '../graph/expect-values.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { formatShape } from '../graph/shape.ts';
 import { mul } from '../ops/arithmetic.ts';
@@ -43,7 +43,7 @@ const pairs = Array.from({ length: 256 }, (_, byte) => [nf4Values[byte >> 4]!, n
  * @returns `[N, outputs]`
  */
 export function nf4Linear(x: Value, weight: QuantizedValue, outputs: number): Value {
-  checkSizes(x, optionsOf('nf4Linear', weight), outputs);
+  checkSizes(x, requireFields('nf4Linear: weight', {}, weight), outputs);
   const inputs = Number(x.shape[1]);
   const attributes = { K: inputs, N: outputs, block_size: quantizedBlock, quant_type: NORMAL_FLOAT };
   const result = { type: 'float32', shape: [x.shape[0]!, outputs] } as const;

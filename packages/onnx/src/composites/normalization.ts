@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
-import { expectValues, optionsOf, widthOf } from '../graph/expect-values.ts';
+import { expectValues, widthOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { formatShape } from '../graph/shape.ts';
 import { add, mul, sub } from '../ops/arithmetic.ts';
@@ -41,7 +41,7 @@ function asRows(operation: string, x: Value, weight: Value): { rows: Value; widt
  * @see Zhang & Sennrich 2019, https://arxiv.org/abs/1910.07467
  */
 export function rmsNorm(x: Value, weight: Value, options: NormalizationOptions): Value {
-  const { epsilon, ops = 'fused' } = optionsOf('rmsNorm', options);
+  const { epsilon, ops = 'fused' } = requireFields('rmsNorm: options', {}, options);
   const { rows, width } = asRows('rmsNorm', x, weight);
   let scaleOf: () => Value;
   const [y] = customGradient(
@@ -121,7 +121,7 @@ function once<Result>(compute: () => Result): () => Result {
  * @see Ba et al. 2016, https://arxiv.org/abs/1607.06450
  */
 export function layerNorm(x: Value, weight: Value, bias: Value, options: NormalizationOptions): Value {
-  const { epsilon, ops = 'fused' } = optionsOf('layerNorm', options);
+  const { epsilon, ops = 'fused' } = requireFields('layerNorm: options', {}, options);
   const { rows, width } = asRows('layerNorm', x, weight);
   asRows('layerNorm', x, bias);
   let partsOf: () => LayerNormParts;

@@ -1,6 +1,6 @@
 import { requireArguments, requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
-import { expectGraph, expectValues, optionsOf, widthOf } from '../graph/expect-values.ts';
+import { expectGraph, expectValues, widthOf } from '../graph/expect-values.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import { type Dimension, productDimension } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
@@ -86,7 +86,7 @@ export function allColumns({ slots }: Pick<TokenLayout, 'slots'>): Columns {
  * @param columns - Columns of the queries. Default: all.
  */
 export function layoutMask(layout: TokenLayout, window?: number | undefined, columns?: Columns): Value {
-  const { slots, ends } = optionsOf('layoutMask', layout);
+  const { slots, ends } = requireFields('layoutMask: layout', {}, layout);
   expectValues('layoutMask', { slots, ends });
   const { own, seen, ofOwn, ofSeen } = columns ?? allColumns(layout);
   const { graph } = slots;
@@ -117,7 +117,7 @@ export interface HeadMover {
 
 /** Creates the indices by which heads of a layout are moved. Share them among layers. */
 export function headMover(layout: Pick<TokenLayout, 'slots' | 'places'>, heads: number): HeadMover {
-  const { slots, places } = optionsOf('headMover', layout);
+  const { slots, places } = requireFields('headMover: layout', {}, layout);
   expectValues('headMover', { slots, places });
   const { graph } = slots;
   const [rows, length] = slots.shape as [Dimension, Dimension];
@@ -178,7 +178,7 @@ export function packedAttention(
   value: Value,
   options: PackedAttentionOptions,
 ): Value {
-  const { queries, keys, mask, scale, ops } = optionsOf('packedAttention', options);
+  const { queries, keys, mask, scale, ops } = requireFields('packedAttention: options', {}, options);
   requireFields('packedAttention', { heads: 'number', toRows: 'function', toTokens: 'function' }, queries);
   requireFields('packedAttention', { heads: 'number', toRows: 'function', toTokens: 'function' }, keys);
   expectValues('packedAttention', { query, key, value, mask });

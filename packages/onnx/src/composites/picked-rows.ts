@@ -1,5 +1,5 @@
+import { requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
-import { optionsOf } from '../graph/expect-values.ts';
 import type { Value } from '../graph/graph.ts';
 import { gather } from '../ops/indexing.ts';
 import { concat } from '../ops/layout.ts';
@@ -22,7 +22,7 @@ export interface PickedRows {
  * @returns `[picked, width]`
  */
 export function pickRows(x: Value, picked: PickedRows): Value {
-  optionsOf('pickRows', picked);
+  requireFields('pickRows: picked', {}, picked);
   const [y] = customGradient(
     [x],
     () => [gather(x, picked.rows)],
@@ -38,7 +38,7 @@ export function pickRows(x: Value, picked: PickedRows): Value {
  * @returns `[count, width]`
  */
 export function spreadRows(x: Value, picked: PickedRows): Value {
-  optionsOf('spreadRows', picked);
+  requireFields('spreadRows: picked', {}, picked);
   const [y] = customGradient(
     [x],
     () => [spread(x, picked)],

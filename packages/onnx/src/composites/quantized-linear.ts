@@ -1,7 +1,7 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import { after } from '../autodiff/recompute.ts';
-import { expectValues, optionsOf } from '../graph/expect-values.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { formatShape } from '../graph/shape.ts';
 import { slice } from '../ops/layout.ts';
@@ -34,7 +34,7 @@ const dequantizeOp = defineOp({ type: 'DequantizeLinear' });
  * @returns `[N, outputs]`
  */
 export function quantizedLinear(x: Value, weight: QuantizedValue): Value {
-  checkSizes(x, optionsOf('quantizedLinear', weight));
+  checkSizes(x, requireFields('quantizedLinear: weight', {}, weight));
   const inputs = Number(x.shape[1]);
   const [y] = customGradient(
     [x],

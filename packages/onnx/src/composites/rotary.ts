@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
-import { expectValues, optionsOf, widthOf } from '../graph/expect-values.ts';
+import { expectValues, widthOf } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import { formatShape } from '../graph/shape.ts';
 import { add, mul, neg, sub } from '../ops/arithmetic.ts';
@@ -41,7 +41,7 @@ const rotaryOp = defineOp({ type: 'RotaryEmbedding', domain: 'com.microsoft' });
  */
 export function rotaryEmbedding(x: Value, options: RotaryOptions): Value {
   const width = widthOf('rotaryEmbedding', x);
-  const { cos, sin, heads } = optionsOf('rotaryEmbedding', options);
+  const { cos, sin, heads } = requireFields('rotaryEmbedding: options', {}, options);
   expectValues('rotaryEmbedding', { cos, sin });
   if (x.shape.length !== 3 || width % heads !== 0 || cos.shape[1] !== width / heads / 2) {
     throw new ArgumentError(

@@ -1,5 +1,4 @@
-import { ArgumentError } from '@rlp/core';
-import { optionsOf } from '../graph/expect-values.ts';
+import { ArgumentError, requireFields } from '@rlp/core';
 import type { Value } from '../graph/graph.ts';
 import { type Dimension, staticDimension } from '../graph/shape.ts';
 import { add, div, mul, sub } from '../ops/arithmetic.ts';
@@ -39,8 +38,8 @@ export interface SplitAttentionOptions {
  * @throws ArgumentError for a layout without at least two parts.
  */
 export function splitAttention(layout: TokenLayout, options: SplitAttentionOptions): BlockedAttention {
-  const { heads, keyHeads, windows } = optionsOf('splitAttention', options);
-  const { parts } = optionsOf('splitAttention', layout);
+  const { heads, keyHeads, windows } = requireFields('splitAttention: options', {}, options);
+  const { parts } = requireFields('splitAttention: layout', {}, layout);
   if (parts === undefined || !(Number.isInteger(parts) && parts >= 2)) {
     throw new ArgumentError(
       `splitAttention: expected a layout with at least 2 parts, got ${parts}; packedAttention computes all columns at once`,

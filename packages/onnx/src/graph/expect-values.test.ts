@@ -34,7 +34,7 @@ describe('operators', () => {
     expect(() => ops.add(x, { type: 'float32' } as never)).toThrow(
       'add: operand 1 must be a value of a graph, such as graph.input(…), got an object with type',
     );
-    expect(() => ops.softmax(x, null as never)).toThrow('softmax: options must be an object, got null');
+    expect(() => ops.softmax(x, null as never)).toThrow('softmax: options: expected an object, got null');
     expect(() => ops.reshape(x, 6 as never)).toThrow(
       'reshape: shape must be a list of whole numbers and names, got 6',
     );

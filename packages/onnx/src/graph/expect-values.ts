@@ -1,4 +1,4 @@
-import { ArgumentError, described, isRecord } from '@rlp/core';
+import { ArgumentError, described, requireFields } from '@rlp/core';
 
 import { dataTypes } from './data-type.ts';
 import type { Graph, Value } from './graph.ts';
@@ -23,12 +23,15 @@ function isValue(value: unknown): boolean {
   );
 }
 
-/** Checks arguments by name, each of which has to be a value. @throws ArgumentError naming the first that is not. */
-export function expectValues(operation: string, given: Readonly<Record<string, unknown>>): void {
-  for (const name in given) {
-    if (isValue(given[name])) continue;
+/** Checks arguments by name, or those of a list. @throws ArgumentError naming the first that is not a value. */
+export function expectValues(
+  operation: string,
+  given: Readonly<Record<string, unknown>> | readonly unknown[],
+): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (isValue(value)) continue;
     throw new ArgumentError(
-      `${operation}: ${name} must be a value of a graph, such as graph.input(…), got ${described(given[name])}`,
+      `${operation}: ${name} must be a value of a graph, such as graph.input(…), got ${described(value)}`,
     );
   }
 }
@@ -46,7 +49,11 @@ export function axisOf(
   options: { readonly axis?: number },
   fallback: number | undefined = undefined,
 ): number {
-  return resolveAxis(operation, optionsOf(operation, options).axis ?? fallback, rankOf(operation, x));
+  return resolveAxis(
+    operation,
+    requireFields(`${operation}: options`, {}, options).axis ?? fallback,
+    rankOf(operation, x),
+  );
 }
 
 /** Size of the last axis. @throws ArgumentError if it is named, or for what is not a value. */
@@ -73,10 +80,4 @@ export function expectShape(operation: string, shape: Shape): void {
 export function expectGraph(operation: string, graph: Graph): void {
   if (isGraph(graph)) return;
   throw new ArgumentError(`${operation}: expected a graph, from new Graph(), got ${described(graph)}`);
-}
-
-/** Options of an operator. @throws ArgumentError for what is not an object, such as null. */
-export function optionsOf<Options extends object>(operation: string, options: Options): Options {
-  if (isRecord(options)) return options;
-  throw new ArgumentError(`${operation}: options must be an object, got ${described(options)}`);
 }

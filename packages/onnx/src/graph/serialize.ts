@@ -1,8 +1,8 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import protobuf from 'protobufjs/minimal.js';
 import type { Attribute } from './attributes.ts';
 import { dataTypes } from './data-type.ts';
-import { expectGraph, optionsOf } from './expect-values.ts';
+import { expectGraph } from './expect-values.ts';
 import type { ExternalData, Graph, Initializer, Node, Subgraph, Value, ValueType } from './graph.ts';
 import { encodeTensor } from './tensor-data.ts';
 
@@ -29,7 +29,7 @@ export interface SerializeOptions {
  */
 export function serialize(graph: Graph, options: SerializeOptions = {}): Uint8Array {
   expectGraph('serialize', graph);
-  const { unusedInputs = 'drop' } = optionsOf('serialize', options);
+  const { unusedInputs = 'drop' } = requireFields('serialize: options', {}, options);
   if (graph.outputs.size === 0)
     throw new ArgumentError('serialize: the graph has no outputs; name at least one with graph.output');
   const { nodes, values } = live(graph);

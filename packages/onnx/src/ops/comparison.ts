@@ -51,7 +51,7 @@ export function equal(a: Operand, b: Operand): Value {
 }
 
 function expectBool(operation: string, values: readonly Value[]): void {
-  expectValues(operation, values as never);
+  expectValues(operation, values);
   const other = values.find(({ type }) => type !== 'bool');
   if (other) throw new ArgumentError(`${operation}: "${other.name}" must be bool, got ${other.type}`);
 }

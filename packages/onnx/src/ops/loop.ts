@@ -33,7 +33,7 @@ export function loop(
 ): Turn {
   expectGraph('loop', graph);
   requireArguments('loop', { carried: 'objects', build: 'function' }, carried, build);
-  expectValues('loop', carried as never);
+  expectValues('loop', carried);
   const typeOf = ({ type, shape }: Value): ValueType => ({ type, shape });
   const scalar = (type: 'int64' | 'bool'): ValueType => ({ type, shape: [] });
   let collected: readonly ValueType[] = [];

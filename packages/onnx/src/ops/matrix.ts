@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import type { Attributes } from '../graph/attributes.ts';
-import { expectValues, optionsOf } from '../graph/expect-values.ts';
+import { expectValues } from '../graph/expect-values.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import {
   broadcastShapes,
@@ -149,7 +149,7 @@ function opposite(word: YesNo): YesNo {
 
 /** Product of two matrices, `alpha · a b + bias`. Each operand can be transposed first. */
 export function gemm(a: Value, b: Value, options: GemmOptions = {}): Value {
-  const { bias } = optionsOf('gemm', options);
+  const { bias } = requireFields('gemm: options', {}, options);
   return applyOne(defineGemm(options), bias ? [a, b, bias] : [a, b], productAttributes(options));
 }
 
@@ -192,12 +192,20 @@ function defineFusedMatmul({ transposeA = 'no', transposeB = 'no', alpha = 1 }: 
  * Each operand can be transposed first.
  */
 export function fusedMatmul(a: Value, b: Value, options: FusedMatmulOptions = {}): Value {
-  return applyOne(defineFusedMatmul(optionsOf('fusedMatmul', options)), [a, b], productAttributes(options));
+  return applyOne(
+    defineFusedMatmul(requireFields('fusedMatmul: options', {}, options)),
+    [a, b],
+    productAttributes(options),
+  );
 }
 
 /** Same result as {@link fusedMatmul}, from standard operators. */
 export function standardMatmul(a: Value, b: Value, options: FusedMatmulOptions = {}): Value {
-  const { transposeA = 'no', transposeB = 'no', alpha = 1 } = optionsOf('standardMatmul', options);
+  const {
+    transposeA = 'no',
+    transposeB = 'no',
+    alpha = 1,
+  } = requireFields('standardMatmul: options', {}, options);
   const left = transposeA === 'yes' ? transpose(a) : a;
   const right = transposeB === 'yes' ? transpose(b) : b;
   return matmul(alpha === 1 ? left : mul(left, alpha), right);

@@ -37,7 +37,7 @@ export function lift<const Operands extends readonly Operand[]>(
 
 /** Throws an ArgumentError unless all values have the same element type. */
 export function expectSameType(operation: string, values: readonly Value[]): void {
-  expectValues(operation, values as never);
+  expectValues(operation, values);
   const types = values.map(({ type }) => type);
   if (types.every((type) => type === types[0])) return;
   throw new ArgumentError(

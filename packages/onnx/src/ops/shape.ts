@@ -1,6 +1,6 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, requireFields } from '@rlp/core';
 import type { DataType } from '../graph/data-type.ts';
-import { expectGraph, expectShape, expectValues, optionsOf, rankOf } from '../graph/expect-values.ts';
+import { expectGraph, expectShape, expectValues, rankOf } from '../graph/expect-values.ts';
 import { defineOp, type Graph, type OpDefinition, type Value } from '../graph/graph.ts';
 import {
   broadcastShapes,
@@ -151,7 +151,7 @@ export function reduce(
   options: ReduceOptions,
   define: (axes: readonly number[]) => OpDefinition,
 ): Value {
-  const { axes: given, keepAxes = 'no' } = optionsOf(operation, options);
+  const { axes: given, keepAxes = 'no' } = requireFields(`${operation}: options`, {}, options);
   const axes = resolveAxes(operation, typeof given === 'number' ? [given] : given, rankOf(operation, x));
   if (axes.length === 0) return x;
   const kept = keepAxes === 'yes';
