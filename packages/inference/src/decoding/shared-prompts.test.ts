@@ -155,6 +155,16 @@ describe('prompts that rows share', () => {
     expect(shared.step(lengths(10, 100))).toBeUndefined();
   });
 
+  it('come back for a copy that ends within them', () => {
+    const { cache, shared } = filled();
+    shared.share(2, 3, 3, 100);
+    shared.copyRow(3, 7, 50);
+    const whole = positionsOf(filled().cache, 2, 100);
+    expect(positionsOf(cache, 3, 100)).toEqual(whole);
+    expect(positionsOf(cache, 7, 50)).toEqual(positionsOf(filled().cache, 2, 50));
+    expect(shared.step(lengths(8, 100))!.held).toEqual([100, 100, 1, 100, 1, 1, 100, 100]);
+  });
+
   it.each([
     ['short', 95, 9],
     ['of few rows', 100, 2],
