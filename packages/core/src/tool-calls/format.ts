@@ -94,20 +94,31 @@ export interface Marked {
   readonly read: (inside: string) => WrittenCall | undefined;
   /** How a call goes on whose arguments may hold marks as they are. Nothing in it is a call. Default: arguments hold none. */
   readonly begun?: RegExp | undefined;
+  /** Whether a call is one JSON value, whose text may hold marks. Default: it may be anything. */
+  readonly isJson?: boolean | undefined;
 }
 
 /**
  * Takes calls between marks out of a text. The last mark may be unclosed, because a response ends there if its closing
- * mark is a stop token. Each opening mark counts only if no other stands between it and its closing mark.
+ * mark is a stop token. Each opening mark counts only if no other stands between it and its closing mark, but in JSON's text.
  */
-export function takeMarked(
-  text: string,
-  { open, close, read, begun }: Marked,
-  tools: OfferedTools,
-): WrittenCalls {
+export function takeMarked(text: string, marked: Marked, tools: OfferedTools): WrittenCalls {
+  const { open, close, read, begun, isJson } = marked;
   const calls: WrittenCall[] = [];
   let rest = '';
   let from = 0;
+  // Ends at the first mark without whole JSON behind it, so that no text is read twice.
+  for (let start = isJson ? text.indexOf(open) : -1; start >= 0; start = text.indexOf(open, from)) {
+    const end = jsonEnd(text, start + open.length);
+    if (end < 0) break;
+    const behind = end + text.slice(end).search(/\S|$/);
+    const isClosed = behind === text.length || text.startsWith(close, behind);
+    const found = isClosed ? read(text.slice(start + open.length, end)) : undefined;
+    if (found === undefined || !tools.isOffered(found.name)) break;
+    calls.push(found);
+    rest += text.slice(from, start);
+    from = Math.min(text.length, behind + close.length);
+  }
   const take = (segment: string): string | undefined => {
     const [first, start] = [segment.indexOf(open), segment.lastIndexOf(open)];
     const isWithin = first < start && begun?.test(segment.slice(first + open.length, start)) === true;
@@ -116,7 +127,7 @@ export function takeMarked(
     calls.push(found);
     return segment.slice(0, start);
   };
-  for (let end = text.indexOf(close); end >= 0; end = text.indexOf(close, from)) {
+  for (let end = text.indexOf(close, from); end >= 0; end = text.indexOf(close, from)) {
     const segment = text.slice(from, end);
     rest += take(segment) ?? segment + close;
     from = end + close.length;

@@ -23,6 +23,7 @@ const hermesCall: Marked = {
   open: '<tool_call>',
   close: '</tool_call>',
   read: (inside) => callOf(parsed(inside)),
+  isJson: true,
 };
 
 const PYTHON_TAG = '<|python_tag|>';

@@ -38,13 +38,12 @@ describe('parseToolCalls', () => {
 
   it('reads back what a template writes, and loses no other text', () => {
     const plain = fc.string().map((text) => text.replaceAll('<', ''));
-    const call = fc.record({ name: fc.string(), arguments: fc.dictionary(fc.string(), fc.jsonValue()) });
+    const mark = fc.constantFrom('<tool_call>', 'see <tool_call>{', '</tool_call>', '"</tool_call>\\');
+    const value = fc.oneof(fc.jsonValue(), mark);
+    const call = fc.record({ name: fc.string(), arguments: fc.dictionary(fc.string(), value) });
     fc.assert(
       fc.property(fc.array(fc.tuple(plain, call)), plain, (parts, last) => {
-        const written = parts.map(([before, it]) => {
-          const json = JSON.stringify(it).replaceAll('<', '\\u003c');
-          return `${before}<tool_call>${json}</tool_call>`;
-        });
+        const written = parts.map(([before, it]) => `${before}<tool_call>${JSON.stringify(it)}</tool_call>`);
         const { text, calls } = parseToolCalls(written.join('') + last);
         const said = parts.map(([before]) => before).join('') + last;
         expect(text).toBe(parts.length > 0 ? said.trim() : said);
@@ -53,6 +52,12 @@ describe('parseToolCalls', () => {
         );
       }),
     );
+  });
+
+  it('reads a call that begins again after it broke off', () => {
+    const { text, calls } = parseToolCalls(`<tool_call>{"name": "search", "arguments": ${sum}`, offered);
+    expect(text).toBe('<tool_call>{"name": "search", "arguments":');
+    expect(calls.map(({ function: { name } }) => name)).toEqual(['calculator']);
   });
 
   it('takes as long as the text is', () => {
