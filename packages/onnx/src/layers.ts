@@ -2,6 +2,7 @@
 export * from './composites/activation.ts';
 export * from './composites/attention.ts';
 export { type BlockedAttention, blockedAttention } from './composites/blocked-attention.ts';
+export { type BranchedAttentionOptions, branchedAttention } from './composites/branched-attention.ts';
 export * from './composites/embedding.ts';
 export * from './composites/language-head.ts';
 export * from './composites/nf4-linear.ts';

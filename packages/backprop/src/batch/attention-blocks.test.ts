@@ -45,4 +45,5 @@ it('rows are split where their pairs cost enough, and the longest row of a batch
   expect([100, 400].map((length) => pairsOf(length, split))).toEqual([100 ** 2, 10 * 100 ** 2]);
   expect([1, 401].map((length) => wholeBlocks(length, split))).toEqual([4, 401]);
   expect(attentionForm([{ length: 400, blocks: 1 }], whole)).toBe('whole');
+  expect(attentionForm([{ length: 64, blocks: 1, stem: 512 }], split)).toBe('branches');
 });

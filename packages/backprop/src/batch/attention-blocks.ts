@@ -24,9 +24,10 @@ function isSplit(length: number, { pair, longestSplit = 0 }: LayoutCosts): boole
 
 /** Form of a graph that computes the attention of all these micro-batches. */
 export function attentionForm(
-  microBatches: readonly { readonly length: number; readonly blocks: number }[],
+  microBatches: readonly { readonly length: number; readonly blocks: number; readonly stem?: number }[],
   costs: LayoutCosts,
 ): AttentionForm {
+  if (microBatches.some(({ stem }) => stem)) return 'branches';
   if (microBatches.some(({ blocks }) => blocks > 1)) return 'blocks';
   return microBatches.some(({ length }) => isSplit(length, costs)) ? 'split' : 'whole';
 }

@@ -1,4 +1,5 @@
-import type { Rectangle } from './rectangles.ts';
+import type { BranchedTree } from './branches.ts';
+import { type Rectangle, sizeOf } from './rectangles.ts';
 import type { Path, Tree } from './shared-prefixes.ts';
 
 /** Arrays that a loss reads, `[rows, length]`. A row is a sequence, a column one of its trained tokens. */
@@ -32,6 +33,8 @@ export interface MicroBatch {
   readonly ends: Int32Array;
   /** Blocks that attention computes each row in. */
   readonly blocks: number;
+  /** Tokens of the stem whose branches are the rows. Default: rows are whole trees. */
+  readonly stem?: number;
   /** Tokens after which a score is computed, and the token that is scored. */
   readonly scored: Int32Array;
   readonly targets: Int32Array;
@@ -59,14 +62,24 @@ export interface Fill {
 
 /** Fills the arrays of a micro-batch, row by row and tree by tree, each in depth-first order. */
 export function fillRectangle({ rows, length, blocks }: Rectangle, paths: readonly Path[]): Fill {
-  const count = rows.flat().reduce((sum, { size }) => sum + size, 0);
-  const filler = new Filler(paths, count, rows.length * length);
+  const filler = new Filler(paths, sizeOf(rows), rows.length * length);
   for (const [row, trees] of rows.entries()) {
     filler.startRow(row * length);
     for (const tree of trees) filler.addTree(tree);
     filler.endRow((row + 1) * length);
   }
   return { arrays: { rows: rows.length, length, blocks, ...filler.arrays() }, scored: filler.found };
+}
+
+/** Fills the arrays of a micro-batch of one tree: its stem, then a row for each branch. */
+export function fillBranches({ branches, size, stem, length }: BranchedTree, paths: readonly Path[]): Fill {
+  const rows = branches.length;
+  const filler = new Filler(paths, size, stem + rows * length);
+  filler.addBranches(branches, stem, length);
+  const { slots, ends, places, ...rest } = filler.arrays();
+  const behind = (numbers: Int32Array) => numbers.subarray(stem).map((number) => Math.max(0, number - stem));
+  const own = { slots: behind(slots), ends: ends.subarray(stem), places: behind(places) };
+  return { arrays: { rows, length, blocks: 1, stem, ...rest, ...own }, scored: filler.found };
 }
 
 class Filler {
@@ -117,6 +130,19 @@ class Filler {
       this.#score(member, claims, path);
     }
     this.#close(path, 0);
+  }
+
+  addBranches(branches: Tree['branches'], stem: number, length: number): void {
+    const path: number[] = [];
+    for (const [row, { member }] of branches.entries()) {
+      const { tokens, claims } = this.#paths[member]!;
+      for (let t = path.length; t < stem; t++) path.push(this.#add(tokens[t]!, t, member));
+      this.startRow(stem + row * length);
+      for (let t = stem; t < claims.length; t++) path.push(this.#add(tokens[t]!, t, member));
+      this.#score(member, claims, path);
+      this.#close(path, stem);
+      this.endRow(stem + (row + 1) * length);
+    }
   }
 
   arrays() {

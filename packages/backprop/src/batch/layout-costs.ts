@@ -16,10 +16,10 @@ export const attentionParts = 4;
 export const shownPairs = (attentionParts + 1) / (2 * attentionParts);
 
 /**
- * `'blocks'` computes long rows in blocks of columns, one after the other, `'split'` in a few parts that stay in memory, and
- * `'whole'` computes all pairs at once.
+ * `'blocks'` computes long rows in blocks of columns, one after the other, `'split'` in a few parts that stay in memory,
+ * `'branches'` stems apart from their branches, and `'whole'` all pairs at once.
  */
-export type AttentionForm = 'whole' | 'split' | 'blocks';
+export type AttentionForm = 'whole' | 'split' | 'blocks' | 'branches';
 
 /** How attention may be computed, and what parts of a step cost, in tokens through the decoder's linear layers. */
 export interface LayoutCosts {
@@ -33,6 +33,8 @@ export interface LayoutCosts {
   readonly attention: 'whole' | 'blocks';
   /** Longest row whose attention may be split. Default: none is. */
   readonly longestSplit?: number;
+  /** Most pairs of a tree whose attention may be computed branch by branch. Default: none is. */
+  readonly branchedPairs?: number;
 }
 
 /** A pair of attention has few operations, but most of them read and write memory. */
@@ -60,11 +62,16 @@ export function layoutCosts(
     microBatch: (microBatchTokens * all) / linear,
     attention: onProcessor ? 'blocks' : 'whole',
     longestSplit: onProcessor ? longestSplit(config) : 0,
+    branchedPairs: onProcessor && config.slidingWindow === undefined ? keptPairs(config) : 0,
   };
 }
 
 /** Longest row whose attention keeps its probabilities for the backward pass: of 512 to 1024 positions, and 128 MiB a row in all layers. */
-export function longestSplit({ layers, heads }: ModelConfig): number {
-  const kept = Math.sqrt(keptProbabilities / (shownPairs * layers * heads));
+export function longestSplit(config: ModelConfig): number {
+  const kept = Math.sqrt(keptPairs(config) / shownPairs);
   return Math.floor(Math.max(longestWhole, Math.min(2 * longestWhole, kept)));
+}
+
+function keptPairs({ layers, heads }: ModelConfig): number {
+  return keptProbabilities / (layers * heads);
 }

@@ -27,23 +27,35 @@ const sequence: TrainingSequence = {
 };
 
 /** Tokens that each token of a micro-batch sees, by its slots and their ends. */
-function historyOf({ slots, ends, places, length, tokens }: MicroBatch, index: number): number[] {
-  const place = places[index]!;
+function historyOf({ slots, ends, places, length, tokens, stem = 0 }: MicroBatch, index: number): number[] {
+  const seen = [...tokens.subarray(0, Math.min(stem, index + 1))];
+  if (index < stem) return seen;
+  const place = places[index - stem]!;
   const [start, column] = [place - (place % length), place % length];
-  const seen: number[] = [];
   for (let key = 0; key <= column; key++) {
-    if (column < ends[start + key]!) seen.push(tokens[slots[start + key]!]!);
+    if (column < ends[start + key]!) seen.push(tokens[stem + slots[start + key]!]!);
   }
   return seen;
 }
 
 /** Batches of sequences that often begin alike. */
-const batches = fc.array(
-  fc
-    .tuple(fc.integer({ min: 0, max: 20 }), fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 30 }))
-    .map(([prefix, rest]) => [...Array.from({ length: prefix }, (_, t) => (t * t) % 10), 7, ...rest]),
-  { minLength: 1, maxLength: 20 },
+const batchesOf = (prefixes: { readonly min: number; readonly max: number }) =>
+  fc.array(
+    fc
+      .tuple(fc.integer(prefixes), fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 30 }))
+      .map(([prefix, rest]) => [...Array.from({ length: prefix }, (_, t) => (t * t) % 10), 7, ...rest]),
+    { minLength: 1, maxLength: 20 },
+  );
+const batches = batchesOf({ min: 0, max: 20 });
+const oneStem = batchesOf({ min: 20, max: 20 }).map((rows) =>
+  rows.map((tokens, row) => tokens.with(20, row % 10)),
 );
+
+const branching = { branchedPairs: 2000, microBatch: 0 };
+const packings = [
+  { name: 'rows', given: batches, costs: {}, prompt: 1, leastBranched: 0 },
+  { name: 'branches', given: oneStem, costs: branching, prompt: 20, leastBranched: 10 },
+];
 
 describe('blockSlots', () => {
   it('cuts each row into blocks of columns, in order, and finds each token again', () => {
@@ -105,16 +117,19 @@ describe('packBatch', () => {
     expect(temperature).toBe(1);
   });
 
-  it('lets each scored token see its own prefix and nothing else, however sequences are packed', () => {
+  it.each(packings)('lets each scored token see its own prefix and nothing else, in $name', (packing) => {
+    const { given, costs, prompt, leastBranched } = packing;
     const masks = fc.infiniteStream(fc.constantFrom(0, 0, 1));
+    let branched = 0;
     fc.assert(
-      fc.property(batches, masks, fc.integer({ min: 1, max: 300 }), (rows, bits, tokensPerMicroBatch) => {
+      fc.property(given, masks, fc.integer({ min: 1, max: 300 }), (rows, bits, tokensPerMicroBatch) => {
         const sequences = rows.map((tokens): TrainingSequence => {
-          const mask = tokens.map((_, t) => (t === 0 ? 0 : bits.next().value!));
+          const mask = tokens.map((_, t) => (t < prompt ? 0 : bits.next().value!));
           return { tokens, mask, weights: mask.map((_, t) => t), columns: { advantages: tokens } };
         });
-        const options = { ...limits, tokensPerMicroBatch };
+        const options = { ...limits, ...costs, tokensPerMicroBatch };
         const { microBatches, scored } = packBatch({ sequences }, loss, options);
+        if (microBatches.some(({ stem, rows }) => stem && rows > 1)) branched++;
         const found = new Set<string>();
         for (const [index, micro] of microBatches.entries()) {
           expect(micro.rows * micro.length <= tokensPerMicroBatch || micro.rows === 1).toBe(true);
@@ -136,6 +151,7 @@ describe('packBatch', () => {
         expect(found.size).toBe(sequences.flatMap(({ mask }) => Array.from(mask)).filter(Boolean).length);
       }),
     );
+    expect(branched).toBeGreaterThanOrEqual(leastBranched);
   });
 
   it('computes a common prompt once, and nothing after the last trained token', () => {

@@ -1,8 +1,16 @@
 import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
-import { type Fill, fillRectangle, type LossGrid, type MicroBatch, type Scored } from './fill.ts';
+import { branchedCost, growBranches } from './branches.ts';
+import {
+  type Fill,
+  fillBranches,
+  fillRectangle,
+  type LossGrid,
+  type MicroBatch,
+  type Scored,
+} from './fill.ts';
 import type { LayoutCosts } from './layout-costs.ts';
 import { type PackingLimits, type Scoring, validateBatch, validateTokens } from './packing-validation.ts';
-import { cutRectangles } from './rectangles.ts';
+import { cutRectangles, rectanglesCost } from './rectangles.ts';
 import { growTrees, type Path } from './shared-prefixes.ts';
 
 /** A batch divided into micro-batches. Their gradients sum to the gradient of the batch. */
@@ -129,9 +137,13 @@ function pack(
       : rowMembers(paths.length, sequencesPerRow)
           .map(grown)
           .filter((trees) => trees.length > 0);
-  const filled = cutRectangles(units, tokensPerMicroBatch, options).map((rectangle) =>
-    fillRectangle(rectangle, paths),
-  );
+  const rectangles = cutRectangles(units, tokensPerMicroBatch, options);
+  const branched =
+    sequencesPerRow === 1 ? growBranches(paths, claims, tokensPerMicroBatch, options) : undefined;
+  const filled =
+    branched && branchedCost(branched, options) < rectanglesCost(rectangles, options)
+      ? branched.map((tree) => fillBranches(tree, paths))
+      : rectangles.map((rectangle) => fillRectangle(rectangle, paths));
   return {
     microBatches: filled.map(({ arrays, scored }: Fill) => ({ ...arrays, loss: grid?.(scored) })),
     scored: filled.map(({ scored }) => scored),

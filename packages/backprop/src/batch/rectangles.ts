@@ -50,6 +50,18 @@ export function cutRectangles(
   return found;
 }
 
+/** Cost of micro-batches, in tokens. */
+export function rectanglesCost(rectangles: readonly Rectangle[], costs: LayoutCosts): number {
+  const costOf = ({ rows, length }: Rectangle) =>
+    costs.microBatch + sizeOf(rows) + attentionCost(rows.length, length, costs);
+  return rectangles.reduce((sum, rectangle) => sum + costOf(rectangle), 0);
+}
+
+/** Tokens in the trees of all rows. */
+export function sizeOf(rows: Rectangle['rows']): number {
+  return rows.flat().reduce((sum, { size }) => sum + size, 0);
+}
+
 /** Rows of one length that are filled first fit. */
 class Rows {
   readonly trees: Tree[][] = [];

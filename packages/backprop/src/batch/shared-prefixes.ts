@@ -9,7 +9,7 @@ export interface Path {
 }
 
 /** A sequence in a tree. */
-interface Branch {
+export interface Branch {
   /** Index of the sequence. */
   readonly member: number;
   /** Positions that it shares with the sequence before it. */
@@ -70,7 +70,7 @@ export function growTrees(
 }
 
 /** Sequences in the order of their tokens, with the positions that each can share with the one before it. */
-function sortedBranches(
+export function sortedBranches(
   paths: readonly Path[],
   claims: 'exclusive' | 'equal' | 'nothing',
   members: Iterable<number>,

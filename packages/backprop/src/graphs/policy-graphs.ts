@@ -156,11 +156,12 @@ export class PolicyGraphs {
     const integers = (name: string, ...shape: string[]) => graph.input(name, 'int64', shape);
     const layout = {
       positions: integers('positions', 'tokens'),
-      places: integers('places', 'tokens'),
+      places: integers('places', attention === 'branches' ? 'branchTokens' : 'tokens'),
       slots: integers('slots', 'rows', 'length'),
       ends: integers('ends', 'rows', 'length'),
       picked: { rows: integers('scored', 'scores'), places: integers('scorePlaces', 'tokens') },
       ...(attention === 'split' && { parts: attentionParts }),
+      ...(attention === 'branches' && { parts: attentionParts, stem: integers('stem', 'stem') }),
       ...(attention === 'blocks' && {
         blocks: {
           slots: integers('blockSlots', 'blocks', 'rows', 'columns'),

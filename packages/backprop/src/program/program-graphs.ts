@@ -93,6 +93,7 @@ export function feedsOf(
   for (const [name, data] of Object.entries({ slots, ends })) {
     if (wanted.has(name)) feeds[name] = integers(data, [rows, length]);
   }
+  if (wanted.has('stem')) feeds.stem = integers(positions.subarray(0, batch.stem), [batch.stem!]);
   if (wanted.has('blockSlots')) {
     const blocks = blockSlots(batch);
     feeds.blockSlots = integers(blocks.slots, blocks.shape);

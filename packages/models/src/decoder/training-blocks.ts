@@ -2,6 +2,7 @@ import { ArgumentError, requireArguments, requireFields } from '@rlp/core';
 import { type DataType, type Dimension, type Graph, recompute, type Value } from '@rlp/onnx';
 import {
   blockedAttention,
+  branchedAttention,
   embedding,
   headMover,
   layoutMask,
@@ -151,7 +152,9 @@ function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): Decode
     const { heads, keyValueHeads: keyHeads } = config;
     const attend = layout.blocks
       ? blockedAttention(layout, heads, keyHeads)
-      : splitAttention(layout, { heads, keyHeads, windows });
+      : layout.stem
+        ? branchedAttention(layout, { heads, keyHeads })
+        : splitAttention(layout, { heads, keyHeads, windows });
     return (layer, query, key, value) => {
       const rotate = rotations.get(positionOf(config, layer))!;
       const turned = [rotate(query, heads), rotate(key, keyHeads)] as const;
@@ -188,8 +191,9 @@ function rotation(
   encoding: PositionEncoding,
 ): Rotate {
   if (encoding.type !== 'rotary') return (x) => x;
-  const tables = ropeValues(graph, config, layout.slots.shape[1]!, { position: encoding, ops });
   const [tokens] = layout.positions.shape as [Dimension];
+  const length = layout.stem ? tokens : layout.slots.shape[1]!;
+  const tables = ropeValues(graph, config, length, { position: encoding, ops });
   const positions = reshape(layout.positions, [tokens, 1]);
   return (x, heads) => {
     const width = heads * config.headDimension;

@@ -8,11 +8,10 @@ import { and, cast, greater, less, where } from '../ops/comparison.ts';
 import { gather, range } from '../ops/indexing.ts';
 import { concat } from '../ops/layout.ts';
 import { loop } from '../ops/loop.ts';
-import { fusedMatmul } from '../ops/matrix.ts';
 import { applyOne } from '../ops/operand.ts';
 import { dimensionSize, filled, reshape, sum } from '../ops/shape.ts';
-import { normalSoftmax, shownOnly } from './normal-softmax.ts';
-import { centered, type HeadMover, headMover, type TokenLayout } from './packed-attention.ts';
+import { attendKeys } from './attend-keys.ts';
+import { type HeadMover, headMover, type TokenLayout } from './packed-attention.ts';
 
 /** Attention of packed tokens, block by block. */
 export type BlockedAttention = (
@@ -131,41 +130,33 @@ function attendInBlocks([query, key, value]: readonly [Value, Value, Value], pla
   const toTokens = (x: Value) =>
     queries.toTokens(reshape(x, [productDimension([blocks, rows]), heads, columns, size]));
   const seen = (x: Value, { end }: Block) => cut(x, 2, graph.constant([0], [1], 'int64'), end, 'seen');
-  const probabilitiesOf = (q: Value, k: Value, { mask }: Block) => {
-    const scores = fusedMatmul(q, k, { transposeB: 'yes', alpha: scale });
-    const apart = reshape(scores, [rows, keyHeads, heads / keyHeads, columns, 'seen']);
-    return normalSoftmax(reshape(add(apart, mask), scores.shape));
-  };
+  const attended = ({ q, k, v }: typeof kept, block: Block) =>
+    attendKeys([gather(q, block.index), seen(k, block), seen(v, block)], { mask: block.mask, scale });
   let kept: { q: Value; k: Value; v: Value };
   const [y] = customGradient(
     [query, key, value],
     () => {
       const [q, k, v] = [toBlocks(query, size), keys.toRows(key), keys.toRows(value)];
       kept = { q, k, v };
-      const { collected } = loop(graph, blocks, [], (index) => {
-        const block = at(index);
-        const probabilities = probabilitiesOf(gather(q, index), seen(k, block), block);
-        return { carried: [], collected: [fusedMatmul(probabilities, seen(v, block))] };
-      });
+      const { collected } = loop(graph, blocks, [], (index) => ({
+        carried: [],
+        collected: [attended(kept, at(index)).output()],
+      }));
       return [toTokens(collected[0]!)];
     },
     ([upstream]) => {
-      const { q, k, v } = kept;
+      const { k } = kept;
       const g = toBlocks(upstream!, size);
       const products = reshape(mul(upstream!, y), [tokens, heads, size]);
       const sums = toBlocks(reshape(sum(products, { axes: -1 }), [tokens, heads]), 1);
       const zeros = filled(graph, k.type, k.shape);
       const { carried, collected } = loop(graph, blocks, [zeros, zeros], (index, [ofKeys, ofValues]) => {
         const block = at(index);
-        const [keysSeen, valuesSeen] = [seen(k, block), seen(v, block)];
-        const [own, upward] = [gather(q, index), gather(g, index)];
-        const probabilities = shownOnly(probabilitiesOf(own, keysSeen, block));
-        const scores = mul(probabilities, centered(upward, valuesSeen, gather(sums, index), fusedMatmul));
-        const part = (x: Value, by: Value, alpha: number) =>
-          padColumns(fusedMatmul(x, by, { transposeA: 'yes', alpha }), block.end, k.shape);
+        const found = attended(kept, block).gradients(gather(g, index), gather(sums, index));
+        const padded = (part: Value) => padColumns(part, block.end, k.shape);
         return {
-          carried: [add(ofKeys!, part(scores, own, scale)), add(ofValues!, part(probabilities, upward, 1))],
-          collected: [fusedMatmul(scores, keysSeen, { alpha: scale })],
+          carried: [add(ofKeys!, padded(found.ofKeys())), add(ofValues!, padded(found.ofValues()))],
+          collected: [found.ofQueries()],
         };
       });
       return [toTokens(collected[0]!), ...carried.map(keys.toTokens)];

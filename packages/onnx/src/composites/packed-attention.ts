@@ -3,14 +3,12 @@ import { customGradient } from '../autodiff/custom-gradient.ts';
 import { expectGraph, expectValues, widthOf } from '../graph/expect-values.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import { type Dimension, productDimension } from '../graph/shape.ts';
-import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
+import { add, div, mul, sub } from '../ops/arithmetic.ts';
 import { and, greater, less, where } from '../ops/comparison.ts';
 import { gather, range } from '../ops/indexing.ts';
-import { concat } from '../ops/layout.ts';
-import type { fusedMatmul } from '../ops/matrix.ts';
-import { dimensionSize, expand, reshape, sum } from '../ops/shape.ts';
-import { normalSoftmax, shownOnly } from './normal-softmax.ts';
-import { matmulOf, type OperatorSet } from './variant.ts';
+import { dimensionSize, reshape, sum } from '../ops/shape.ts';
+import { type AttendedKeys, attendKeys, grouped } from './attend-keys.ts';
+import type { OperatorSet } from './variant.ts';
 
 /**
  * Where tokens lie in a rectangle `[rows, length]` that attention is computed on.
@@ -32,6 +30,11 @@ export interface TokenLayout {
   readonly blocks?: QueryBlocks | undefined;
   /** Parts of columns that queries are computed in, for {@link splitAttention}. Default: all columns at once. */
   readonly parts?: number | undefined;
+  /**
+   * Tokens of a stem, which are `0 … stem − 1`, int64 `[stem]`, for `branchedAttention`. Then `slots`, `ends`, and `places` are of the tokens
+   * behind it, counted from its end, with a row for each branch. Default: none.
+   */
+  readonly stem?: Value | undefined;
 }
 
 /** Slots of a layout, cut into blocks of columns. */
@@ -226,43 +229,30 @@ export function attendInParts(
   const [tokens, width] = query.shape as [Dimension, number];
   const size = width / heads;
   const scale = given ?? 1 / Math.sqrt(size);
-  const multiply = matmulOf(ops);
-  const grouped = (x: Value) => {
-    const [rows, , columns, own] = x.shape;
-    return reshape(x, [rows!, groups, productDimension([heads / groups, columns!]), own!]);
-  };
   const apart = (x: Value, { mask }: QueryPart) =>
     reshape(x, [mask.shape[0]!, heads, mask.shape[3]!, x.shape[3]!]);
-  const masked = (scores: Value, { mask }: QueryPart) => {
-    const [rows, , , columns, seen] = mask.shape;
-    const perHead = reshape(scores, [rows!, groups, heads / groups, columns!, seen!]);
-    return reshape(add(perHead, mask), scores.shape);
-  };
-  let kept: readonly { part: QueryPart; q: Value; k: Value; v: Value; probabilities: Value }[];
+  let kept: readonly { readonly part: QueryPart; readonly attended: AttendedKeys }[];
   const [y] = customGradient(
     [query, key, value],
     () => {
       const [allKeys, allValues] = [keys.toRows(key), keys.toRows(value)];
       kept = parts.map((part) => {
-        const [q, k, v] = [grouped(part.toRows(query)), part.seen(allKeys), part.seen(allValues)];
-        const scores = masked(multiply(q, k, { transposeB: 'yes', alpha: scale }), part);
-        return { part, q, k, v, probabilities: normalSoftmax(scores, ops) };
+        const q = grouped(part.toRows(query), groups);
+        const { mask } = part;
+        return {
+          part,
+          attended: attendKeys([q, part.seen(allKeys), part.seen(allValues)], { mask, scale, ops }),
+        };
       });
-      return [toTokens(kept.map(({ part, v, probabilities }) => apart(multiply(probabilities, v), part)))];
+      return [toTokens(kept.map(({ part, attended }) => apart(attended.output(), part)))];
     },
     ([upstream], [needsQuery, needsKey, needsValue]) => {
       const products = reshape(mul(upstream!, y), [tokens, heads, size]);
       const sums = reshape(sum(products, { axes: -1 }), [tokens, heads]);
-      const found = kept.map(({ part, q, k, v, probabilities: all }) => {
-        const g = grouped(part.toRows(upstream!));
-        const probabilities = shownOnly(all, ops);
-        const scores = mul(probabilities, centered(g, v, grouped(part.toRows(sums)), multiply));
-        const ofKeys = (x: Value, by: Value, alpha: number) => multiply(x, by, { transposeA: 'yes', alpha });
-        return {
-          ofQueries: () => apart(multiply(scores, k, { alpha: scale }), part),
-          ofKeys: () => ofKeys(scores, q, scale),
-          ofValues: () => ofKeys(probabilities, g, 1),
-        };
+      const found = kept.map(({ part, attended }) => {
+        const [g, own] = [upstream!, sums].map((x) => grouped(part.toRows(x), groups));
+        const gradients = attended.gradients(g!, own!);
+        return { ...gradients, ofQueries: () => apart(gradients.ofQueries(), part) };
       });
       const total = (gradients: readonly Value[]) =>
         keys.toTokens(gradients.reduce((total, gradient, index) => add(parts[index]!.pad(total), gradient)));
@@ -274,15 +264,4 @@ export function attendInParts(
     },
   );
   return y;
-}
-
-/**
- * `g vᵀ − sums`, the part of attention's gradient that reads the values. The subtraction is one more column of the product, which saves a pass over the scores.
- *
- * @param sums - `[…, rows, 1]`
- */
-export function centered(g: Value, value: Value, sums: Value, multiply: typeof fusedMatmul): Value {
-  const column = value.graph.constant(1, [1, 1, 1, 1], value.type);
-  const ones = expand(column, [...value.shape.slice(0, -1), 1]);
-  return multiply(concat([g, neg(sums)], -1), concat([value, ones], -1), { transposeB: 'yes' });
 }
