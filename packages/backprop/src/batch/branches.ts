@@ -1,4 +1,4 @@
-import { attentionParts, type LayoutCosts, shownPairs } from './layout-costs.ts';
+import { type LayoutCosts, stemParts } from './layout-costs.ts';
 import { type Branch, type Path, sortedBranches, type Tree } from './shared-prefixes.ts';
 
 /** A tree whose sequences share the same first positions and nothing else. It is a micro-batch. */
@@ -41,7 +41,7 @@ export function growBranches(
     if (fits) trees[trees.length - 1] = joined;
     else trees.push(alone(branch));
   }
-  const isSound = (tree: BranchedTree) => tree.stem >= attentionParts && pairsOf(tree) <= branchedPairs;
+  const isSound = (tree: BranchedTree) => tree.stem >= stemParts && pairsOf(tree) <= branchedPairs;
   return trees.some(isShared) && trees.every(isSound) ? trees : undefined;
 }
 
@@ -72,7 +72,8 @@ function join(
 
 /** Pairs that attention computes: of the stem in parts, of the branches with the stem, and of each branch with itself. */
 function pairsOf({ branches, size, stem, length }: BranchedTree): number {
-  return shownPairs * stem ** 2 + (size - stem) * stem + branches.length * length ** 2;
+  const ofStem = (stem ** 2 * (stemParts + 1)) / (2 * stemParts);
+  return ofStem + (size - stem) * stem + branches.length * length ** 2;
 }
 
 /** Cost of these micro-batches, in tokens. One with a shared stem costs half of what one more rectangle does: measured. */

@@ -12,6 +12,9 @@ export const blockColumns = 256;
 /** Parts of rows whose attention is split. */
 export const attentionParts = 4;
 
+/** Parts of a stem apart from its branches. A fourth would cost as much as it saves, and take longer to compile. */
+export const stemParts = 3;
+
 /** Share of a row's pairs that its parts compute. */
 export const shownPairs = (attentionParts + 1) / (2 * attentionParts);
 

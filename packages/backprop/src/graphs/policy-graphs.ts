@@ -7,7 +7,7 @@ import {
   tokenLogprobs,
 } from '@rlp/onnx/layers';
 import { filled, gather, gemm, mul, reshape } from '@rlp/onnx/ops';
-import { type AttentionForm, attentionParts } from '../batch/layout-costs.ts';
+import { type AttentionForm, attentionParts, stemParts } from '../batch/layout-costs.ts';
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import type { DropoutMask, GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
 import { type BlockInput, cutRows, largeVocabulary } from './parameter-blocks.ts';
@@ -161,7 +161,7 @@ export class PolicyGraphs {
       ends: integers('ends', 'rows', 'length'),
       picked: { rows: integers('scored', 'scores'), places: integers('scorePlaces', 'tokens') },
       ...(attention === 'split' && { parts: attentionParts }),
-      ...(attention === 'branches' && { parts: attentionParts, stem: integers('stem', 'stem') }),
+      ...(attention === 'branches' && { parts: stemParts, stem: integers('stem', 'stem') }),
       ...(attention === 'blocks' && {
         blocks: {
           slots: integers('blockSlots', 'blocks', 'rows', 'columns'),
