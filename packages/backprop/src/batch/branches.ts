@@ -3,7 +3,7 @@ import { type Branch, type Path, sortedBranches, type Tree } from './shared-pref
 
 /** A tree whose sequences share the same first positions and nothing else. It is a micro-batch. */
 export interface BranchedTree extends Tree {
-  /** Positions that all sequences share. */
+  /** Positions that all sequences share. Nothing is computed after them. */
   readonly stem: number;
   /** Positions of the longest branch behind them. */
   readonly length: number;
@@ -16,7 +16,7 @@ const leastStem = 16;
  * Joins sequences to trees of a stem and branches. A sequence alone is a stem with one branch.
  *
  * @param limit - Maximum positions of a tree, and of the rectangle of its branches.
- * @returns `undefined` if nothing is shared, or if a sequence is too short to be a stem.
+ * @returns `undefined` if nothing is shared, or if a sequence has too few positions before those that something is computed after.
  */
 export function growBranches(
   paths: readonly Path[],
@@ -25,21 +25,15 @@ export function growBranches(
   costs: LayoutCosts,
 ): BranchedTree[] | undefined {
   const { branchedPairs = 0 } = costs;
-  const lengthOf = ({ member }: Branch) => paths[member]!.claims.length;
-  const alone = (branch: Branch): BranchedTree => {
-    const size = lengthOf(branch);
-    return { branches: [{ ...branch, shared: 0 }], size, stem: size - 1, length: 1 };
-  };
+  const fits = (tree: BranchedTree) =>
+    Math.max(tree.size, tree.branches.length * tree.length) <= limit && pairsOf(tree) <= branchedPairs;
   const trees: BranchedTree[] = [];
   for (const branch of sortedBranches(paths, claims, paths.keys())) {
+    const alone = treeOf(branch, paths);
     const last = trees.at(-1);
-    const joined = last && join(last, branch, lengthOf);
-    const fits =
-      joined &&
-      Math.max(joined.size, joined.branches.length * joined.length) <= limit &&
-      pairsOf(joined) <= branchedPairs;
-    if (fits) trees[trees.length - 1] = joined;
-    else trees.push(alone(branch));
+    const joined = last && join(last, branch, alone);
+    if (joined && fits(joined)) trees[trees.length - 1] = joined;
+    else trees.push(alone);
   }
   const isSound = (tree: BranchedTree) => tree.stem >= stemParts && pairsOf(tree) <= branchedPairs;
   return trees.some(isShared) && trees.every(isSound) ? trees : undefined;
@@ -49,25 +43,21 @@ function isShared({ branches }: BranchedTree): boolean {
   return branches.length > 1;
 }
 
+/** A sequence alone. Its stem ends where something is computed. */
+function treeOf({ member }: Branch, paths: readonly Path[]): BranchedTree {
+  const { claims } = paths[member]!;
+  const stem = claims.findIndex((claim) => claim !== 0);
+  return { branches: [{ member, shared: 0 }], size: claims.length, stem, length: claims.length - stem };
+}
+
 /** The tree with one more branch, if the branch leaves it at its stem's end. */
-function join(
-  tree: BranchedTree,
-  branch: Branch,
-  lengthOf: (branch: Branch) => number,
-): BranchedTree | undefined {
-  const { branches } = tree;
-  const [first] = branches;
+function join(tree: BranchedTree, branch: Branch, alone: BranchedTree): BranchedTree | undefined {
   const stem = branch.shared;
-  const shortest = Math.min(lengthOf(branch), lengthOf(first!));
-  if (stem < leastStem || stem >= shortest || (branches.length > 1 && stem !== tree.stem)) return undefined;
-  const all = [...branches, branch];
-  const own = all.map((one) => lengthOf(one) - stem);
-  return {
-    branches: all,
-    size: own.reduce((sum, length) => sum + length, stem),
-    stem,
-    length: Math.max(...own),
-  };
+  const leaves = isShared(tree) ? stem === tree.stem : stem <= tree.stem;
+  if (!leaves || stem < leastStem || stem > alone.stem) return undefined;
+  const own = alone.size - stem;
+  const length = Math.max(own, isShared(tree) ? tree.length : tree.size - stem);
+  return { branches: [...tree.branches, branch], size: tree.size + own, stem, length };
 }
 
 /** Pairs that attention computes: of the stem in parts, of the branches with the stem, and of each branch with itself. */

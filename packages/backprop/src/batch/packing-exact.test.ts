@@ -61,7 +61,7 @@ function randomBatch(name: string): TrainingSequence[] {
 /** Two groups with prompts that are worth a stem, and a sequence by itself. */
 function groupsOf(name: string): TrainingSequence[] {
   const { draw, sequenceOf, group } = drawing(name);
-  const alone = sequenceOf(draw(11), () => true);
+  const alone = sequenceOf(draw(11), (t) => t >= 5);
   return [...group(draw(18), 4), alone, ...group(draw(22), 5)];
 }
 

@@ -53,8 +53,8 @@ const oneStem = batchesOf({ min: 20, max: 20 }).map((rows) =>
 
 const branching = { branchedPairs: 2000, microBatch: 0 };
 const packings = [
-  { name: 'rows', given: batches, costs: {}, prompt: 1, leastBranched: 0 },
-  { name: 'branches', given: oneStem, costs: branching, prompt: 20, leastBranched: 10 },
+  { name: 'rows', given: batches, costs: {}, prompt: 1, bits: [0, 0, 1], leastBranched: 0 },
+  { name: 'branches', given: oneStem, costs: branching, prompt: 20, bits: [1], leastBranched: 10 },
 ];
 
 describe('blockSlots', () => {
@@ -119,7 +119,7 @@ describe('packBatch', () => {
 
   it.each(packings)('lets each scored token see its own prefix and nothing else, in $name', (packing) => {
     const { given, costs, prompt, leastBranched } = packing;
-    const masks = fc.infiniteStream(fc.constantFrom(0, 0, 1));
+    const masks = fc.infiniteStream(fc.constantFrom(...packing.bits));
     let branched = 0;
     fc.assert(
       fc.property(given, masks, fc.integer({ min: 1, max: 300 }), (rows, bits, tokensPerMicroBatch) => {
@@ -138,6 +138,7 @@ describe('packBatch', () => {
             for (const [i, t] of tokens.entries()) {
               const at = micro.scored[indices[i]!]!;
               found.add(`${member} ${t}`);
+              expect(at).toBeGreaterThanOrEqual(micro.stem ?? 0);
               expect(historyOf(micro, at)).toEqual(rows[member]!.slice(0, t));
               expect(micro.positions[at]).toBe(t - 1);
               expect(micro.targets[indices[i]!]).toBe(rows[member]![t]);

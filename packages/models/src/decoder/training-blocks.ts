@@ -37,7 +37,7 @@ export interface TrainingBlocksOptions {
   readonly config: ModelConfig;
   /** Where the tokens lie in the rectangle that attention is computed on. Required. */
   readonly layout: TokenLayout;
-  /** Rows of tokens whose hidden states are wanted. Default: all. */
+  /** Rows of tokens whose hidden states are wanted. None is in the layout's stem, if it has one. Default: all. */
   readonly picked?: PickedRows;
   /** Function that returns a parameter's value. It is called once per name. Required. */
   readonly parameter: (name: string) => Value;
@@ -139,11 +139,11 @@ function attentionOfPicked(
   const attend = fullAttention(options, ops);
   return (layer, query, key, value) =>
     layer === options.config.layers - 1
-      ? pickRows(attend(layer, spreadRows(query, picked), key, value), picked)
+      ? pickRows(attend(layer, spreadRows(query, picked), key, value, 'unread'), picked)
       : attend(layer, query, key, value);
 }
 
-function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): DecoderBlocks['attend'] {
+function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet) {
   const { config, layout } = options;
   const scale = attentionScale(config);
   const rotations = rotationsOf(options, ops);
@@ -155,16 +155,16 @@ function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): Decode
       : layout.stem
         ? branchedAttention(layout, { heads, keyHeads })
         : splitAttention(layout, { heads, keyHeads, windows });
-    return (layer, query, key, value) => {
+    return (layer: number, query: Value, key: Value, value: Value, stem?: 'unread') => {
       const rotate = rotations.get(positionOf(config, layer))!;
       const turned = [rotate(query, heads), rotate(key, keyHeads)] as const;
-      return attend(...turned, value, { scale, window: windowOf(config, layer) });
+      return attend(...turned, value, { scale, window: windowOf(config, layer), stem });
     };
   }
   const masks = new Map([...windows].map((window) => [window, layoutMask(layout, window)]));
   const queries = headMover(layout, config.heads);
   const keys = config.keyValueHeads === config.heads ? queries : headMover(layout, config.keyValueHeads);
-  return (layer, query, key, value) => {
+  return (layer: number, query: Value, key: Value, value: Value) => {
     const rotate = rotations.get(positionOf(config, layer))!;
     const mask = masks.get(windowOf(config, layer))!;
     const turned = [rotate(query, config.heads), rotate(key, config.keyValueHeads)] as const;

@@ -18,7 +18,12 @@ export type BlockedAttention = (
   query: Value,
   key: Value,
   value: Value,
-  options: { readonly scale: number; readonly window?: number | undefined },
+  options: {
+    readonly scale: number;
+    readonly window?: number | undefined;
+    /** `'unread'` if nothing reads the outputs of a stem's tokens, which then are 0. Default: they are read. */
+    readonly stem?: 'unread' | undefined;
+  },
 ) => Value;
 
 const sliceOp = defineOp({ type: 'Slice' });

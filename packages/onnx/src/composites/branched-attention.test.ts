@@ -28,9 +28,11 @@ function bothWays(heads: number, keyHeads: number): onnx.Graph {
   const [queries, keys] = [heads, keyHeads].map((count) => layers.headMover(whole, count));
   const mask = layers.layoutMask(whole);
   const upstream = graph.input('upstream', 'float32', ['tokens', heads * size]);
+  const attend = layers.branchedAttention(branched, { heads, keyHeads });
+  graph.output('unread', attend(q, k, v, { scale: 0.5, stem: 'unread' }));
   const outputs = {
     packed: layers.packedAttention(q, k, v, { queries: queries!, keys: keys!, mask, scale: 0.5 }),
-    branched: layers.branchedAttention(branched, { heads, keyHeads })(q, k, v, { scale: 0.5 }),
+    branched: attend(q, k, v, { scale: 0.5 }),
   };
   for (const [name, y] of Object.entries(outputs)) {
     graph.output(name, y);
@@ -92,6 +94,8 @@ it.each([
       const scale = round % 4 === 0 ? 6 : 1;
       const stem = parts + random.integer(30);
       const found = await evaluator.run(feedsOf(stem, branches, scale, [heads, keyHeads, keyHeads]));
+      const behind = found.branched!.data.map((x, index) => (index < stem * heads * size ? 0 : x));
+      expect(found.unread!.data).toEqual(behind);
       for (const [name, expected] of Object.entries(found).filter(([name]) => name.startsWith('packed'))) {
         const error = relativeError(found[name.replace('packed', 'branched')]!, expected);
         expect(error, `${name}, ${stem} and ${branches}`).toBeLessThan(3e-6 * scale);

@@ -8,7 +8,7 @@ import { range } from '../ops/indexing.ts';
 import { concat, split } from '../ops/layout.ts';
 import { applyOne } from '../ops/operand.ts';
 import { reduceMax } from '../ops/reduction.ts';
-import { dimensionSize, expand, reshape, sum } from '../ops/shape.ts';
+import { dimensionSize, expand, filled, reshape, sum } from '../ops/shape.ts';
 import { type AttendedKeys, attendKeys, grouped } from './attend-keys.ts';
 import { type BlockedAttention, cut } from './blocked-attention.ts';
 import { type HeadMover, headMover, layoutMask, type TokenLayout } from './packed-attention.ts';
@@ -68,9 +68,11 @@ export function branchedAttention(layout: TokenLayout, options: BranchedAttentio
       mask: layoutMask(layout),
     },
   ]);
-  return (query, key, value, { scale }) => {
+  return (query, key, value, { scale, stem: use }) => {
     const [q, k, v] = [apart(query), apart(key), apart(value)];
-    return together([attendStem(q[0], k[0], v[0], { scale }), attendBranches(q[1], k, v, scale)]);
+    const ofBranches = attendBranches(q[1], k, v, scale);
+    const unread = () => filled(graph, query.type, q[0].shape);
+    return together([use === 'unread' ? unread() : attendStem(q[0], k[0], v[0], { scale }), ofBranches]);
   };
 }
 
@@ -95,7 +97,9 @@ function stemAndRest(graph: Graph, tokens: Dimension, sizes: Two<Dimension>) {
       customGradient(
         [x],
         () => cutBoth(x),
-        (both) => [join(both as Two<Value>)],
+        (both) => [
+          join(both.map((given, index) => given ?? filled(graph, x.type, x.shape.with(0, sizes[index]!)))),
+        ],
       ),
     together: (both: Two<Value>) =>
       customGradient(
