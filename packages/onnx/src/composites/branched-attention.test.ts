@@ -104,11 +104,20 @@ it.each([
   },
 );
 
-it('refuses a layout without a stem, and names what computes it', () => {
-  const layout = layers.fullLayout(new onnx.Graph(), 1, 4);
-  expect(() => layers.branchedAttention(layout, { heads: 2, keyHeads: 1 })).toThrow(
+it('refuses a layout without a stem and windows, and names what computes them', () => {
+  const graph = new onnx.Graph();
+  const layout = layers.fullLayout(graph, 1, 4);
+  const heads = { heads: 2, keyHeads: 2 };
+  expect(() => layers.branchedAttention(layout, heads)).toThrow(
     new ArgumentError(
       'branchedAttention: expected a layout with a stem; packedAttention computes any layout',
+    ),
+  );
+  const attend = layers.branchedAttention({ ...layout, stem: layout.places, parts }, heads);
+  const x = graph.input('x', 'float32', [4, 2 * size]);
+  expect(() => attend(x, x, x, { scale: 1, window: 2 })).toThrow(
+    new ArgumentError(
+      'branchedAttention: expected no window, got 2; splitAttention computes layouts with windows',
     ),
   );
 });

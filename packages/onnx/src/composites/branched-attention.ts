@@ -27,11 +27,11 @@ const concatOp = defineOp({ type: 'Concat' });
  *
  *     y = w · softmax(s) v_stem + (1 − w) · softmax(t) v_branch,   w = σ(ln Σ eˢ − ln Σ eᵗ)
  *
- * The stem itself is computed by {@link splitAttention} in the layout's `parts`. Windows are not supported.
+ * The stem itself is computed by {@link splitAttention} in the layout's `parts`.
  *
  * The layout needs a `stem`. Create the function once and share it among layers.
  *
- * @throws ArgumentError for a layout without a stem.
+ * @throws ArgumentError for a layout without a stem, and for a window.
  */
 export function branchedAttention(layout: TokenLayout, options: BranchedAttentionOptions): BlockedAttention {
   const { heads, keyHeads } = requireFields('branchedAttention: options', {}, options);
@@ -68,7 +68,12 @@ export function branchedAttention(layout: TokenLayout, options: BranchedAttentio
       mask: layoutMask(layout),
     },
   ]);
-  return (query, key, value, { scale, stem: use }) => {
+  return (query, key, value, { scale, window, stem: use }) => {
+    if (window !== undefined) {
+      throw new ArgumentError(
+        `branchedAttention: expected no window, got ${window}; splitAttention computes layouts with windows`,
+      );
+    }
     const [q, k, v] = [apart(query), apart(key), apart(value)];
     const ofBranches = attendBranches(q[1], k, v, scale);
     const unread = () => filled(graph, query.type, q[0].shape);
@@ -170,20 +175,24 @@ function attendBoth(heads: number, blocks: Two<KeyBlock>) {
         );
         return [joined(outputs.map((output, block) => mul(weights[block]!, output)))];
       },
-      ([upstream]) => {
+      ([upstream], needs) => {
         const g = perHead(upstream!, heads);
         const sums = sum(mul(g, perHead(y, heads)), { axes: -1, keepAxes: 'yes' });
         const found = movers.map((mover, block) => {
           const [own, ownSums] = [g, sums].map((x) => mover.queries(mul(x, weights[block]!)));
           const groups = kept[block]!.map((group, index) => group.gradients(own![index]!, ownSums![index]!));
           return {
-            ofQueries: mover.tokens(groups.map(({ ofQueries }) => ofQueries())),
-            ofKeys: mover.ofKeys(groups.map(({ ofKeys }) => ofKeys())),
-            ofValues: mover.ofKeys(groups.map(({ ofValues }) => ofValues())),
+            ofQueries: () => mover.tokens(groups.map(({ ofQueries }) => ofQueries())),
+            ofKeys: () => mover.ofKeys(groups.map(({ ofKeys }) => ofKeys())),
+            ofValues: () => mover.ofKeys(groups.map(({ ofValues }) => ofValues())),
           };
         });
-        const ofQuery = joined(found.map(({ ofQueries }) => ofQueries));
-        return [ofQuery, ...found.map(({ ofKeys }) => ofKeys), ...found.map(({ ofValues }) => ofValues)];
+        const gradients = [
+          () => joined(found.map(({ ofQueries }) => ofQueries())),
+          ...found.map(({ ofKeys }) => ofKeys),
+          ...found.map(({ ofValues }) => ofValues),
+        ];
+        return gradients.map((build, input) => (needs[input] ? build() : undefined));
       },
     );
     return y;
