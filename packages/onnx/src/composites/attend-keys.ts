@@ -3,7 +3,6 @@ import { productDimension } from '../graph/shape.ts';
 import { add, mul, neg } from '../ops/arithmetic.ts';
 import { concat } from '../ops/layout.ts';
 import { expand, reshape } from '../ops/shape.ts';
-import { softmax } from '../ops/softmax.ts';
 import { normalSoftmax, shownOnly } from './normal-softmax.ts';
 import { matmulOf, type OperatorSet } from './variant.ts';
 
@@ -52,7 +51,7 @@ export function attendKeys(
   const multiply = matmulOf(ops);
   const product = multiply(q!, k!, { transposeB: 'yes', alpha: scale });
   const scores = mask ? masked(product, mask) : product;
-  const probabilities = mask ? normalSoftmax(scores, ops) : softmax(scores);
+  const probabilities = normalSoftmax(scores, ops);
   return {
     scores,
     probabilities,

@@ -104,6 +104,24 @@ it.each([
   },
 );
 
+it('has no subnormal numbers, which are slow, if a key takes nearly all of the weight', async () => {
+  const evaluator = await load(bothWays(1, 1));
+  const feeds = feedsOf(20, [4, 6], 1, [1, 1, 1]);
+  // The first key's score is 95 above the others. e⁻⁹⁵ is subnormal.
+  const ofFirst = (first: number, other: number) => (_: number, index: number) =>
+    index % size === 0 ? (index === 0 ? first : other) : 0;
+  const { x0, x1 } = feeds as Record<string, Numbers>;
+  const sunk = {
+    x0: { ...x0!, data: x0!.data.map(ofFirst(1, 1)) },
+    x1: { ...x1!, data: x1!.data.map(ofFirst(190, 0)) },
+  };
+  const found = await evaluator.run({ ...feeds, ...sunk });
+  for (const name of ['branched', 'branched 0', 'branched 1', 'branched 2']) {
+    const sizes = found[name]!.data.map(Math.abs).filter((x) => x > 0);
+    expect(Math.min(...sizes), name).toBeGreaterThan(2 ** -126);
+  }
+});
+
 it('refuses a layout without a stem and windows, and names what computes them', () => {
   const graph = new onnx.Graph();
   const layout = layers.fullLayout(graph, 1, 4);
