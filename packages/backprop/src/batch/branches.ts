@@ -52,9 +52,9 @@ function treeOf({ member }: Branch, paths: readonly Path[]): BranchedTree {
 
 /** The tree with one more branch, if the branch leaves it at its stem's end. */
 function join(tree: BranchedTree, branch: Branch, alone: BranchedTree): BranchedTree | undefined {
-  const stem = branch.shared;
+  const stem = Math.min(branch.shared, alone.stem);
   const leaves = isShared(tree) ? stem === tree.stem : stem <= tree.stem;
-  if (!leaves || stem < leastStem || stem > alone.stem) return undefined;
+  if (!leaves || stem < leastStem) return undefined;
   const own = alone.size - stem;
   const length = Math.max(own, isShared(tree) ? tree.length : tree.size - stem);
   return { branches: [...tree.branches, branch], size: tree.size + own, stem, length };

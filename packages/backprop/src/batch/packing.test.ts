@@ -228,6 +228,23 @@ describe('packBatch', () => {
   });
 });
 
+describe('packSequences', () => {
+  it('has the answers of a group as branches of one stem, although some begin alike', () => {
+    const prompt = Array.from({ length: 20 }, (_, t) => t % 10);
+    const answers = [
+      [1, 2, 3, 4],
+      [1, 2, 5],
+      [1, 6],
+      [7, 8],
+    ];
+    const rows = answers.map((answer) => [...prompt, ...answer]);
+    const masks = rows.map((tokens) => tokens.map((_, t) => (t < prompt.length ? 0 : 1)));
+    const options = { ...limits, ...branching, pair: 0.1 };
+    const { microBatches } = packSequences(rows, options, { temperature: 1, masks });
+    expect(microBatches).toMatchObject([{ stem: 19, rows: 4, length: 4 }]);
+  });
+});
+
 describe('unpack', () => {
   it('restores the order of scores, shared ones included', () => {
     fc.assert(
