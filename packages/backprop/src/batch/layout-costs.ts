@@ -65,7 +65,7 @@ export function layoutCosts(
     microBatch: (microBatchTokens * all) / linear,
     attention: onProcessor ? 'blocks' : 'whole',
     longestSplit: onProcessor ? longestSplit(config) : 0,
-    branchedPairs: onProcessor && config.slidingWindow === undefined ? keptPairs(config) : 0,
+    branchedPairs: onProcessor && config.slidingWindow === undefined ? branchedPairs(config) : 0,
   };
 }
 
@@ -73,6 +73,11 @@ export function layoutCosts(
 export function longestSplit(config: ModelConfig): number {
   const kept = Math.sqrt(keptPairs(config) / shownPairs);
   return Math.floor(Math.max(longestWhole, Math.min(2 * longestWhole, kept)));
+}
+
+/** As many as the longest row that is split keeps, so that the estimate of memory counts them. */
+function branchedPairs(config: ModelConfig): number {
+  return Math.min(keptPairs(config), shownPairs * longestSplit(config) ** 2);
 }
 
 function keptPairs({ layers, heads }: ModelConfig): number {

@@ -11,11 +11,12 @@ describe('GraphLibrary', () => {
     return { compiled: compile && graph, release };
   };
 
-  it('sends each graph once and forgets the least recently used of more than four', () => {
+  it('sends each graph once and forgets the least recently used of more than six', () => {
     const library = new GraphLibrary();
-    for (const key of ['a', 'b', 'c', 'd']) expect(ask(library, key)).toEqual({ compiled: key, release: [] });
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f'])
+      expect(ask(library, key)).toEqual({ compiled: key, release: [] });
     expect(ask(library, 'a')).toEqual({ compiled: undefined, release: [] });
-    expect(ask(library, 'e')).toEqual({ compiled: 'e', release: ['b'] });
+    expect(ask(library, 'g')).toEqual({ compiled: 'g', release: ['b'] });
     expect(ask(library, 'b')).toEqual({ compiled: 'b', release: ['c'] });
   });
 

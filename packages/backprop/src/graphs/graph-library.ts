@@ -1,7 +1,7 @@
 import type { GraphRequest, GraphSource } from '../program-protocol.ts';
 
-/** One graph each for scoring and values, and a few losses. */
-const capacity = 4;
+/** Scoring and losses in two forms of attention each, as batches alternate between them, values, and another loss. */
+const capacity = 6;
 
 /**
  * Tracks which graphs the engine holds.
