@@ -78,6 +78,8 @@ describe('spelledText', () => {
     ['that is s.t.u.p.i.d', 'that is stupid'],
     ['that is s . t . u . p . i . d', 'that is stupid'],
     ['so s-t-u-p-i-d', 'so stupid'],
+    ['s-t-*-p-i-d-a-n-d-b-a-d', 'st*pidandbad'],
+    ['g-o-o-d-!-Y-o-u-g-o', 'good! Yougo'],
     ['A K I A I O S F O D N N 7 E X A M P L E', 'AKIAIOSFODNN7EXAMPLE'],
     ['x + y = z is so, e.g. 1 2 3 4 5 6 7', 'x + y = z is so, e.g. 1 2 3 4 5 6 7'],
     ['I am a b student', 'I am a b student'],
@@ -200,6 +202,14 @@ describe('looseText', () => {
     ['k1ll y0ur$3lf', 'kill yourself'],
     ['stüpíd', 'stupid'],
     ['stuuuupid', 'stupid'],
+    ['c0uldn’7', 'couldn’t'],
+    ['7h3y 4r3 4 p41n 1n 7h3 455', 'they are a pain in the ass'],
+    [
+      'After 10km, 5km and 8km more it is 455 m to the next village',
+      'After iokm, skm and bkm more it is 455 m to the next village',
+    ],
+    ['ssttuuppiidd', 'stupid'],
+    ['shewasaddressedinthegrassbyallofthem', 'shewasaddressedinthegrassbyallofthem'],
     ['in 2024, 100 of them', 'in 2024, 100 of them'],
     ['hello! (see) a-b', 'hello! (see) a-b'],
   ])('reads %s', (leet, text) => {

@@ -166,7 +166,8 @@ export function spelledText(given: string, part = (run: string, _isAlone: boolea
   }
   const undotted = joined.join('').replace(dottedWord, (run, sign: string | undefined) => {
     if (run.length > 8) spaced += 1;
-    return partedLetters(sign === undefined ? run.replace(/[^\p{L}\p{N}]/gu, '') : run.replaceAll(sign, ''));
+    const letters = sign === undefined ? run.replace(/[^\p{L}\p{N}]/gu, '') : run.replaceAll(sign, '');
+    return partedLetters(letters).replace(/(?=\p{Lu})(?<=\p{Ll}[,!?]{1,9})/gu, ' ');
   });
   return { text: undotted, disguises: { ...disguises, ...(spaced > 0 && { spaced }) } };
 }
@@ -183,7 +184,7 @@ const unescapedLetters = (run: string) =>
 
 /** Three letters or more with the same signs between them and marks of a sentence, or each in brackets. */
 const dottedWord =
-  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})\p{L}\1[\p{L}\p{N}_](?:\1[\p{L}\p{N}_'’,!?])*(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
+  /(?<![\p{L}\p{N}])\p{L}([^\p{L}\p{N}\p{M}\s]{1,4})(?:\p{L}|(?!\1)\*)\1[\p{L}\p{N}_*](?:\1(?:[\p{L}\p{N}_'’,!?]|(?!\1)\*))*(?![\p{L}\p{N}])|(?:[([{<][\p{L}\p{N}][)\]}>]){3,}/gu;
 
 /** Letters, and what may stand for one, that may be several words. */
 const letterRun = /[\p{L}\p{N}'’@$|]{6,}/gu;
@@ -200,7 +201,9 @@ const letterOf: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '6': 'g', '7': 't', '8': 'b', '9': 'g' },
   ...{ '@': 'a', $: 's', '!': 'i', '|': 'l', '+': 't', '€': 'e' },
 };
-const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|+€!])[\p{L}\d@$|+€!']+/gu;
+const lettersOf = (leet: string) =>
+  Array.from(leet, (character) => letterOf[character] ?? character).join('');
+const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|+€!])[\p{L}\d@$|+€!'’]+/gu;
 
 const doubled = /([A-Za-z])\1/gi;
 /** Signs and line breaks that part a word. */
@@ -240,7 +243,7 @@ export function readings(text: string): ReadonlySet<string> {
 
 /**
  * The text read loosely: digits and signs inside words as letters (`h4t3`, `1d10t`), letters without accents, and long repeats
- * of a letter once. What means a number changes too, as in `10k`.
+ * of a letter once. What means a number changes too, as in `10k`, and `455` if every fourth word has such digits.
  */
 export function looseText(text: string): string {
   const bare = text
@@ -248,10 +251,14 @@ export function looseText(text: string): string {
     .replace(marks, '')
     .replace(/[đøłŧħ]/g, (letter) => 'dolth'['đøłŧħ'.indexOf(letter)]!)
     .replace(/([A-Za-z])\1{2,}/g, '$1')
-    .replace(/[A-Za-z]{6,}/g, (one) => (countMatches(one, doubled) > 2 ? one.replace(doubled, '$1') : one));
-  return bare.replace(leetWord, (one) => {
+    .replace(/[A-Za-z]{6,}/g, (one) =>
+      countMatches(one, doubled) > Math.max(2, one.length / 5) ? one.replace(doubled, '$1') : one,
+    );
+  const found = countMatches(bare, leetWord);
+  const loose = bare.replace(leetWord, (one) => {
     const core = one.replace(/[!+|]+$/, '');
-    const plain = Array.from(core, (character) => letterOf[character] ?? character).join('');
-    return plain + one.slice(core.length);
+    return lettersOf(core) + one.slice(core.length);
   });
+  if (found < 3 || found * 4 < countMatches(bare, /\S+/g)) return loose;
+  return loose.replace(/(?<![\p{L}\p{N}.,$€])\d{1,4}(?![\p{L}\p{N}%])/gu, lettersOf);
 }
