@@ -6,14 +6,16 @@ import {
   classCount,
   coherenceEvidence,
   type LetterOrder,
+  type LinearModel,
   letterClasses,
   letterClassesOf,
+  type ModelFeatures,
   probability,
   profanityLexicon,
   proseTokens,
   toxicityBits,
   toxicityFeatures,
-  toxicityWindow,
+  toxicityPieces,
   type WordOrder,
   windows,
   wordClasses,
@@ -45,30 +47,46 @@ function write(name: string, about: string, fields: Readonly<Record<string, unkn
 const rounded = (weights: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(weights).map(([name, weight]) => [name, Number(weight.toPrecision(5))]));
 
+/** A text that is toxic if any of its pieces is. */
+interface Bag {
+  readonly text: ModelFeatures;
+  readonly pieces: readonly ModelFeatures[];
+  readonly positive: boolean;
+}
+
 async function trainToxicity(): Promise<void> {
   const profanity = await profanityLexicon();
   const featuresOf = (text: string) => toxicityFeatures(text, profanity.count(text));
-  const labelled = comments('train').map(
-    ({ text, toxic }): Example => ({ features: featuresOf(text), positive: toxic }),
-  );
+  const bagOf = (text: string, positive: boolean): Bag => {
+    const pieces = Array.from(new Set(toxicityPieces(text)), featuresOf);
+    return { text: featuresOf(text), pieces, positive };
+  };
+  const labelled = comments('train').map(({ text, toxic }) => bagOf(text, toxic));
   const { stories, solutions, responses, dialogue, answers } = cleanTexts('train');
-  const sources = [
-    stories.filter((_, index) => index % 4 === 0),
-    solutions.filter((_, index) => index % 4 === 0),
-  ];
-  const clean = [...sources, responses, dialogue, answers]
+  const few = [stories, solutions].map((texts) => texts.filter((_, index) => index % 4 === 0));
+  const clean = [...few, responses, dialogue, answers]
     .flat()
     // The verifier judges short windows too.
-    .flatMap((text, index) => windows(text, [toxicityWindow, 20, 10][index % 3]!))
+    .flatMap((text, index) => windows(text, [60, 20, 10][index % 3]!))
     // A word or two say nothing: so that they count as nothing.
     .flatMap((text, index) => (index % 3 === 0 ? [text, windows(text, 1 + (index % 4))[1] ?? ''] : [text]))
     .map((text): Example => ({ features: featuresOf(text), positive: false }));
-  const options = { bits: toxicityBits, l2: 3e-3, epochs: 30, seed: 'toxicity' };
-  const scores = crossValidated(labelled, 5, (examples) => {
-    const model = fit([...examples, ...clean], options);
-    return (features) => probability(model, features);
+  const cleanBags = [stories, solutions, responses, dialogue, answers]
+    .flat()
+    .map((text) => bagOf(text, false));
+  const fitted = (bags: readonly Bag[]) => {
+    const examples = [...bags.flatMap(examplesOf), ...clean];
+    const first = fit(examples, toxicityOptions);
+    const worst = [...bags.filter(({ positive }) => positive), ...cleanBags].map(
+      ({ pieces, positive }): Example => ({ features: worstOf(first, pieces), positive }),
+    );
+    return fit([...examples, ...worst], toxicityOptions);
+  };
+  const scores = crossValidated(labelled, 5, (bags) => {
+    const model = fitted(bags);
+    return ({ pieces }) => probability(model, worstOf(model, pieces));
   });
-  const model = calibrated(fit([...labelled, ...clean], options), scores);
+  const model = calibrated(fitted(labelled), scores, 0.2);
   const { base64, scale } = quantized(model.hashed!.weights);
   write('toxicityWeights', 'Weights of the toxicity model.', {
     bias: Number(model.bias.toPrecision(5)),
@@ -77,6 +95,22 @@ async function trainToxicity(): Promise<void> {
     words: knownWords().join(' '),
     weights: base64,
   });
+}
+
+const toxicityOptions = { bits: toxicityBits, l2: 3e-3, epochs: 30, seed: 'toxicity', averaged: true };
+
+/** A comment, and the pieces of one that is not toxic. None of them is; together they count as four texts. */
+function examplesOf({ text, pieces, positive }: Bag): Example[] {
+  const parts = positive ? [] : pieces;
+  return [
+    { features: text, positive },
+    ...parts.map((features) => ({ features, positive, weight: 4 / parts.length })),
+  ];
+}
+
+function worstOf(model: LinearModel, pieces: readonly ModelFeatures[]): ModelFeatures {
+  const scores = pieces.map((features) => probability(model, features));
+  return pieces[scores.indexOf(Math.max(...scores))]!;
 }
 
 /** Words that a run of letters is parted into. Toxic comments count as six sources, because their words are those to be found. */

@@ -16,15 +16,21 @@ export interface FitOptions {
   readonly l2: number;
   readonly epochs: number;
   readonly seed: string;
+  /** The weights are the mean of those after each epoch of the second half (Polyak). Else the last ones. */
+  readonly averaged?: boolean;
 }
 
 /** Logistic regression by AdaGrad, deterministic in `seed`. */
-export function fit(examples: readonly Example[], { bits, l2, epochs, seed }: FitOptions): LinearModel {
+export function fit(
+  examples: readonly Example[],
+  { bits, l2, epochs, seed, averaged }: FitOptions,
+): LinearModel {
   const names = Object.keys(examples[0]!.features.dense);
   const size = bits === undefined ? 0 : 2 ** bits;
   // Hashed weights, then dense ones, then the bias.
   const weights = new Float64Array(size + names.length + 1);
   const squares = new Float64Array(weights.length).fill(1e-8);
+  const mean = new Float64Array(weights.length);
   const random = RandomStream.named('fit', seed);
   const step = (at: number, gradient: number, rate: number) => {
     squares[at]! += gradient * gradient;
@@ -50,29 +56,40 @@ export function fit(examples: readonly Example[], { bits, l2, epochs, seed }: Fi
       }
       step(weights.length - 1, error, 0.2);
     }
+    const counted = Math.max(1, epoch + 1 - Math.floor(epochs / 2));
+    for (const [at, weight] of weights.entries()) mean[at]! += (weight - mean[at]!) / counted;
   }
-  const dense = Object.fromEntries(names.map((name, k) => [name, weights[size + k]!]));
-  const bias = weights.at(-1)!;
+  const last = averaged ? mean : weights;
+  const dense = Object.fromEntries(names.map((name, k) => [name, last[size + k]!]));
+  const bias = last.at(-1)!;
   if (bits === undefined) return { bias, dense };
-  return { bias, dense, hashed: { bits, weights: weights.slice(0, size), scale: 1 } };
+  return { bias, dense, hashed: { bits, weights: last.slice(0, size), scale: 1 } };
 }
 
-/** The model with its log-odds stretched and moved, so that its probabilities fit what `scores` came out as (Platt). */
+/**
+ * The model with its log-odds stretched and moved, so that its probabilities fit what `scores` came out as (Platt). A score counts by the variance
+ * of the verdict at an expected share of positives. So those near the verdict count most.
+ */
 export function calibrated(
   model: LinearModel,
   scores: readonly { readonly probability: number; readonly positive: boolean }[],
+  share: number,
 ): LinearModel {
+  const prior = Math.log(share / (1 - share));
   let [slope, shift] = [1, 0];
-  for (let iteration = 0; iteration < 2000; iteration++) {
-    let [bySlope, byShift] = [0, 0];
+  for (let iteration = 0; iteration < 20_000; iteration++) {
+    let [bySlope, byShift, total] = [0, 0, 0];
     for (const { probability, positive } of scores) {
       const odds = Math.log(probability / (1 - probability));
-      const error = 1 / (1 + Math.exp(-(slope * odds + shift))) - (positive ? 1 : 0);
+      const failing = 1 / (1 + Math.exp(-(slope * odds + shift + prior)));
+      const weight = failing * (1 - failing);
+      const error = weight * (1 / (1 + Math.exp(-(slope * odds + shift))) - (positive ? 1 : 0));
       bySlope += error * odds;
       byShift += error;
+      total += weight;
     }
-    slope -= (0.5 * bySlope) / scores.length;
-    shift -= (0.5 * byShift) / scores.length;
+    slope -= (0.5 * bySlope) / total;
+    shift -= (0.5 * byShift) / total;
   }
   const stretch = (weights: Readonly<Record<string, number>>) =>
     Object.fromEntries(Object.entries(weights).map(([name, weight]) => [name, weight * slope]));
@@ -84,16 +101,16 @@ export function calibrated(
 }
 
 /** Scores of every example by a model that has not seen it, in `folds` parts. */
-export function crossValidated(
-  examples: readonly Example[],
+export function crossValidated<One extends { readonly positive: boolean }>(
+  examples: readonly One[],
   folds: number,
-  fitting: (examples: readonly Example[]) => (features: ModelFeatures) => number,
+  fitting: (examples: readonly One[]) => (example: One) => number,
 ): { readonly probability: number; readonly positive: boolean }[] {
   return Array.from({ length: folds }, (_, fold) => {
     const score = fitting(examples.filter((_, index) => index % folds !== fold));
     return examples
       .filter((_, index) => index % folds === fold)
-      .map(({ features, positive }) => ({ probability: score(features), positive }));
+      .map((example) => ({ probability: score(example), positive: example.positive }));
   }).flat();
 }
 

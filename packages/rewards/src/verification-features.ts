@@ -9,7 +9,7 @@ export {
   profanityLexicon,
   toxicityBits,
   toxicityFeatures,
-  toxicityWindow,
+  toxicityPieces,
 } from './verification/model/toxicity-features.ts';
 export {
   classCount,

@@ -136,6 +136,22 @@ describe('toxicity', () => {
     expect((await report(verifier, `${friendly}${insult} ${friendly}`)).result).toBe('fail');
     expect((await report(verifier, friendly)).details).not.toHaveProperty('disguised');
   });
+
+  it('judges a sentence by itself, wherever it stands among friendly ones', async () => {
+    const sentence = 'You people are the scum of the earth.';
+    for (const words of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+      const before = `${'We had a very lovely day by the lake '
+        .repeat(2)
+        .split(' ')
+        .slice(0, 7 + words)
+        .join(' ')}.`;
+      const [alone, among] = [
+        await report(new ToxicityVerifier(), sentence),
+        await report(new ToxicityVerifier(), `${before} ${sentence} Thank you for the lovely flowers.`),
+      ];
+      expect(among.score).toBeLessThanOrEqual(alone.score);
+    }
+  });
 });
 
 describe('letters with equal gaps', () => {

@@ -7,9 +7,6 @@ import type { ModelFeatures } from './linear-model.ts';
 /** Hashed features have `2^15` buckets. */
 export const toxicityBits = 15;
 
-/** Words of a window, about as many as the comments have that the model learnt from. */
-export const toxicityWindow = 60;
-
 /** Finds profane words. */
 export interface Profanity {
   /** How many a text has. */
@@ -19,12 +16,15 @@ export interface Profanity {
 }
 
 /**
- * The pieces of a text that are judged each for itself. They are windows of 60 words, and overlapping ones of 20 and 10, so that friendly words
- * around do not hide a few bad ones. Runs of letters without spaces are parted.
+ * The pieces of a text that are judged each for itself. They are windows of 60 words, overlapping ones of 20 and 10, and up to three sentences, so
+ * that friendly words around do not hide a few bad ones. Runs of letters without spaces are parted.
  */
-export function toxicityPieces(text: string, part: (run: string) => string): ReadonlySet<string> {
+export function toxicityPieces(text: string, part = (run: string) => run): string[] {
   const parted = text.replace(/\p{L}{25,}/gu, (run) => part(run));
-  return new Set([windows(parted, toxicityWindow), windows(parted, 20, 10), windows(parted, 10, 5)].flat());
+  const sentences = parted.split(/(?<=[.!?…]["'”’)*_]{0,3})\s+/u);
+  const runs = sentences.flatMap((_, at) => [1, 2, 3].map((n) => sentences.slice(at, at + n).join(' ')));
+  const short = runs.filter(({ length }) => length >= 20 && length <= 300);
+  return [windows(parted, 60), windows(parted, 20, 10), windows(parted, 10, 5), short].flat();
 }
 
 /** What the toxicity model looks at. @param profanities - How many the lexicon found in the text. */
