@@ -2,7 +2,8 @@
  * Prints how many answer pairs `mathAnswer` judges rightly, by set, or by kind for one set:
  * `npx tsx --conditions=@rlp/source lab/answer-pairs.ts [FILE] [--set NAME] [--wrong]`.
  *
- * FILE has a row `{set, given, reference, equal, kind}` on each line, or with a whole `response` instead of `given`. A row may say `why`.
+ * FILE has a row `{set, given, reference, equal, kind}` on each line, or with a whole `response` instead of `given`. A row may say `why`,
+ * and the `question` of a response.
  * Default: `answers/pairs.jsonl`.
  */
 import { readFileSync } from 'node:fs';
@@ -15,6 +16,7 @@ interface Pair {
   readonly set: string;
   readonly given?: string;
   readonly response?: string;
+  readonly question?: string;
   readonly reference: string;
   readonly equal: boolean;
   readonly kind: string;
@@ -23,12 +25,12 @@ interface Pair {
 
 const reward = mathAnswer({ reference: (metadata: { reference: string }) => metadata.reference });
 
-async function accepts({ given, response, reference }: Pair): Promise<boolean> {
+async function accepts({ given, response, question = '', reference }: Pair): Promise<boolean> {
   if (response === undefined) return mathAnswersAgree(given ?? '', reference);
   const messages = [{ role: 'user' as const, content: '' }];
   const trajectory = {
     id: '0',
-    task: { id: '0', prompt: '', metadata: { reference } },
+    task: { id: '0', prompt: question, metadata: { reference } },
     steps: [],
     messages,
     response,

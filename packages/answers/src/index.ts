@@ -1,11 +1,12 @@
 /** Reads final answers in text, and decides whether two answers are equal. Runs anywhere JavaScript does. */
-export { numberOf } from './equal/expression-reader.ts';
+export { agreeAsAsked } from './equal/as-asked.ts';
 export {
   type MathAgreementOptions,
   mathAgreementSchema,
   mathAnswersAgree,
 } from './equal/math-equivalence.ts';
 export * from './equal/math-normal-form.ts';
+export { numberOf } from './equal/number-of.ts';
 export {
   type MathEquivalence,
   type SymbolicEquivalenceOptions,

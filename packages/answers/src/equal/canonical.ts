@@ -61,12 +61,14 @@ export function canonical(expression: Expression): Expression {
 }
 
 const nothing =
-  /^(?:no (?:[a-z]+ ){0,3}(?:(?:solution|root|value|number)s?|exists?)|no (?:solution|root|value|number)s? exists?|empty set|none)$/;
+  /^(?:no (?:[a-z]+ ){0,3}(?:(?:solution|root|value|number)s?|exists?)|no (?:solution|root|value|number)s? exists?|empty(?: set)?|none)$/;
 
 function ofWords(words: Extract<Expression, { type: 'words' }>): Expression {
-  const text = words.text.replace(/^there (?:is|are) (?=.)/, '').replaceAll(' - ', ' ');
+  const text = words.text.replace(/^(?:there (?:is|are) (?=.)|(?:the )?set of )/, '').replaceAll(' - ', ' ');
   if (/^(?:all )?real(?: number)?s?$/.test(text)) return reals;
   if (/^(?:all )?positive real(?: number)?s?$/.test(text)) return collection('()', [constant(0), infinity]);
+  if (/^(?:all )?nonnegative real(?: number)?s?$/.test(text))
+    return collection('[)', [constant(0), infinity]);
   if (/^(?:all |the )?integers$/.test(text)) return symbol('Z');
   if (nothing.test(text)) return collection('set', []);
   return { ...words, text: text.replace(/^infinite(?:ly many)?(?: solutions)?$/, 'infinitely many') };

@@ -18,7 +18,7 @@ function formulaOf(answer: string): Formula | undefined {
     .replaceAll(/[⁰¹²³⁴-⁹⁺⁻]+/g, (run) => `^${run.normalize('NFKC').replace('−', '-')}`)
     .normalize('NFKC')
     .replaceAll(/\\(?:ce|mathrm|text|rm|left|right)(?![a-z])|[\s{}$_]|\\[,;: ]/g, '')
-    .replaceAll(/\\(?:long)?rightarrow|\\to(?![a-z])|→|⟶/g, '->')
+    .replaceAll(/\\(?:long)?rightarrow|\\to(?![a-z])|[→⟶⇌⇄]/g, '->')
     .replaceAll(/\\cdot|·|\\bullet/g, '.')
     .replaceAll(/\^(?=\d?[+-])/g, '');
   const bare = text.replaceAll(/\((?:s|l|g|aq)\)/g, '');

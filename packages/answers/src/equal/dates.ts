@@ -1,14 +1,22 @@
 import { valueInWords } from './number-words.ts';
 
-const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
-/** The names of months, in a regular expression. */
-export const monthName =
-  '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+/** The names of each month in six languages, short and long, as regular expressions. */
+const months = (
+  'jan(?:uar[y]?|vier|eiro)?|enero|gennaio feb(?:ruary?|rero|braio)?|février|fevereiro mar(?:ch|s|zo)?|märz|março apr(?:ile?)?|avril|abril ' +
+  'may|mayo|mai|maio|maggio june?|juni|juin|junio|giugno|junho july?|juli|juillet|julio|luglio|julho aug(?:ust)?|août|agosto ' +
+  'sept?(?:ember|embre|iembre)?|settembre|setembro o[ck]t(?:ober|obre|ubre)?|ottobre|outubro nov(?:emb(?:er|re|ro))?|noviembre dec(?:ember)?|dez(?:ember|embro)?|décembre|diciembre|dicembre'
+).split(' ');
+const wholeMonths = months.map((names) => new RegExp(`^(?:${names})$`, 'i'));
+/** The name of a month, in a regular expression. */
+export const monthName = `(?:${months.join('|')})`;
 const month = `(?<month>${monthName})`;
 const day = '(?<day>[0-3]?\\d)(?:st|nd|rd|th)?';
 const dates = [
   `${month}\\.? ${day}(?:,? (?<year>\\d{4}))?`,
-  `(?:the )?${day} (?:of )?${month}\\.?(?:,? (?<year>\\d{4}))?`,
+  `(?:(?:the|am|den|le|el|il) )?${day}\\.? (?:of |de |del )?${month}\\.?(?:,?(?: de)? (?<year>\\d{4}))?`,
+  '(?<day>[0-3]?\\d)\\. ?(?<month>[01]?\\d)\\. ?(?<year>\\d{4})',
+  '(?<day>1[3-9]|2\\d|3[01])/(?<month>[01]?\\d)/(?<year>\\d{4})',
+  '(?<month>[01]?\\d)/(?<day>1[3-9]|2\\d|3[01])/(?<year>\\d{4})',
   '(?<year>\\d{4})-(?<month>\\d\\d)-(?<day>\\d\\d)',
 ].map((form) => new RegExp(`^${form}$`, 'i'));
 
@@ -17,7 +25,7 @@ function dateOf(text: string): string | undefined {
   for (const form of dates) {
     const { month: name, day: number, year = '' } = form.exec(text)?.groups ?? {};
     if (name === undefined) continue;
-    const index = months.indexOf(name.slice(0, 3).toLowerCase());
+    const index = wholeMonths.findIndex((names) => names.test(name));
     return `${year} ${index < 0 ? Number(name) : index + 1} ${Number(number)}`;
   }
   return;

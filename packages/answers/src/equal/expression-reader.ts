@@ -1,8 +1,6 @@
-import { requireArguments } from '@rlp/core';
-import type { Fraction } from 'fraction.js';
 import { BracketReader } from './bracket-reader.ts';
 import { apply, collection, constant, type Expression, type Quantity, writtenNumber } from './expression.ts';
-import { latexTokens, type Token } from './latex-tokens.ts';
+import type { Token } from './latex-tokens.ts';
 import { Unreadable } from './token-cursor.ts';
 import { unitOf } from './units.ts';
 
@@ -182,16 +180,4 @@ function withCurrency(unit: string, currency: string): string {
 function times(value: Expression, factor: number): Expression {
   if (value.type !== 'number') return apply('multiply', value, constant(factor));
   return { ...value, value: value.value.mul(factor) };
-}
-
-/**
- * The number that an answer writes out, whatever its unit: `-12`, `1,234.50`, `$5`, `1e3`, `3/4`, `1 3/4`, `\frac{3}{4}`, `5 cm`, `50%`.
- * `undefined` for anything else, also for what is still to be computed, and beyond 200 digits.
- */
-export function numberOf(text: string): Fraction | undefined {
-  requireArguments('numberOf', { text: 'text' }, text);
-  if (text.length > 1000) return;
-  const expression = readExpression(latexTokens(text, { commas: 'thousands' }));
-  if (expression?.type !== 'quantity') return expression && writtenNumber(expression)?.value;
-  return expression.unit.startsWith('?') ? undefined : writtenNumber(expression.value)?.value;
 }

@@ -1,4 +1,4 @@
-import { type Expression, type Relation, variablesOf } from './expression.ts';
+import { type Expression, type Relation, variablesOf, writtenNumber } from './expression.ts';
 
 /** What an equation says that something is: `x = 5`, `f(x) = 5`, `5 = x`, `a = 2 + 3 = 5` and `2 + 3 = 5` say 5. Empty for other equations. */
 export function withoutLabel({ operators, sides }: Relation): readonly Expression[] {
@@ -6,7 +6,9 @@ export function withoutLabel({ operators, sides }: Relation): readonly Expressio
   if (isComputed(sides)) return sides;
   const [label, ...values] = sides;
   if (isVariable(label!) && values.some((value) => variablesOf(value).has(label.name))) return [];
-  if (isLabel(label!)) return values;
+  const isOfMatrix =
+    label!.type === 'apply' && label!.name === 'power' && values.every(({ type }) => type === 'collection');
+  if (isLabel(label!) || (isOfMatrix && isLabel(label!.args[0]!))) return values;
   return sides.length === 2 && isLabel(sides[1]!) && sides[1]!.type !== 'words' ? [sides[0]!] : [];
 }
 
@@ -37,6 +39,8 @@ export function isLabel(side: Expression): boolean {
   if (side.type === 'collection') return side.kind === '()' && side.parts.every(isLabel);
   if (side.type !== 'apply') return false;
   const [first, second] = side.args;
+  if (side.name === 'power')
+    return first!.type === 'symbol' && /^[A-Z]$/.test(first!.name) && writtenNumber(second!)?.value.s === -1n;
   if (side.name === 'abs') return isLabel(first!);
   if (side.name === 'divide')
     return isLabel(first!) && isLabel(second!) && !/^[xyz]{2}$/.test(factorNames(side));

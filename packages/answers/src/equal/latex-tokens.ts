@@ -27,7 +27,7 @@ const greek =
 
 const characters = table(
   '\u2062 * \u2063 , \u2064 + − - – - — - ‐ - ⁄ / ÷ / × * · * ⋅ * ∙ * ∗ * º ° ∞ \\infty ∅ \\emptyset ∪ \\cup ∩ \\cap ∈ \\in ≤ \\le ≥ \\ge ⩽ \\le ⩾ \\ge ≠ \\ne ± \\pm ∓ \\mp ' +
-    "ℝ \\mathbb{R} ≈ \\approx ≡ \\equiv ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4] ٫ . ٬ ,",
+    "ℝ \\mathbb{R} ≈ \\approx ≡ \\equiv ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4] Ω \\Omega ٫ . ٬ ,",
 );
 
 const synonyms = table(
@@ -49,7 +49,7 @@ const plainNames = setOf(
 
 /** Short runs of letters that are words, not products. */
 const shortWords = setOf(
-  'or and not no yes all per the is are was of old cm mm km kg mg mi ft in lb lbs oz hr hrs min mins sec ml mph kph day days men way ways cup cups usd deg sq',
+  'or and not no yes all per the is are was of old cm mm km kg mg mi ft in lb lbs oz hr hrs min mins sec ml mph kph day days men way ways cup cups usd deg rad sq oui non ja set',
 );
 
 /** Units that stay one word behind a number. */
@@ -85,8 +85,8 @@ function plainCharacters(text: string): string {
       /([⁰¹²³⁴-⁹]+)[⁄/]([₀-₉]+)/g,
       (_, above, below) => `\\frac{${`${above}}{${below}`.normalize('NFKC')}}`,
     )
-    .replace(/[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]+/g, (run) => `^{${run.normalize('NFKC')}}`)
-    .replace(/[₀-₉₊₋]+/g, (run) => `_{${run.normalize('NFKC')}}`)
+    .replace(/[⁰¹²³⁴-⁹⁺⁻ⁿⁱᵏᵐˣᵗ]+/g, (run) => `^{${run.normalize('NFKC')}}`)
+    .replace(/[₀-₉₊₋ₐ-ₜᵢ-ᵥⱼ]+/g, (run) => `_{${run.normalize('NFKC')}}`)
     .replace(/[¼-¾⅐-⅞↉]/g, (sign) => `\\frac{${sign.normalize('NFKC').replace('⁄', '}{')}}`)
     .replace(
       /([√∛∜])\s*(\d+(?:\.\d+)?|[a-zπ](?![a-z]))/gi,

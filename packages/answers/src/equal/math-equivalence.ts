@@ -6,22 +6,19 @@ import { agreeAsFormulas } from './chemistry.ts';
 import { choiceOf, chosenValue } from './choices.ts';
 import { agreeCollections } from './collections.ts';
 import { agreeAsDates } from './dates.ts';
+import { agreeAsDiscrete } from './discrete.ts';
 import { collection, type Expression, type Relation, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { agreeInParts } from './labelled-parts.ts';
 import { valueSaid, withoutLabel } from './labels.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
+import { numberOf } from './number-of.ts';
 import { differByConstant, roundsTo, withConstantsOf, withoutBase, withoutThousands } from './other-forms.ts';
 import { samePieces } from './piecewise.ts';
 import { agreeQuantities } from './quantities.ts';
 import { agreeRelations, haveOneVariable } from './relations.ts';
-import {
-  type MathEquivalence,
-  maximumLength,
-  sameValues,
-  secretSeed,
-  seedSchema,
-} from './symbolic-equivalence.ts';
+import { sameValues } from './same-values.ts';
+import { type MathEquivalence, maximumLength, secretSeed, seedSchema } from './symbolic-equivalence.ts';
 import { isUnit, isUnitOf } from './units.ts';
 import { inUnitVectors } from './vectors.ts';
 
@@ -89,15 +86,31 @@ export function mathAnswersAgree(
     .filter(Boolean);
   if (said !== undefined && isSaidTwice(said, expected, options)) return true;
   const [own, right] = [given, expected].map(connectives);
-  if (own !== '' && right !== '' && own !== right) return false;
+  const discrete = agreeAsDiscrete(given, expected);
+  if (discrete !== undefined || (own !== '' && right !== '' && own !== right)) return discrete === true;
   const again = (one: string, other: string) => mathAnswersAgree(one, other, options);
   const verdict =
     agreeAsDates(given, expected) ?? agreeInParts(given, expected, again) ?? agreeAsFormulas(given, expected);
   if (verdict !== undefined) return verdict;
   if (point.test(given) && /^\s*(?:\\left\s*)?\(/.test(expected))
     return again(given.replace(point, ''), expected);
+  if (/\bor\b/.test(given) && /\)\s*,\s*\(/.test(expected) && given.search(pairsNamed) >= 0)
+    return again(
+      given
+        .replace(pairsNamed, (_, a, x, b, y) => (a < b ? `(${x}, ${y})` : `(${y}, ${x})`))
+        .replace(/^either\s|,?\s*\bor\b/gi, ','),
+      expected,
+    );
+  if (/^[^\d,]*\d+,00\D*$/.test(given) && !expected.includes(','))
+    return again(given.replace(',00', ''), expected);
   if (decimalComma.test(given) && /^[^\d([]*\d+\.\d+[^\d)\]]*$/.test(expected))
     return again(given.replace(decimalComma, '$1.$2'), expected);
+  if (
+    decimalComma.test(expected) &&
+    /[€£$%]|\d\s?[a-z]/i.test(expected) &&
+    /^[^\d([]*\d+\.\d+[^\d)\]]*$/.test(given)
+  )
+    return again(given, expected.replace(decimalComma, '$1.$2'));
   if (lakhs.test(given) && /^\D*\d[\d,]*\D*$/.test(expected))
     return again(given.replaceAll(',', ''), expected);
   const { form = 'any', units = 'same', seed = secretSeed() } = options;
@@ -120,13 +133,22 @@ const restatement =
 /** Whether both are right, or one is and has the measure of the other. */
 function isSaidTwice(said: readonly string[], expected: string, options: MathAgreementOptions): boolean {
   const right = said.filter((one) => mathAnswersAgree(one, expected, options));
-  const areMeasures = said.every((one) => /\d[^%]*[a-z]|[$€£¥₹]\s?\d/i.test(one));
+  const areMeasures = said.every((one) => /\d[^%]*[a-z°]|π|[$€£¥₹]\s?\d/i.test(one));
   return (
     right.length === 2 ||
     (right.length === 1 &&
       areMeasures &&
-      mathAnswersAgree(said[0]!, said[1]!, { ...options, units: 'converted' }))
+      (mathAnswersAgree(said[0]!, said[1]!, { ...options, units: 'converted' }) ||
+        areOneAngle(said[0]!, said[1]!)))
   );
+}
+
+/** Whether two values are one angle in degrees and in radians: `60 degrees` and `π/3 radians`. */
+export function areOneAngle(one: string, other: string): boolean {
+  const [degrees, radians] = /°|deg|circ/.test(one) ? [one, other] : [other, one];
+  const size = /°|deg|circ/.test(degrees) && /π|\\pi/.test(radians) ? numberOf(degrees) : undefined;
+  const turned = size && `\\frac{${size.s * size.n}\\pi}{${180n * size.d}}`;
+  return turned !== undefined && mathAnswersAgree(radians.replace(/\s*rad(?:ians?)?\b/, ''), turned);
 }
 
 /** Values or names that "or" joins, which leaves open which of them is meant; `x = 1 or x = 2` names all solutions. */
@@ -141,6 +163,10 @@ function connectives(answer: string): string {
 
 /** The name of a point, `P` in `P(3, -4)`. */
 const point = /^\s*[A-Z]\s*(?=(?:\\left\s*)?\([^()]*[,;])/;
+
+/** `x = 1 and y = 2`, one of several. */
+const pairsNamed =
+  /([a-z])\s*=\s*([^,;=()]+?)\s*(?:,|\band\b)\s*([a-z])\s*=\s*([^,;=()]+?)(?=\s*(?:,?\s*\bor\b|;|$))/g;
 
 /** `3,14` or `€3,14`, for a right answer of `3.14`. */
 const decimalComma = /^(?!.*\\\{)([^\d,([]*\d+)(?:,|\{,\})(\d{1,2}[^\d,)\]]*)$/;

@@ -111,7 +111,7 @@ export function withUnitInWords(text: string): string | undefined {
 
 const numberWord = `(?:${[...small, ...tens.slice(2), ...Object.keys(counts), ...denominators.keys()].join('|')})s?`;
 const runs = new RegExp(
-  `\\b(?:minus |negative )?${numberWord}(?:(?:[\\s-]| and | point )${numberWord})*\\b`,
+  `\\b(?:minus |negative |an? (?=dozen|hundred|thousand|million))?${numberWord}(?:(?:[\\s-]| and | point )${numberWord})*\\b`,
   'gi',
 );
 

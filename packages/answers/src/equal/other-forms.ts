@@ -1,6 +1,14 @@
 import { evaluate, toComplex } from './evaluate.ts';
-import { apply, constant, type Expression, renamed, variablesOf, writtenNumber } from './expression.ts';
-import { sameValues } from './symbolic-equivalence.ts';
+import {
+  apply,
+  constant,
+  type Expression,
+  type Quantity,
+  renamed,
+  variablesOf,
+  writtenNumber,
+} from './expression.ts';
+import { sameValues } from './same-values.ts';
 
 const numeral = /^([\dA-F]{1,40})_(\d{1,2})$/;
 
@@ -65,15 +73,21 @@ const isPolynomial = (side: Expression): boolean =>
 
 const withoutLast = (sum: Expression) => (sum.type === 'apply' ? sum.args[0]! : sum);
 
-/** Whether an answer such as `\sqrt{50} \approx 7.07` says a decimal, and rounds to it. */
+/** Whether an answer such as `\sqrt{50} \approx 7.07` or `62/7 \approx 8.86 m` says a decimal, and rounds to it. */
 export function roundsTo(given: Expression, expected: Expression): boolean {
   if (given.type !== 'relation' || given.operators.at(-1) !== 'approx') return false;
-  const [exact, rounded] = given.sides.slice(-2) as [Expression, Expression];
-  const [written, right] = [writtenNumber(rounded), writtenNumber(expected)];
+  const [exact, said] = given.sides.slice(-2) as [Expression, Expression];
+  const [rounded, wanted] = [said, expected].map((side) => (side.type === 'quantity' ? side.value : side));
+  if (said.type === 'quantity' && expected.type === 'quantity' && !areOfOneSize(said, expected)) return false;
+  const [written, right] = [writtenNumber(rounded!), writtenNumber(wanted!)];
   if (written?.notation !== 'decimal' || right?.notation !== 'decimal' || !written.value.equals(right.value))
     return false;
+  const isPercent = said.type === 'quantity' && said.unit === '%';
   const { re, im } = toComplex(evaluate(exact, new Map()));
   let place = 1;
   while (place < 1e9 && (BigInt(place) * right.value.n) % right.value.d !== 0n) place *= 10;
-  return im === 0 && Math.abs(re - right.value.valueOf()) <= 0.5 / place;
+  return im === 0 && Math.abs((isPercent ? 100 : 1) * re - right.value.valueOf()) <= 0.5 / place;
 }
+
+const areOfOneSize = (one: Quantity, other: Quantity) =>
+  one.unit === other.unit && one.scale.equals(other.scale);

@@ -4,6 +4,35 @@ import { mathAnswersAgree } from './math-equivalence.ts';
 /** Two answers, and whether they are the same. */
 type Case = readonly [given: string, expected: string, same: boolean];
 
+const discrete: readonly Case[] = [
+  ['q ∧ ¬p', '\\lnot p\\land q', true],
+  ['¬(p ∨ ¬q)', '\\lnot p\\land q', true],
+  ['¬p ∨ q', '\\lnot p\\land q', false],
+  ['p ∧ q ∨ r', 'p ∧ (q ∨ r)', false],
+  ['B ∩ A', 'A\\cap B', true],
+  ['A ∪ B', 'A\\cap B', false],
+  ["A' ∩ B'", '(A\\cup B)^c', true],
+  ['A ∖ B', 'B\\setminus A', false],
+  ['¬q → ¬p', '\\lnot q\\to\\lnot p', true],
+  // True with it, but not the contrapositive.
+  ['p → q', '\\lnot q\\to\\lnot p', false],
+  ['∃x ¬P(x)', '\\exists x\\, \\lnot P(x)', true],
+  ['n!', 'n!', true],
+  ['(3 2 1)', '(1 3 2)', true],
+  ['(1 2 3)', '(1 3 2)', false],
+  ['(4 3)(2 1)', '(1 2)(3 4)', true],
+  ['14.07.1789', '14 July 1789', true],
+  ['14. Juli 1789', '14 July 1789', true],
+  ['le 14 juillet 1789', 'July 14, 1789', true],
+  ['14 de julio de 1789', '1789-07-14', true],
+  ['14.06.1789', '14 July 1789', false],
+  ['y(x) = Ce^{-x}', 'y = Ce^{-x}', true],
+  ['y(x) = Ce^{x}', 'y = Ce^{-x}', false],
+  ['true', 'Yes', true],
+  ['false', 'Yes', false],
+  ['\\frac{\\pi}{4} rad', '\\frac{\\pi}{4}', true],
+];
+
 const families: readonly Case[] = [
   ['n=7k+3, k\\in\\mathbb{Z}', 'n\\equiv 3\\pmod 7', true],
   ['n=7k-4', 'n \\equiv 3 \\pmod 7', true],
@@ -224,9 +253,12 @@ const parts: readonly Case[] = [
 ];
 
 describe('mathAnswersAgree', () => {
-  it.each([...families, ...measures, ...values, ...parts])('%j for %j: %j', (given, expected, same) => {
-    expect(mathAnswersAgree(given, expected)).toBe(same);
-  });
+  it.each([...discrete, ...families, ...measures, ...values, ...parts])(
+    '%j for %j: %j',
+    (given, expected, same) => {
+      expect(mathAnswersAgree(given, expected)).toBe(same);
+    },
+  );
 
   it.each(otherUnits)('takes %j for %j only if units are converted', (given, expected) => {
     for (const [a, b] of [[given, expected] as const, [expected, given] as const]) {

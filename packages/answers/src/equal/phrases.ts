@@ -8,6 +8,10 @@ const scales: Readonly<Record<string, string>> = { K: 'thousand', M: 'million', 
 
 /** Phrases of mathematics as what they mean, one a line. `(?i)`: in any case. */
 const phrases = String.raw`
+  (?<=\d)\s*\(([a-z]{3,})\)\s*$ → \text{ $1}
+  (\\mathbb\{R\})\s*\\(?:setminus)?\s+\{([^{}]*)\} → $1\setminus\{$2\}
+  ^\s*\{\s*([a-z]\s*[:|].*)\}\s*$ → \{$1\}
+  (?i)\bnon-(?=negative|positive|zero) → non
   // A color, unless nobody sees it.
   (?i)\\(?:text)?color\s*\{(?!\s*(?:white|#?f{3,6}))[^{}]*\} →
   // {}^7C_3, _7C_3 and their permutations, but not x^2 C_1
@@ -28,6 +32,8 @@ const phrases = String.raw`
   // (mod 12), (\text{mod } 12)
   \(\s*(?:\\(?:text|mathrm|operatorname)\s*\{\s*mod\s*\}|\\?b?mod(?![a-z]))\s*(\d+)\s*\) → \pmod{$1}
   ^\s*\*\*([^*]+)\*\*\s*$ → $1
+  (?i)^\s*(?:\\text\s*\{)?\s*true\s*\}?\s*$ → \text{yes}
+  (?i)^\s*(?:\\text\s*\{)?\s*false\s*\}?\s*$ → \text{no}
   // B, not A
   (?i)^(\s*[^\s,;]{1,20}),\s(?:and\s)?not\s[^\s,;]{1,20}$ → $1
   // 12.35 (to 2 d.p.)

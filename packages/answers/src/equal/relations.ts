@@ -1,6 +1,6 @@
 import { type Agree, apply, type Expression, type Relation, renamed, variablesOf } from './expression.ts';
 import { isValueOfFunction } from './labels.ts';
-import { type Sameness, sameValues } from './symbolic-equivalence.ts';
+import { type Sameness, sameValues } from './same-values.ts';
 
 const mirrored: Readonly<Record<string, string>> = { '>': '<', ge: 'le' };
 
@@ -15,9 +15,24 @@ function withArgumentOf(given: Relation, expected: Relation): Relation {
   return own === undefined || isTaken ? given : (renamed(given, own, wanted) as Relation);
 }
 
+/** `y(x) = …` as `y = …`, if the other one is so. */
+function withoutArgument(given: Relation, expected: Relation): Relation {
+  const [[call, ...others], [name]] = [given.sides, expected.sides];
+  const isIndexed =
+    call?.type === 'symbol' && name?.type === 'symbol' && call.name.replace(/_[\d,]+$/, '') === name.name;
+  if (isIndexed) return { ...given, sides: [name, ...others] };
+  const [called, argument] = call?.type === 'apply' && call.name === 'call' ? call.args : [];
+  const isSame =
+    called?.type === 'symbol' &&
+    name?.type === 'symbol' &&
+    (called.name === name.name || (called.name === 'f' && name.name === 'y'));
+  return isSame && argument?.type === 'symbol' ? { ...given, sides: [name, ...others] } : given;
+}
+
 /** Equations and inequalities of two sides are equal up to a factor; longer chains side by side. */
 export function agreeRelations(given: Relation, expected: Relation, seed: string, again: Agree): boolean {
-  const [a, b] = [withArgumentOf(given, expected), expected].map(({ operators, sides }) => {
+  const [own, right] = [withArgumentOf(given, expected), expected];
+  const [a, b] = [withoutArgument(own, right), withoutArgument(right, own)].map(({ operators, sides }) => {
     const operator = operators[0]!;
     const isMirrored = operators.length === 1 && mirrored[operator] !== undefined;
     return isMirrored

@@ -1,5 +1,5 @@
 import { requireArguments } from '@rlp/core';
-import type { Candidate } from './stances.ts';
+import type { Candidate } from './candidate.ts';
 
 /** A boxed answer found in a text. */
 export interface BoxedAnswer {

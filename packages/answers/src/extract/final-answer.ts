@@ -3,12 +3,13 @@ import * as z from 'zod';
 import { withoutTwins } from '../equal/number-words.ts';
 import { decimalDigit, shownText, trimmed, withoutThoughts } from '../text.ts';
 import { boxedAnswer } from './boxes.ts';
+import { type Candidate, candidateIn } from './candidate.ts';
 import { closingAnswer } from './closing-answer.ts';
 import { jsonAnswer } from './json-answer.ts';
 import { lastSide } from './last-side.ts';
 import { numberIn } from './number-in.ts';
 import { isFormula, isLeftOpen, saidIn } from './said.ts';
-import { type Candidate, candidateIn, conclusion, gaveUp, stanceAt, withoutRetracted } from './stances.ts';
+import { conclusion, gaveUp, stanceAt, withoutRetracted } from './stances.ts';
 import { withoutMarks } from './statements.ts';
 import { valuesIn } from './values.ts';
 
@@ -130,9 +131,48 @@ const minus = /[−﹣－⁻➖](?=\p{Nd})|(?<=#### ?)(?:[-‐–]|[‐–] )(?=
 
 /** A text with ASCII digits and signs. One in capitals is written as others are, but for single letters. */
 function inUsualForm(text: string): string {
-  const plain = text.replace(minus, '-').replace(/(?!\d)\p{Nd}/gu, decimalDigit);
-  return /\p{Ll}/u.test(text) ? plain : plain.replace(/\p{Lu}{2,}/gu, (word) => word.toLowerCase());
+  const written = text.replace(minus, '-').replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+  const timed = written.replace(/(?<=\d|o['’]clock) in the (morning|afternoon|evening)\b/g, (_, part) =>
+    part === 'morning' ? ' a.m.' : ' p.m.',
+  );
+  const isForeign = !english.test(text) && new Set(text.match(foreign)).size > 1;
+  const plain = inSigns(
+    isForeign
+      ? timed.replace(/(?<![\d.,])\d{1,3}\.\d\d0(?![\d.,]*\d)/g, (number) => number.replace('.', ''))
+      : timed,
+  );
+  return /\p{Ll}|\p{Lu}[\d₀-₉]/u.test(text)
+    ? plain
+    : plain.replace(/\p{Lu}{2,}/gu, (word) => word.toLowerCase());
 }
+
+const bounds = new Map([
+  ['≥', String.raw`at least|no(?:t| )\s?less than|(?:greater|more|larger|bigger) than or equal to`],
+  ['≤', String.raw`at most|no(?:t| )\s?(?:more|greater) than|(?:less|smaller) than or equal to`],
+  ['>', '(?:strictly )?(?:greater|more|larger|bigger) than'],
+  ['<', '(?:strictly )?(?:less|smaller) than'],
+]);
+const bound = `(${[...bounds.values()].join('|')}) ([-−$\\\\]{0,2}\\d[^\\s,;]*(?<![.,;]))`;
+const inWords = new RegExp(
+  `(?<![\\p{L}\\d])(?:\\$?([b-hj-z])\\$? (?:is|must be|has to be|can be)|(?:[Aa]ll )?(?:real )?numbers(?: that are)?) ${bound}(?: (?:and|but) ${bound})?`,
+  'gu',
+);
+
+/** "x is at least 4" and "x must be greater than −1 and less than 3" as inequalities. */
+function inSigns(text: string): string {
+  return text.replace(inWords, (_, name = 'x', first, value, second?: string, other?: string) => {
+    const signOf = (words: string) =>
+      [...bounds].find(([, form]) => new RegExp(`^(?:${form})$`).test(words))![0];
+    const [sign, plain] = [signOf(first), (number = '') => number.replaceAll('$', '')];
+    if (second === undefined) return `${name} ${sign} ${plain(value)}`;
+    return `${plain(value)} ${'≤≥><'['≥≤<>'.indexOf(sign)]} ${name} ${signOf(second)} ${plain(other)}`;
+  });
+}
+
+/** Words of languages that part thousands by points. */
+const foreign =
+  /(?<!\p{L})(?:ist|sind|und|ein|eine|hat|beträgt|also|est|sont|une|donc|es|son|una|los|são|uma|sono|della|er|van)(?!\p{L})/giu;
+const english = /\b(?:the|is|are|of|and|so)\b/i;
 
 /** A line that is a number or a choice and signs around it, perhaps behind "Answer:". */
 const bareNumber =

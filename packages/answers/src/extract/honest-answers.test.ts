@@ -362,6 +362,11 @@ describe('what leaves open which number is meant', () => {
     'His speed is somewhere below 18.',
     'The answer is 18. No, 13. Hmm, no, 18. Or 13. I honestly cannot decide.',
     'The answer is 18. No, 13.',
+    'It is 17 (18 would be too many).',
+    'It is seventeen, so eighteen is wrong.',
+    'Das Ergebnis ist 1.800 und nicht mehr.',
+    'The limit is 17 as x tends to 18.',
+    'The answer is 18, or nineteen.',
   ])('gives no 18 in %j', (ending) => {
     expect(mathAnswersAgree(math(`We think.\n${ending}`) ?? '', '18')).toBe(false);
   });

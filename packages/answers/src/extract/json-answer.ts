@@ -1,4 +1,5 @@
-import { type Candidate, stanceAt } from './stances.ts';
+import type { Candidate } from './candidate.ts';
+import { stanceAt } from './stances.ts';
 
 const mostJson = 10_000;
 

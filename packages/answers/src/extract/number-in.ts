@@ -1,6 +1,6 @@
 import { requireArguments } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
-import { numberOf } from '../equal/expression-reader.ts';
+import { numberOf } from '../equal/number-of.ts';
 import { isUnit } from '../equal/units.ts';
 import { stanceAt } from './stances.ts';
 

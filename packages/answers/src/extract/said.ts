@@ -1,26 +1,27 @@
-import { mathAnswersAgree } from '../equal/math-equivalence.ts';
+import { areOneAngle, mathAnswersAgree } from '../equal/math-equivalence.ts';
 import { onlyNumberIn } from '../equal/number-words.ts';
 import { isUnit } from '../equal/units.ts';
-import { type Candidate, candidateIn, conclusion } from './stances.ts';
+import { type Candidate, candidateIn } from './candidate.ts';
+import { conclusion } from './stances.ts';
 import { concludes, withoutMarks } from './statements.ts';
 import { areSame, type Value, valuesIn, withoutSpans } from './values.ts';
 
 /** Words of formulas, quantities and letters; a line with other words is not an answer alone. */
 const formulaWord =
-  /^(?:or|and|at|in|of|out|least|most|more|less|than|about|all|real|pi|sqrt|sin|cos|tan|ln|log|inf|infinity|mod|am|pm|chf|dne|option|choice|(?!is|it|so|we|he|to|by|as|be|do|go|if|my|no|on|up|us|an)[a-z]{2})$/i;
+  /^(?:or|and|at|in|of|out|least|most|more|less|than|about|all|real|pi|sqrt|sin|cos|tan|lim|ln|log|inf|infinity|mod|am|pm|chf|dne|option|choice|(?!is|it|so|we|he|to|by|as|be|do|go|if|my|no|on|up|us|an)[a-z]{2})$/i;
 
 /** A letter of a script that formulas do not use. */
 const foreignLetter = /(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Common}])\p{L}/u;
 
 /** Whether a line has only formulas and words of them. */
 export function isFormula(line: string): boolean {
-  if (foreignLetter.test(line) || !/[\p{L}\p{N}\\]/u.test(line)) return false;
+  if (foreignLetter.test(line) || !/[\p{L}\p{N}\\∅∞]/u.test(line)) return false;
   const words = line.replace(/\\[a-zA-Z]+(?:\{[a-zA-Z ]+\})?/g, ' ').match(/\p{L}{2,}/gu) ?? [];
   return words.every((word) => formulaWord.test(word) || isUnit(word));
 }
 
 /** The number of a step or an equation. It is not a result. */
-const label =
+export const label =
   /\b(?:step|equation|eq\.|page|part|case|line|chapter|theorem|problem|question|figure|table|section|exercise|example|reading)s?\s*[(#]?\d+\)?/gi;
 
 /** Words that leave open which of several numbers is meant; the second ones do not if one of them is worked out. */
@@ -29,7 +30,7 @@ const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
 
 /** A statement that only offers other answers: "Or maybe 19.", "If not, 19." Without a word of doubt they are numbers, because all else may say the same. */
 const otherAnswer =
-  /^(?:<\/\w{1,20}>)?[\s"'.,;:!)\]}$*]*(?:or,? |(?:if not|else|failing that),? (?:then )?)?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\b(?:or|if not|else|that),? (?:then )?)(?=(?:about |roughly )?[$*(]{0,4}-?\d))[\s$*(]*(?:about |roughly )?(?<values>-?\d[\d.,/]*\s?%?(?:[$*]*,? or [$*]*-?\d[\d.,/]*%?)*|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
+  /^(?:<\/\w{1,20}>)?[\s"'.,;:!)\]}$*]*(?:or,? |(?:if not|else|failing that),? (?:then )?)?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\b(?:or|if not|else|that),? (?:then )?)(?=(?:about |roughly )?[$*(]{0,4}-?\d)|(?<=^(?:<\/\w{1,20}>)?,? or )(?=\p{L}+[.!]?\s*$))[\s$*(]*(?:about |roughly )?(?<values>-?\d[\d.,/]*\s?%?(?:[$*]*,? or [$*]*-?\d[\d.,/]*%?)*|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
 const plainNumber = /^-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
 
 /** Whether what follows an answer offers another one. A number that rounds to it is the same. */
@@ -49,9 +50,15 @@ function isAnother(other: string, answer: string, statement: string): boolean {
   const [one, two] = [answer, other].map((text) =>
     plainNumber.test(text) ? text.replaceAll(',', '') : undefined,
   );
+  // 1.000 for 1000.
+  if (one !== undefined && /^\d{1,3}(?:\.\d{3})+$/.test(other) && other.replaceAll('.', '') === one)
+    return false;
   if (one === undefined || two === undefined) {
     const isWord = /^\p{Lu}/u.test(other) || onlyNumberIn(other) !== undefined;
-    return isWord && /\b(?:maybe|perhaps|possibly|alternatively|could|might|may)\b/i.test(statement);
+    const isOffered = /^\S*,? or /.test(statement);
+    return (
+      isWord && (isOffered || /\b(?:maybe|perhaps|possibly|alternatively|could|might|may)\b/i.test(statement))
+    );
   }
   if (/\b(?:about|roughly)\b/i.test(statement))
     return Math.abs(Number(one) - Number(two)) > 0.05 * Math.abs(Number(one));
@@ -65,7 +72,8 @@ const joint =
 
 /** The last values of a sentence that are joined: numbers, or equations for a letter each. A calculation is none of a list. */
 function listAtEnd(values: readonly Value[], sentence: string): readonly Value[] {
-  const isNamed = ({ text }: Value) => /^[\\$([\s]*[a-zA-Z](?:\([a-z]\))?\s*=/.test(text);
+  const isNamed = ({ text }: Value) =>
+    /^[\\$([\s]*\\?[a-zA-Z]+(?:_\{?\w+\}?|[₀-₉])?(?:\([a-z]\))?\s*=/.test(text);
   const isPlain = ({ text }: Value) => !/[=≈]/.test(text);
   const last = values.at(-1)!;
   const before = values.findLastIndex((value, index) => {
@@ -107,8 +115,9 @@ export function saidIn(given: string, start = 0, workedOut?: () => Value | undef
   if (values.every((value) => areSame(value, last))) {
     const [value] = values as [Value];
     const agree = (units: 'same' | 'converted') => mathAnswersAgree(value.answer, last.answer, { units });
-    const isInTwoUnits = values.length === 2 && agree('converted') && !agree('same');
-    return take(isInTwoUnits ? { ...value, answer: `${value.answer}, or ${last.answer}` } : value);
+    const areConverted = (agree('converted') || areOneAngle(value.answer, last.answer)) && !agree('same');
+    if (areConverted && values.length > 2) return take(last);
+    return take(areConverted ? { ...value, answer: `${value.answer}, or ${last.answer}` } : value);
   }
   const stated = values.findLast(({ saidBy }) => saidBy !== undefined);
   const before = stated === undefined ? workedOut?.() : undefined;
@@ -120,12 +129,18 @@ export function saidIn(given: string, start = 0, workedOut?: () => Value | undef
   return value === undefined || isOpen ? undefined : take(value);
 }
 
-/** A sentence that begins with its verdict. */
+/** A sentence or a conclusion that begins with its verdict. */
 const reply =
-  /^(?:(?:so|thus|hence|therefore)\b,?\s)?(?:(?:the|this) (?:statement|claim|assertion|proposition) is (?=true|false))?(yes|no|true|false)(?:[,.:]|$)(?!.*\b(?:yes|no|true|false)\b)/i;
+  /^(?:.*[,;]\s(?=(?:so|thus|hence|therefore)\b))?(?:(?:so|thus|hence|therefore)\b,?\s)?(yes|no|true|false|ja|nein|oui|non|sí)(?:[,.:]|$)(?!\s*\$?\d[\d.,]*$)(?!.*\b(?:yes|no|true|false)\b)/i;
+/** A verdict on a statement: "It is not true: …". */
+const judged =
+  /(?:^(not)\s|(?:^|[,;]\s)(?:(?:so|thus|hence|therefore)\b,?\s)?(?:it|(?:the|this|that)(?:\s(?:statement|claim|assertion|proposition))?)(?:\sis|['’]s)(\snot|n['’]t)?\s(?:always\s)?)(?:(true|correct)|false|incorrect|wrong)(?:\s?[—–]|[,.:]|$|\sin general\b|\s(?:because|since|as)\b|(?<=false|wrong)\s(?:for|when|if)\b)(?!.*\b(?:yes|no|true|false)\b)/i;
 /** What a sentence says of solutions: that there are none, or no end of them. */
 const solutions =
-  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|exists?)|(?:does|do) not exist|infinitely many solutions|there are none|undefined|DNE|(?:con|di)verges)\b[^,;:]{0,40}$/i;
+  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|roots?|zeros|exists?)|no such [a-z]+|inconsistent|(?:does|do) not exist|infinitely many solutions|there are none|^no (?:real )?(?:[a-z]|number|integer|value|pair)s? satisf(?:y|ies)|undefined|DNE|(?:con|di)verges(?! to))\b(?!.*\b(?:when|if|for)\b.*\d)[^,;:]{0,40}$/i;
+const endless = /\b(?:diverges|tends|goes|grows) to (minus |negative |plus |positive )?(infinity)\b/i;
+const anyNumber =
+  /(?<!\bnot )\b(?:(?:every|any|all) real (?:number|value)s?\b.*\b(?:solutions?|works?|satisf)|can be any real number|(?:holds|true) for (?:all|every|any) real)/i;
 
 /** A conclusion that something is not of a kind: "so it isn't prime". */
 const negated =
@@ -133,15 +148,39 @@ const negated =
 
 /** The yes or no of a sentence, or its words for "no solutions", unless it says a number. */
 export function verdictOf(given: string): string | undefined {
-  const sentence = given.replace(/,\s(?:since|because|as)\b.*$/, '');
-  const ofKind = negated.test(sentence) ? 'No' : undefined;
-  const [begin = '', word = solutions.exec(sentence)?.[1] ?? ofKind] = reply.exec(sentence) ?? [];
-  return valuesIn(sentence.slice(begin.length)).some(({ saidBy }) => saidBy === 'words') ? undefined : word;
+  const sentence = given.replace(/,\s(?:since|because|as)\b.*$|\s\([^()]*\)(?=[.!]?$)/, '');
+  const [begin = '', said] = reply.exec(sentence) ?? [];
+  const verdict = judged.exec(sentence);
+  if (verdict !== null) {
+    const isDenied = (verdict[1] ?? verdict[2]) !== undefined;
+    return isDenied === (verdict[3] === undefined) ? 'True' : 'False';
+  }
+  if (said === undefined && /\b(?:except|other than|apart from)\b/i.test(sentence)) return;
+  const word =
+    said ??
+    (anyNumber.test(sentence) ? 'all real numbers' : undefined) ??
+    solutions.exec(sentence)?.[1]?.replace(/^(?:no such.*|.*satisf.*|inconsistent)/i, 'no solution') ??
+    endless
+      .exec(sentence)
+      ?.slice(1)
+      .join('')
+      .replace(/^(?:minus|negative) /i, '-')
+      .replace(/^(?:plus|positive) /i, '') ??
+    (negated.test(sentence) ? 'No' : undefined);
+  const clause = sentence.slice(begin.length).replace(/^.*[,;]\s(?=(?:so|thus|hence|therefore)\b)/, '');
+  return valuesIn(clause).some(({ saidBy }) => saidBy === 'words') ? undefined : word;
 }
 
 /** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
 const copula =
-  /^[^\d\\]*\b(?:is|are|equals|will be)\b\s*:?\s*(?:exactly|only|precisely|just)?\s*(?!not\b)(\S.*?)\.?$/;
+  /^[^\d\\]*(?:\b(?:is|are|equals|will be)\b|\b(?:[Ii]t|[Tt]hat|[Tt]here)['’]s\b)\s*:?\s*(?:exactly|only|precisely|just)?\s*(?!not\b)(\S.*?)\.?$/;
+
+/** The words behind "is", without an explanation of a number. */
+function wordsSaid(sentence: string): string | undefined {
+  const words = copula.exec(conclusion(sentence).trimEnd())?.[1];
+  const number = words?.split(/\s?[:;—–]\s|,\s(?!so\b|thus\b|hence\b|therefore\b|and\b|but\b)/)[0];
+  return number !== undefined && onlyNumberIn(number) !== undefined ? number : words;
+}
 
 /** The words that a sentence says something to be: its only bold ones, those behind "is", or its only number. */
 export function saidInWords(text: string, sentence: string, start: number): Candidate | undefined {
@@ -149,14 +188,12 @@ export function saidInWords(text: string, sentence: string, start: number): Cand
   const words =
     bold !== undefined && others.length === 0
       ? withoutMarks(bold)
-      : (copula.exec(conclusion(sentence).trimEnd())?.[1] ??
-        (/\s\S+\s/.test(sentence) ? onlyNumberIn(sentence) : undefined));
+      : (wordsSaid(sentence) ?? (/\s\S+\s/.test(sentence) ? onlyNumberIn(sentence) : undefined));
   return words === undefined ? undefined : candidateIn(text, words, withoutMarks(words), start);
 }
 
 /** Whether a sentence without digits concludes something: a verdict, or a number in words. */
 export function isConclusive(sentence: string): boolean {
-  const words =
-    copula.exec(conclusion(sentence).trimEnd())?.[1] ?? (concludes.test(sentence) ? sentence : '');
+  const words = wordsSaid(sentence) ?? (concludes.test(sentence) ? sentence : '');
   return verdictOf(sentence) !== undefined || onlyNumberIn(words) !== undefined;
 }

@@ -1,21 +1,7 @@
+import type { Candidate } from './candidate.ts';
+
 /** What a text does with a value in it. */
 export type Stance = 'asserts' | 'denies' | 'hedges' | 'bounds' | 'attributes' | 'supposes' | 'asks';
-
-/** A value that a text may give as its answer: how it reads, and where it stands. */
-export interface Candidate {
-  readonly answer: string;
-  readonly at: number;
-  readonly end: number;
-}
-
-/** A part of a text as a candidate. A denial may be one of its words, so its place is the last one: `even` of "not even". */
-export function candidateIn(text: string, part: string, answer = part, from = 0): Candidate {
-  const at = text.indexOf(part, from);
-  const words = /^(?:(?!exist|not exist|at |more |less |fewer |greater |minus |negative )[a-z'’]+ )*/i.exec(
-    part,
-  )![0];
-  return { answer, at: at + words.length, end: at + part.length };
-}
 
 /**
  * How texts take a stance to a value `•`, one form a line. `…` are words of its clause without a verb like "is", `~` are words of its
@@ -127,24 +113,25 @@ export function stanceOf(sentence: string): Stance {
 
 /** What stands before the conclusion of a sentence. */
 const premise =
-  /^.*(?:[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|but|then)\s|(?<!thing|where|one|body)\s(?:but|sondern|sino|mais|bensì)\s|\s[—–]\s)(?=.*[\d•])/s;
+  /^.*(?:[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|but|then)\s|(?<!thing|where|one|body)\s(?:but|sondern|sino|mais|bensì)\s|\s[—–]\s)(?=.*[\d•∞])(?!.*\brepeats?\b)/s;
 
 const side = String.raw`(?:(?!\b(?:wrong|incorrect|mistaken|false|answer|says?|thinks?|forgets?|ignores?|overlooks?)\b)(?:[^,;:.!?\n•]|(?<=\d)\.(?=\d))){1,80}`;
 const condition = String.raw`^(?:(?:thus|so|hence|therefore|then|now),?\s|[^,.;:•]{1,30}:\s)?(?:assuming|if|because|since|given|as|when|while|although|though|after|before|of|out of|from|with|for|in)\b(?!.*\bwould\b)${side},\s`;
 const difference = String.raw`,\s(?:(?:that|which) is\s)?[$\d.]+\s(?:[a-z]+\s)?(?:more|less|fewer|[a-z]{3,}er)\s+than\b${side}(?=[.!]?$)`;
 const comparison =
   'which (?:is|are) (?:approximately|about|roughly|less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
-const reason = String.raw`,?\s(?:(?<=,\s)not|such that|for which|assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)`;
-const restatement = String.raw`\s\((?:which|that|about|approximately|approx\.|roughly|or|i\.e\.|≈)\s?[^()]{1,60}\)(?=[.!]?$)`;
+const reason = String.raw`,?\s(?:(?<=,\s)not|(?<=,\s)as(?=\s[\d$√(]\S*\s?[-+−*/×·÷=])|such that|for which|assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)`;
+const restatement = String.raw`\s\((?:≈|(?!-?[\d$](?![^()]*\bvs\b))(?=[^()]*[a-z]{2})(?=[^()]*\s))[^()]{1,80}\)(?=[.!?]?$)`;
+const approach = String.raw`^(?:as|for|when)\s\$?[a-z]\s?(?:→|->|\\to|(?:approaches|tends to|goes to)\s)\s?[^\s,]+,?\s|,\sI\s(?:believe|think|suppose)(?=[.!]?$)|,?\sas\s\$?[a-z]\s?(?:→|->|\\(?:to|rightarrow)|(?:approaches|tends to|goes to)\s)[^,;:.]*(?=[.!?]?$)`;
 /** What a sentence says beside its statement. */
-const subordinate = new RegExp([condition, difference, reason, restatement].join('|'), 'gi');
+const subordinate = new RegExp([condition, difference, approach, reason, restatement].join('|'), 'gi');
 
 /** A sentence with spaces for all that is not its conclusion: premises, conditions, reasons, comparisons. */
 export function conclusion(sentence: string): string {
   const blank = (part: string) => ' '.repeat(part.length);
   const concluded = sentence.replace(premise, blank);
   const stated = concluded.trimStart().replace(subordinate, blank).padStart(concluded.length);
-  return /[\d•]/.test(stated) || !/[\d•]/.test(concluded) ? stated : concluded;
+  return /[\d•∞]/.test(stated) || !/[\d•∞]/.test(concluded) ? stated : concluded;
 }
 
 /** A writer who gives no answer, and one who ends with that. */

@@ -8,7 +8,7 @@ export interface Statement {
 
 /** Ends of statements in a text whose formulas are masked: a display may end one. A short word with a point before a small letter does not. */
 const boundary =
-  /\n|(?<=[.!?।])(?<!(?<!\p{L})\p{L}{1,3}\.(?=\s[\p{Ll}\d]))\s|(?<=[。！？])|(?<=\0)\s?(?=[A-Z][a-z]*\b)|$/gu;
+  /\n|(?<=[.!?।])(?<!(?<!\p{L})\p{L}{1,3}\.(?=\s[\p{Ll}\d])|\.\.\.(?=\s\()|(?<!\p{N})\d\d?\.(?=\s(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)))\s|(?<=[。！？])|(?<=\0)\s?(?=[A-Z][a-z]*\b)|$/gu;
 
 /** Signs of a heading, a list, a quotation, an arrow or a tick before a statement. */
 const bullet = /^[\s|]*(?:(?:#{1,6}|>|[-*•–]|[=-]>|\(?\d{1,2}[.)]|[∴⇒→=✓✔✅☑👉])\ufe0f?\s+)?/u;
@@ -23,7 +23,7 @@ export function statementsOf(text: string): Statement[] {
   for (const { index, 0: mark } of withoutSpans(text).matchAll(boundary)) {
     const at = start + bullet.exec(text.slice(start, index))![0].length;
     const statement = { text: text.slice(at, index).trimEnd(), at };
-    if (/[\p{L}\p{N}\\]/u.test(statement.text) && !endOfProof.test(statement.text))
+    if (/[\p{L}\p{N}\\∅∞]/u.test(statement.text) && !endOfProof.test(statement.text))
       statements.push(statement);
     start = index + mark.length;
   }
@@ -32,7 +32,7 @@ export function statementsOf(text: string): Statement[] {
 
 /** A check, good wishes, and a reason with digits for words: "Since 7 and 12 have no common factor, the fraction is in lowest terms." */
 export const remark =
-  /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^\W{0,3}(?:I hope|hope |let me (?:know|verify|check|double)|check\b|verif|as a check|indeed\b|for (?:example|instance)\b|feel free|plugging (?:it|this|that) back|would you|sorry\b|note\b)/i;
+  /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^\W{0,3}(?:I hope|hope |let me (?:know|verify|check|double)|(?:\w+ )?check\b|verif|as a check|indeed\b|for (?:example|instance)\b|feel free|remark\b|by the way|incidentally|plugging (?:it|this|that) back|would you|sorry\b|note\b)/i;
 
 /** Good wishes and offers at the end of a response, and what only says that it ends. */
 export const courtesy =

@@ -113,6 +113,16 @@ describe('mathAnswer', () => {
     expect(judge(reward, response, answer)).toBe(expected);
   });
 
+  it.each([
+    ['\\boxed{3, 2, 1}', '1, 2, 3', 'Sort in ascending order: 3, 1, 2', 0],
+    ['\\boxed{3, 2, 1}', '1, 2, 3', [{ role: 'user' as const, content: 'Put them in ascending order.' }], 0],
+    ['\\boxed{3, 2, 1}', '1, 2, 3', 'Find all solutions.', 1],
+  ])('gives %j for %j asked by %j a %d', (response, answer, prompt, expected) => {
+    const task = { id: 'a', prompt, metadata: { answer } };
+    const trajectory = answering(response, { answer }, { task });
+    expect(reward(trajectory, { signal: new AbortController().signal })).toBe(expected);
+  });
+
   it('refuses options that are misspelt', () => {
     const options = { reference: () => '1', form: 'simple', equivalense: () => true };
     expect(() => mathAnswer(options as never)).toThrow(/form[\s\S]*equivalense/);

@@ -1,8 +1,8 @@
 import {
+  agreeAsAsked,
   finalAnswer,
   type MathAgreementOptions,
   mathAgreementSchema,
-  mathAnswersAgree,
   numberIn,
 } from '@rlp/answers';
 import { parseOptions, type RewardFunction } from '@rlp/core';
@@ -17,7 +17,8 @@ export interface MathAnswerOptions<Metadata> extends MathAgreementOptions, Answe
 const anywhere = /* @__PURE__ */ finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] });
 
 /**
- * 1 if the final answer of a response means the same as the right one by {@link mathAnswersAgree}, else 0. No answer: 0.
+ * 1 if the final answer of a response means the same as the right one by {@link mathAnswersAgree}, in the order that the
+ * prompt asks for, else 0. No answer: 0.
  *
  * A task without a reference answer is an error (and so unscorable), never a wrong answer.
  */
@@ -27,7 +28,7 @@ export function mathAnswer<Metadata>(options: MathAnswerOptions<Metadata>): Rewa
   return ({ task, response }) => {
     const expected = requireReference('mathAnswer', task.id, reference(task.metadata));
     const given = extract(response);
-    return given !== undefined && mathAnswersAgree(given, expected, agreement) ? 1 : 0;
+    return given !== undefined && agreeAsAsked(given, expected, task.prompt, agreement) ? 1 : 0;
   };
 }
 
