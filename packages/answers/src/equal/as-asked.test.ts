@@ -15,6 +15,22 @@ describe('agreeAsAsked', () => {
     ['16', '31_5', 'Write 16 in base 5.', false],
     ['3, 2, 1', '1, 2, 3', 'Find the divisors in order to add them.', true],
     ['3, 2, 1', '1, 2, 3', 'Find all solutions.', true],
+    ['72, 16', '16, 72', 'The divisors of n are listed in increasing order. Find all n.', true],
+    ['3, 2', '2, 3', 'The first three terms of a sequence are x, 2x, 5. Find all x.', true],
+    ['3, 2', '2, 3', 'Solve the problems in order. Find all x.', true],
+    [
+      '3, 2',
+      '2, 3',
+      'Q: Sort in ascending order: 2, 1\nA: 1, 2\n\nQ: Find the prime factors of 6.\nA:',
+      true,
+    ],
+    ['\\{2, 3\\}', '2, 3', 'Give all solutions in ascending order.', true],
+    ['x > 5', 'x < 5', 'Give all solutions in ascending order.', false],
+    ['a > b > c', 'a < b < c', 'Rank them in increasing order.', false],
+    ['A < C < B', 'A, C, B', 'Rank them in decreasing order.', false],
+    ['A > C > B', 'A, C, B', 'Rank them in decreasing order.', true],
+    ['y = 2, x = 1', 'x = 1, y = 2', 'Give x and y in order.', true],
+    ['y = 1, x = 2', 'x = 1, y = 2', 'Give x and y in order.', false],
   ])('compares %j with %j for %j: %j', (given, expected, question, same) => {
     expect(agreeAsAsked(given, expected, question)).toBe(same);
   });

@@ -1,23 +1,27 @@
 import { promptMessages, type Task } from '@rlp/core';
 import { type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
 
-/** A question for an order. A bare list of answers then keeps it. */
+/** A question for an order. A bare list of answers then keeps it. An order of what a question is about is none. */
 const inOrder = new RegExp(
   [
-    String.raw`\bin (?!any |no |some |either )(?:\w+ )?order\b(?! (?:to|that)\b)|\bfirst \w+ terms\b`,
-    String.raw`\bfrom (?:the )?(?:small|low|larg|great|high|short|long|old|young|earli|near|clos|lea)\w*st to\b`,
-    String.raw`(?:^|[.?!:]\s*|\b(?:and|then|please|to)\s)(?:arrange|order|sort|rank)\b[^.?!]*\b(?:by|from|(?:a|de)scending|(?:in|de)creasing)\b`,
+    String.raw`\b(?:list|write|give|name|state|enter|put|place|express|find|report|return|what|which|who|arrange|sort|answers?)\b[^.?!]{0,200}\bin (?:(?:(?:a|de)scending|(?:in|de)creasing|alphabetical|chronological|numerical|reverse) order\b|order(?=[.,?!]|$))`,
+    String.raw`\b(?:what are|list|write|find|give|state) (?:the )?first \w+ terms\b`,
+    String.raw`\bfrom (?:the )?(?:small|low|light|larg|great|high|short|long|old|young|earli|near|clos|lea)\w*st to\b`,
+    String.raw`(?:^|[.?!:]\s?|\b(?:and|then|please|to)\s)(?:arrange|order|sort|rank)\b[^.?!]{0,200}\b(?:by|from|(?:a|de)scending|(?:in|de)creasing)\b`,
   ].join('|'),
   'i',
 );
+const falling = /\b(?:descend|decreas|reverse|(?:larg|great|high|long|old|heav)\w*st to)/i;
 /** A number in a base: `1011_2`. */
 const numeral = /^([\dA-F]+)_\{?\d{1,2}\}?$/;
 const namesBase = /\b(?:base|binary|octal|hexadecimal)\b/i;
-const isList = /^[^()[\]{}]*[,<>][^()[\]{}]*$/;
+const isList = /^[^()[\]{}<>=]*,[^()[\]{}<>=]*$/;
+/** What a prompt of several examples has before its question. */
+const examples = /^[\s\S]*\b(?:A|[Aa]nswer|[Ss]olution):[ \t]?(?=\S)/;
 
-/** What the user of a prompt said last. A task without a prompt asks nothing. */
+/** What the user of a prompt asks last. A task without a prompt asks nothing. */
 const questionOf = (prompt: Task['prompt'] | undefined) =>
-  promptMessages(prompt ?? '').findLast(({ role }) => role === 'user')?.content ?? '';
+  (promptMessages(prompt ?? '').findLast(({ role }) => role === 'user')?.content ?? '').replace(examples, '');
 
 /** Whether two answers mean the same, in the order and the base that their question asks for. */
 export function agreeAsAsked(
@@ -29,10 +33,12 @@ export function agreeAsAsked(
   const question = questionOf(prompt);
   // The question names the base.
   if (namesBase.test(question) && numeral.exec(expected)?.[1] === given.trim()) return true;
-  if (!inOrder.test(question) || !isList.test(expected)) return mathAnswersAgree(given, expected, options);
-  const [own, right] = [given, expected].map(
-    (list) =>
-      `(${list.replace(/\\[lg]t(?![a-z])|[<>]|,?\s\band\b/g, ',').replace(/\\?[a-z]+(?:_\{?\d+\}?|[₀-₉]+)\s*=\s*/gi, '')})`,
-  );
-  return mathAnswersAgree(own!, right!, options);
+  const wrongWay = falling.test(question) ? /<|\\lt(?![a-z])/ : />|\\gt(?![a-z])/;
+  if (!inOrder.test(question) || !isList.test(expected) || wrongWay.test(given))
+    return mathAnswersAgree(given, expected, options);
+  const list = given
+    .replace(/^\\?\{(.*?)\\?\}$/, '$1')
+    .replace(/\\[lg]t(?![a-z])|[<>]|(?:,\s?|\s)(?:\\text\s?\{\s?and\s?\}|and\b)/g, ',')
+    .replace(/\\?[a-z]+(?:_\{?\d+\}?|[₀-₉]+)\s?=\s?/gi, '');
+  return mathAnswersAgree(`(${list})`, `(${expected.replace(/,?\sand\b/g, ',')})`, options);
 }

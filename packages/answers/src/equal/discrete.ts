@@ -66,5 +66,7 @@ export function agreeAsDiscrete(...answers: readonly [string, string]): boolean 
       truthOf(formula!.replace(/[a-zA-Z]/g, (letter) => String((row >> letters.indexOf(letter)) & 1))),
     ).join(''),
   );
-  return tables.every((table) => /^[01]+$/.test(table)) ? tables[0] === tables[1] : undefined;
+  return tables.every((table) => table.length === 2 ** letters.length && /^[01]+$/.test(table))
+    ? tables[0] === tables[1]
+    : undefined;
 }

@@ -8,7 +8,7 @@ const scales: Readonly<Record<string, string>> = { K: 'thousand', M: 'million', 
 
 /** Phrases of mathematics as what they mean, one a line. `(?i)`: in any case. */
 const phrases = String.raw`
-  (?<=\d)\s*\(([a-z]{3,})\)\s*$ → \text{ $1}
+  (?<=\d)\s*\((?!false)([a-z]{3,})\)\s*$ → \text{ $1}
   (\\mathbb\{R\})\s*\\(?:setminus)?\s+\{([^{}]*)\} → $1\setminus\{$2\}
   ^\s*\{\s*([a-z]\s*[:|].*)\}\s*$ → \{$1\}
   (?i)\bnon-(?=negative|positive|zero) → non

@@ -23,12 +23,12 @@ const unfinished = /\s(?:and|or|the|of|by|to|with|plus|minus|times|is|are|we|tha
 
 /** A letter that a sentence chooses. */
 const chosen = [
-  /^[^()]{3,40}\s\(([A-J])\)\s(?:is|are|has|was)\b(?!.*(?:\([A-J]\)|\b(?:not|false|wrong|incorrect)\b|n['’]t))/,
-  /^(?:[Ss]o )?[Oo]nly (\([A-J]\)|[A-HJ]) (?:satisf|works|is|fits|meets|remains)/,
-  /:\s(\([A-J]\))[.!]?$/,
+  /^[^():,]{3,40}\s\(([A-J])\)\sis\s(?:the|an?|right|correct)\b(?!.*(?:\([A-J]\)|\b(?:not|false|wrong|incorrect|but|distractor|trap|worst|least|guess)\b|n['’]t))/,
+  /^(?:[Ss]o )?[Oo]nly (\([A-J]\)|[A-HJ]) (?:satisfies|works|fits|meets|remains|is (?:left|right|correct|true))(?!.*\b(?:[B-HJ]|if|but|no|not|none|nothing|neither|wrong)\b)/,
+  /^(?:(?:So|Thus|Hence|Therefore)\b(?!.*\b(?:wrong|incorrect|false|eliminate|exclude|not)\b)[^:]*|.*\b(?:choice|option|answer)(?: is)?):\s(\([A-J]\))[.!]?$/,
   /\bonly\s+(?:option|choice|answer)\s+(\([A-J]\)|[A-HJ])\b(?!['’])/i,
-  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|[Hh]ence|[Tt]hus|[Tt]herefore|[Ss]o|is|so (?:it|the answer) must be|[Ii]t['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b|,\s(?:the|an?)\b)/,
-  /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer|[Ss]tatement)\s+)?(\([A-J]\)|[A-HJ])(?:,\s[^,]{1,40},)?\s+is\s+(?:the\s+)?(?:only\s+)?(?:correct|right|best|true)(?:\s+(?:answer|option|choice|one))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)/,
+  /\b(?:option|choice|answer|choose|pick|select|go with|lea(?:ves?|ving)|[Hh]ence|[Tt]hus|[Tt]herefore|[Ss]o|is|so (?:it|the answer) must be|[Ii]t['’]s)\s+(?:(?:answer|option|choice)\s+){0,2}(\([A-J]\)|[A-HJ])(?:[.!]?$|,?\s(?:it is|because|since|as)\b|,\s(?:the|an?)\s(?!.*\b(?:would|but|not|no)\b))/,
+  /^(?:(?:Therefore|Thus|Hence|So),?\s+)?(?:(?:[Tt]he\s+)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer|[Ss]tatement)\s+)?(\([A-J]\)|[A-HJ])(?:,\s[^,]{1,40},)?\s+is\s+(?:the\s+)?(?:only\s+)?(?:correct|right|best|true)(?:\s+(?:answer|option|choice|one))?(?:[.!]?$|,?\s+(?:and|while|because|since)\b)(?!.*\b[A-J]\)? is (?:also )?(?:correct|true|right)\b)/,
 ];
 
 /**
@@ -87,7 +87,7 @@ const heading =
   '(?:(?:final |short )?answer|(?:detailed )?solution|explanation|proof|steps?|note|summary|result)';
 const boldOpening = String.raw`\*\*([^*\n]{1,40})\*\*[.:]?(?=\s*[\n—–-]|$)`;
 const reply = String.raw`(?:yes|no|true|false)(?=(?:[.!:]|\s?[—–])(?!\s?(?:I|We|Let|There)\b)[^\n]+$)`;
-const letter = String.raw`(?:[A-J]|\([A-J]\))(?=[.,]?\s(?:because|since|as)\b|\.\snot\b|\s?[—–]|[.)]\s(?!(?:wrong|incorrect|false|not)\b)[a-z][^\n]*$)`;
+const letter = String.raw`(?:[A-J]|\([A-J]\))(?=[.,]?\s(?:because|since|as)\b|\.\snot\b|\s?[—–]|[.)]\s(?!\w+ed\b)(?!.*\b(?:wrong|incorrect|false|not|no|is|or|but|seems)\b)(?!.*\s\(?[A-J][.)])[a-z][^\n]*$)`;
 /** A short text in bold that a response begins with, a letter or yes or no, or its first line. An explanation follows. */
 const headline = new RegExp(
   String.raw`^(?!\W*${heading}\b)(?:${boldOpening}|(${reply}|${letter})|([^\n]{1,40})\n\s*\n)`,

@@ -132,13 +132,14 @@ const minus = /[−﹣－⁻➖](?=\p{Nd})|(?<=#### ?)(?:[-‐–]|[‐–] )(?=
 /** A text with ASCII digits and signs. One in capitals is written as others are, but for single letters. */
 function inUsualForm(text: string): string {
   const written = text.replace(minus, '-').replace(/(?!\d)\p{Nd}/gu, decimalDigit);
-  const timed = written.replace(/(?<=\d|o['’]clock) in the (morning|afternoon|evening)\b/g, (_, part) =>
-    part === 'morning' ? ' a.m.' : ' p.m.',
+  const timed = written.replace(
+    /(?<=:\d\d|^(?:[Aa]t )?\d\d?|\bat \d\d?|o['’]clock) in the (morning|afternoon|evening)\b/g,
+    (_, part) => (part === 'morning' ? ' a.m.' : ' p.m.'),
   );
   const isForeign = !english.test(text) && new Set(text.match(foreign)).size > 1;
   const plain = inSigns(
     isForeign
-      ? timed.replace(/(?<![\d.,])\d{1,3}\.\d\d0(?![\d.,]*\d)/g, (number) => number.replace('.', ''))
+      ? timed.replace(/(?<![\d.,])[1-9]\d{0,2}\.\d\d0(?![\d.,]*\d)/g, (number) => number.replace('.', ''))
       : timed,
   );
   return /\p{Ll}|\p{Lu}[\d₀-₉]/u.test(text)

@@ -134,28 +134,31 @@ const reply =
   /^(?:.*[,;]\s(?=(?:so|thus|hence|therefore)\b))?(?:(?:so|thus|hence|therefore)\b,?\s)?(yes|no|true|false|ja|nein|oui|non|sí)(?:[,.:]|$)(?!\s*\$?\d[\d.,]*$)(?!.*\b(?:yes|no|true|false)\b)/i;
 /** A verdict on a statement: "It is not true: …". */
 const judged =
-  /(?:^(not)\s|(?:^|[,;]\s)(?:(?:so|thus|hence|therefore)\b,?\s)?(?:it|(?:the|this|that)(?:\s(?:statement|claim|assertion|proposition))?)(?:\sis|['’]s)(\snot|n['’]t)?\s(?:always\s)?)(?:(true|correct)|false|incorrect|wrong)(?:\s?[—–]|[,.:]|$|\sin general\b|\s(?:because|since|as)\b|(?<=false|wrong)\s(?:for|when|if)\b)(?!.*\b(?:yes|no|true|false)\b)/i;
+  /(?:^(not)\s|(?:^|[,;]\s(?=(?:so|thus|hence|therefore)\b))(?:(?:so|thus|hence|therefore)\b,?\s)?(?:it|(?:the|this|that)(?:\s(?:statement|claim|assertion|proposition))?)(?:\sis|['’]s)(\snot|n['’]t)?\s(?:always\s)?)(?:(true|correct)|false|incorrect|wrong)(?:\s?[—–]|[,.:]|$|\sin general\b|\s(?:because|since|as)\b|(?<=false|wrong)\s(?:for|when|if)\b)(?!.*\b(?:yes|no|true|false)\b)/i;
 /** What a sentence says of solutions: that there are none, or no end of them. */
 const solutions =
-  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|roots?|zeros|exists?)|no such [a-z]+|inconsistent|(?:does|do) not exist|infinitely many solutions|there are none|^no (?:real )?(?:[a-z]|number|integer|value|pair)s? satisf(?:y|ies)|undefined|DNE|(?:con|di)verges(?! to))\b(?!.*\b(?:when|if|for)\b.*\d)[^,;:]{0,40}$/i;
-const endless = /\b(?:diverges|tends|goes|grows) to (minus |negative |plus |positive )?(infinity)\b/i;
+  /\b(no (?:[a-z]+ ){0,3}(?:solutions?|roots?|zeros|exists?)|no such (?:[a-z]|number|integer|value|pair|function|real)s?|inconsistent|(?:does|do) not exist|infinitely many solutions|there are none|^no (?:real )?(?:[a-z]|number|integer|value|pair)s? satisf(?:y|ies)|undefined|DNE|(?:con|di)verges(?! to))\b(?!.*\b(?:when|if|for)\b.*\d)[^,;:]{0,40}$/i;
+const endless =
+  /(?<!\b[a-z]\$? )\b(?:diverges|tends|goes|grows) to (minus |negative |plus |positive )?(infinity)(?=[.!]?$| as\b)/i;
 const anyNumber =
-  /(?<!\bnot )\b(?:(?:every|any|all) real (?:number|value)s?\b.*\b(?:solutions?|works?|satisf)|can be any real number|(?:holds|true) for (?:all|every|any) real)/i;
+  /^(?!.*(?:\b(?:not|greater|less|more|between|but|if|when|with|such|where|unless)\b|[<>≤≥≠])).*\b(?:(?:every|any|all) real (?:number|value)s?\b.*\b(?:solutions?|works?|satisf)|can be any real number|(?:holds|true) for (?:all|every|any) real)/i;
 
 /** A conclusion that something is not of a kind: "so it isn't prime". */
 const negated =
   /(?:^|[,;]\s)(?:so|thus|hence|therefore)\b,?\s(?:it|this|that|\S{1,20})\sis(?:n['’]t|\snot)\s(?:an?\s)?(?:prime|composite|even|odd|divisible|rational|irrational|(?:perfect\s)?square|convergent|injective|surjective|bijective)(?:\snumber)?\.?$/i;
+
+const saysValue = (text: string) => valuesIn(text).some(({ saidBy }) => saidBy === 'words');
 
 /** The yes or no of a sentence, or its words for "no solutions", unless it says a number. */
 export function verdictOf(given: string): string | undefined {
   const sentence = given.replace(/,\s(?:since|because|as)\b.*$|\s\([^()]*\)(?=[.!]?$)/, '');
   const [begin = '', said] = reply.exec(sentence) ?? [];
   const verdict = judged.exec(sentence);
-  if (verdict !== null) {
+  if (verdict !== null && !saysValue(sentence.slice(0, verdict.index))) {
     const isDenied = (verdict[1] ?? verdict[2]) !== undefined;
     return isDenied === (verdict[3] === undefined) ? 'True' : 'False';
   }
-  if (said === undefined && /\b(?:except|other than|apart from)\b/i.test(sentence)) return;
+  if (said === undefined && /\b(?:except|other than|apart from|but (?=\S+$))\b/i.test(sentence)) return;
   const word =
     said ??
     (anyNumber.test(sentence) ? 'all real numbers' : undefined) ??
@@ -168,7 +171,7 @@ export function verdictOf(given: string): string | undefined {
       .replace(/^(?:plus|positive) /i, '') ??
     (negated.test(sentence) ? 'No' : undefined);
   const clause = sentence.slice(begin.length).replace(/^.*[,;]\s(?=(?:so|thus|hence|therefore)\b)/, '');
-  return valuesIn(clause).some(({ saidBy }) => saidBy === 'words') ? undefined : word;
+  return saysValue(clause) ? undefined : word;
 }
 
 /** What a sentence without other formulas says that something is: "The area is 24\\pi square units." */
@@ -178,7 +181,7 @@ const copula =
 /** The words behind "is", without an explanation of a number. */
 function wordsSaid(sentence: string): string | undefined {
   const words = copula.exec(conclusion(sentence).trimEnd())?.[1];
-  const number = words?.split(/\s?[:;—–]\s|,\s(?!so\b|thus\b|hence\b|therefore\b|and\b|but\b)/)[0];
+  const number = words?.split(/\s?[:;—–]\s|,\s(?!so\b|thus\b|hence\b|therefore\b|and\b|but\b|or\b)/)[0];
   return number !== undefined && onlyNumberIn(number) !== undefined ? number : words;
 }
 

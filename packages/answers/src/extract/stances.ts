@@ -121,7 +121,7 @@ const difference = String.raw`,\s(?:(?:that|which) is\s)?[$\d.]+\s(?:[a-z]+\s)?(
 const comparison =
   'which (?:is|are) (?:approximately|about|roughly|less|more|fewer|greater|larger|smaller|higher|lower|within|below|above|under|over)|which cannot be (?:simplified|reduced|factored)';
 const reason = String.raw`,?\s(?:(?<=,\s)not|(?<=,\s)as(?=\s[\d$√(]\S*\s?[-+−*/×·÷=])|such that|for which|assuming|because|since|given|provided|when|rather than|instead of|compared (?:to|with)|(?:after|before)(?= \w+ing\b| \d)|attained|reached|achieved|${comparison})\b${side}(?=[.!]?$)`;
-const restatement = String.raw`\s\((?:≈|(?!-?[\d$](?![^()]*\bvs\b))(?=[^()]*[a-z]{2})(?=[^()]*\s))[^()]{1,80}\)(?=[.!?]?$)`;
+const restatement = String.raw`\s\((?:≈|(?!-?[\d$](?![^()]*\bvs\b)|[^()]*\b(?:no|I mean|wrong|correct|incorrect|actually|in fact|sorry)\b)(?=[^()]*[a-z]{2})(?=[^()]*\s))[^()]{1,80}\)(?=[.!?]?$)`;
 const approach = String.raw`^(?:as|for|when)\s\$?[a-z]\s?(?:→|->|\\to|(?:approaches|tends to|goes to)\s)\s?[^\s,]+,?\s|,\sI\s(?:believe|think|suppose)(?=[.!]?$)|,?\sas\s\$?[a-z]\s?(?:→|->|\\(?:to|rightarrow)|(?:approaches|tends to|goes to)\s)[^,;:.]*(?=[.!?]?$)`;
 /** What a sentence says beside its statement. */
 const subordinate = new RegExp([condition, difference, approach, reason, restatement].join('|'), 'gi');
