@@ -33,13 +33,15 @@ function truthOf(formula: string): string {
   return next === formula ? formula : truthOf(next);
 }
 
-/** The cycles of a permutation, each with its smallest number first; `undefined` for anything else. */
+/** The cycles of a permutation, each with its smallest number first; `undefined` for anything else, also if two share a number. */
 function cyclesOf(answer: string): string | undefined {
   const text = answer
     .replace(/\\(?:left|right)(?![a-zA-Z])|\$/g, '')
     .replace(/(?:\\[,;: ]|~|\s)+/g, ' ')
     .trim();
   if (!/^(?:\(\d+(?: \d+)+\) ?)+$/.test(text)) return;
+  const all = text.match(/\d+/g)!;
+  if (new Set(all).size < all.length) return;
   const cycles = text.match(/\d[\d ]*/g)!.map((cycle) => {
     const numbers = cycle.split(' ').map(Number);
     const first = numbers.indexOf(Math.min(...numbers));

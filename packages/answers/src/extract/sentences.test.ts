@@ -150,6 +150,8 @@ it.each([
   ['The answer is 7 (I mean 8).', '7'],
   ['The answer is 7 (wrong, it is 8).', '7'],
   ['7 (false)', '7'],
+  ['So x = 12. Final check: 13.', '12'],
+  ['(2 3)(1 2)', '(1 2)(2 3)'],
   ['Unless n = 2, it is true.', 'True'],
   ['There is no such restriction.', 'no solution'],
   ['No number satisfies it but 5.', 'no solution'],

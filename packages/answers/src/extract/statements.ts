@@ -32,7 +32,7 @@ export function statementsOf(text: string): Statement[] {
 
 /** A check, good wishes, and a reason with digits for words: "Since 7 and 12 have no common factor, the fraction is in lowest terms." */
 export const remark =
-  /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^\W{0,3}(?:I hope|hope |let me (?:know|verify|check|double)|(?:\w+ )?check\b|verif|as a check|indeed\b|for (?:example|instance)\b|feel free|remark\b|by the way|incidentally|plugging (?:it|this|that) back|would you|sorry\b|note\b)/i;
+  /^(?:since|because|as)\b[^.]*,\s(?:the|an?|all|both|no)\b\D*$|^\W{0,3}(?:I hope|hope |let me (?:know|verify|check|double)|(?:\w+ )?check\b(?!:\s-?[\d.]+$)|verif|as a check|indeed\b|for (?:example|instance)\b|feel free|remark\b|by the way|incidentally|plugging (?:it|this|that) back|would you|sorry\b|note\b)/i;
 
 /** Good wishes and offers at the end of a response, and what only says that it ends. */
 export const courtesy =
