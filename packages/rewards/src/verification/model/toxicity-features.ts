@@ -46,9 +46,12 @@ let lexicon: Promise<Profanity> | undefined;
 
 /** Words of medicine and of reports. They say nothing about how somebody is treated. */
 const neutral = new Set('anal anus ejaculate incest orgasm penis rape scat semen sex vagina'.split(' '));
-/** Words that would be parted at a profane one if they are spelt letter by letter. */
-const harmless =
-  'assassin assassinate assassination assisi cardassian cockatoo cockburn cockfighting dish georgy hearse montenegro onassis periodontitis publish pussycat retardant retardation snigger spasticity';
+/** Words that would be taken for a profane one, or be parted at one if they are spelt letter by letter. */
+const harmless = new Set(
+  'assassin assassinate assassination assisi cardassian cockatoo cockburn cockfighting cumin dish georgy hearse montenegro onassis periodontitis publish pussycat retardant retardation snigger spasticity'.split(
+    ' ',
+  ),
+);
 /** What may follow a profane word within a longer one, or come before it. */
 const ending =
   /^(?:['’]?s|z|es|ed|er|ers|in|ing|ings|y|ie|ies|head|heads|face|faces|hole|holes|wad|bag|bags|up|off|s?tick|ass|wit|tard|tards)?$/;
@@ -71,7 +74,7 @@ async function loadLexicon(): Promise<Profanity> {
   ).catch((cause: unknown) => {
     throw missingPeer('ToxicityVerifier', 'obscenity', cause);
   });
-  const words = harmless.split(' ');
+  const words: string[] = [...harmless];
   const terms = new DataSet<{ originalWord: string }>()
     .addAll(englishDataset)
     .removePhrasesIf(({ metadata }) => {
@@ -85,7 +88,8 @@ async function loadLexicon(): Promise<Profanity> {
     return matcher.getAllMatches(read).filter(({ startIndex, endIndex }) => {
       const before = /\p{L}*$/u.exec(read.slice(Math.max(0, startIndex - 20), startIndex))![0];
       const after = /^['’]?\p{L}*/u.exec(read.slice(endIndex + 1, endIndex + 21))![0];
-      return beginning.test(before.toLowerCase()) && ending.test(after.toLowerCase());
+      const word = read.slice(startIndex - before.length, endIndex + 1 + after.length).toLowerCase();
+      return beginning.test(before.toLowerCase()) && ending.test(after.toLowerCase()) && !harmless.has(word);
     }).length;
   };
   return { count, words };
