@@ -1,4 +1,4 @@
-import { promptMessages, type Task } from '@rlp/core';
+import { requireArguments } from '@rlp/core';
 import { type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
 
 /** A question for an order. A bare list of answers then keeps it. An order of what a question is about is none. */
@@ -19,22 +19,25 @@ const isList = /^[^()[\]{}<>=]*,[^()[\]{}<>=]*$/;
 /** What a prompt of several examples has before its question. */
 const examples = /^[\s\S]*\b(?:A|[Aa]nswer|[Ss]olution):[ \t]?(?=\S)/;
 
-/** What the user of a prompt asks last. A task without a prompt asks nothing. */
-const questionOf = (prompt: Task['prompt'] | undefined) =>
-  (promptMessages(prompt ?? '').findLast(({ role }) => role === 'user')?.content ?? '').replace(examples, '');
-
-/** Whether two answers mean the same, in the order and the base that their question asks for. */
+/**
+ * Whether two answers mean the same, in the order and the base that their question asks for.
+ *
+ * @param question - What the task asks. Examples before the question, up to "Answer: …", are left out.
+ * @throws ArgumentError for anything that is not text.
+ */
 export function agreeAsAsked(
   given: string,
   expected: string,
-  prompt: Task['prompt'],
+  question: string,
   options: MathAgreementOptions = {},
 ): boolean {
-  const question = questionOf(prompt);
+  const texts = { given: 'text', expected: 'text', question: 'text' } as const;
+  requireArguments('agreeAsAsked', texts, given, expected, question);
+  const asked = question.replace(examples, '');
   // The question names the base.
-  if (namesBase.test(question) && numeral.exec(expected)?.[1] === given.trim()) return true;
-  const wrongWay = falling.test(question) ? /<|\\lt(?![a-z])/ : />|\\gt(?![a-z])/;
-  if (!inOrder.test(question) || !isList.test(expected) || wrongWay.test(given))
+  if (namesBase.test(asked) && numeral.exec(expected)?.[1] === given.trim()) return true;
+  const wrongWay = falling.test(asked) ? /<|\\lt(?![a-z])/ : />|\\gt(?![a-z])/;
+  if (!inOrder.test(asked) || !isList.test(expected) || wrongWay.test(given))
     return mathAnswersAgree(given, expected, options);
   const list = given
     .replace(/^\\?\{(.*?)\\?\}$/, '$1')

@@ -5,7 +5,7 @@ import {
   mathAgreementSchema,
   numberIn,
 } from '@rlp/answers';
-import { parseOptions, type RewardFunction } from '@rlp/core';
+import { parseOptions, promptMessages, type RewardFunction, type Task } from '@rlp/core';
 import { type AnswerSources, referenceError, requireReference, withReader } from './reference.ts';
 
 /**
@@ -28,7 +28,7 @@ export function mathAnswer<Metadata>(options: MathAnswerOptions<Metadata>): Rewa
   return ({ task, response }) => {
     const expected = requireReference('mathAnswer', task.id, reference(task.metadata));
     const given = extract(response);
-    return given !== undefined && agreeAsAsked(given, expected, task.prompt, agreement) ? 1 : 0;
+    return given !== undefined && agreeAsAsked(given, expected, questionOf(task), agreement) ? 1 : 0;
   };
 }
 
@@ -60,4 +60,9 @@ export function gsm8kAnswer<Metadata>(options: Gsm8kAnswerOptions<Metadata>): Re
     const given = answered === undefined ? undefined : numberIn(answered);
     return given?.equals(expected) === true ? 1 : 0;
   };
+}
+
+/** What the user of a task asks last. A task without a prompt asks nothing. */
+function questionOf({ prompt }: { readonly prompt?: Task['prompt'] }): string {
+  return promptMessages(prompt ?? '').findLast(({ role }) => role === 'user')?.content ?? '';
 }
