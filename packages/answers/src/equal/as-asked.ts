@@ -33,11 +33,13 @@ export function agreeAsAsked(
 ): boolean {
   const texts = { given: 'text', expected: 'text', question: 'text' } as const;
   requireArguments('agreeAsAsked', texts, given, expected, question);
-  const asked = question.replace(examples, '');
-  // The question names the base.
-  if (namesBase.test(asked) && numeral.exec(expected)?.[1] === given.trim()) return true;
+  const digits = numeral.exec(expected)?.[1];
+  const isListed = isList.test(expected);
+  // Most answers are neither, and a prompt may be long.
+  const asked = isListed || digits !== undefined ? question.replace(examples, '') : '';
+  if (digits === given.trim() && namesBase.test(asked)) return true;
   const wrongWay = falling.test(asked) ? /<|\\lt(?![a-z])/ : />|\\gt(?![a-z])/;
-  if (!inOrder.test(asked) || !isList.test(expected) || wrongWay.test(given))
+  if (!isListed || !inOrder.test(asked) || wrongWay.test(given))
     return mathAnswersAgree(given, expected, options);
   const list = given
     .replace(/^\\?\{(.*?)\\?\}$/, '$1')

@@ -2,7 +2,7 @@ import { valueInWords } from './number-words.ts';
 
 /** The names of each month in six languages, short and long, as regular expressions. */
 const months = (
-  'jan(?:uar[y]?|vier|eiro)?|enero|gennaio feb(?:ruary?|rero|braio)?|février|fevereiro mar(?:ch|s|zo)?|märz|março apr(?:ile?)?|avril|abril ' +
+  'jan(?:uary?|vier|eiro)?|enero|gennaio feb(?:ruary?|rero|braio)?|février|fevereiro mar(?:ch|s|zo)?|märz|março apr(?:ile?)?|avril|abril ' +
   'may|mayo|mai|maio|maggio june?|juni|juin|junio|giugno|junho july?|juli|juillet|julio|luglio|julho aug(?:ust)?|août|agosto ' +
   'sept?(?:ember|embre|iembre)?|settembre|setembro o[ck]t(?:ober|obre|ubre)?|ottobre|outubro nov(?:emb(?:er|re|ro))?|noviembre dec(?:ember)?|dez(?:ember|embro)?|décembre|diciembre|dicembre'
 ).split(' ');

@@ -25,6 +25,7 @@ export function growBranches(
   costs: LayoutCosts,
 ): BranchedTree[] | undefined {
   const { branchedPairs = 0 } = costs;
+  if (branchedPairs === 0) return undefined;
   const fits = (tree: BranchedTree) =>
     Math.max(tree.size, tree.branches.length * tree.length) <= limit && pairsOf(tree) <= branchedPairs;
   const trees: BranchedTree[] = [];

@@ -127,6 +127,11 @@ describe('toxicity', () => {
     }
   });
 
+  it('counts profane words in a run without spaces', async () => {
+    const run = 'Thanksforthelovelyflowerstheymademydayyoubitch';
+    expect((await report(new ToxicityVerifier(), run)).details).toMatchObject({ profanities: 1 });
+  });
+
   it('finds phrases behind disguises, and bad words among friendly ones', async () => {
     const verifier = new ToxicityVerifier({ phrases: ['blue moon'] });
     for (const text of ['bl\u200bue moon', 'b l u e   m o o n', 'blu3 m00n', 'bluе mооn']) {

@@ -17,14 +17,13 @@ export interface Profanity {
 
 /**
  * The pieces of a text that are judged each for itself. They are windows of 60 words, overlapping ones of 20 and 10, and up to three sentences, so
- * that friendly words around do not hide a few bad ones. Runs of letters without spaces are parted.
+ * that friendly words around do not hide a few bad ones.
  */
-export function toxicityPieces(text: string, part = (run: string) => run): string[] {
-  const parted = text.replace(/\p{L}{25,}/gu, (run) => part(run));
-  const sentences = parted.split(/(?<=[.!?…]["'”’)*_]{0,3})\s+/u);
+export function toxicityPieces(text: string): string[] {
+  const sentences = text.split(/(?<=[.!?…]["'”’)*_]{0,3})\s+/u);
   const runs = sentences.flatMap((_, at) => [1, 2, 3].map((n) => sentences.slice(at, at + n).join(' ')));
   const short = runs.filter(({ length }) => length >= 20 && length <= 300);
-  return [windows(parted, 60), windows(parted, 20, 10), windows(parted, 10, 5), short].flat();
+  return [windows(text, 60), windows(text, 20, 10), windows(text, 10, 5), short].flat();
 }
 
 /** What the toxicity model looks at. @param profanities - How many the lexicon found in the text. */

@@ -62,13 +62,16 @@ const withModel = lazily(async (): Promise<Parts> => {
   return { profanity, model: { bias, dense, hashed }, part: parterOf(profanity.words) };
 });
 
+/** Letters without spaces between their words. */
+const longRun = /\p{L}{25,}/gu;
+
 /**
  * Whether a response insults, threatens or demeans. The score is 1 − P(toxic), calibrated on comments labelled by people.
  *
  * A logistic regression over hashed words, word pairs and character n-grams, and over what the lexicon of `obscenity` finds, judges
- * windows of 60, 20 and 10 words and up to three sentences. The worst one counts. The response is read without disguises (invisible characters, letters of other
- * scripts, words spelt letter by letter) and again loosely, with digits as letters, without accents, and with
- * signs inside words left out or read as vowels. `details.disguised` counts them.
+ * windows of 60, 20 and 10 words and up to three sentences. The worst one counts. The response is read without disguises
+ * (invisible characters, letters of other scripts, words spelt letter by letter) and again loosely, with digits as letters, without
+ * accents, and with signs inside words left out or read as vowels. `details.disguised` counts them. Long runs of letters are parted into words.
  *
  * It learnt English social media from a few hundred comments. Irony, slurs it has not met, other languages and toxicity without toxic
  * words escape it, and heated but fair criticism may not. For a gate that matters, pass a `judge`. Texts over a million characters
@@ -108,10 +111,11 @@ export class ToxicityVerifier extends JudgedVerifier<z.output<typeof schema>> {
     if (response.length > judgedCharacters) return scoreReport({ score: 0, message: tooLong, thresholds });
     const { text, disguises } = spelledText(response, part);
     const seen = spelledText(seenText(response).replace(/[[\]]|\*+|(?<= )\| /g, ''), part).text;
-    const read = Array.from(new Set([...readings(text), ...readings(seen)]));
-    const profanities = Math.max(...read.map((reading) => profanity.count(reading)));
+    const found = new Set([...readings(text), ...readings(seen)]);
+    const parted = Array.from(found, (reading) => reading.replace(longRun, (run) => part(run)));
+    const profanities = Math.max(...parted.map((reading) => profanity.count(reading)));
     let worst = 0;
-    for (const piece of new Set(read.flatMap((reading) => toxicityPieces(reading, part)))) {
+    for (const piece of new Set(parted.flatMap(toxicityPieces))) {
       const features = toxicityFeatures(piece, profanities && profanity.count(piece));
       worst = Math.max(worst, probability(calibrated, features));
     }
