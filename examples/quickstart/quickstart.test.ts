@@ -166,6 +166,9 @@ describe('the quickstart', () => {
     });
     expect(ended.code).toBe(130);
     expect(ended.stoppedAfter).toBeLessThan(5000);
+    // A file that was being written stays half written until the next run, like after a kill.
+    const next = await runHere([...short, '--out', out, '--new'], /million weights/);
+    expect(next.ended).toEqual(new Error('interrupted'));
     expect(await partialFiles(out)).toEqual([]);
   }, 60_000);
 
