@@ -18,7 +18,7 @@ export interface TrainingProgramOptions {
   readonly frozen: readonly string[];
   /** Store of the reference policy's parameters, created on first use. */
   readonly reference: string | undefined;
-  /** Store for gradients of later micro-batches before they are added, created on first use. */
+  /** Store on a device for gradients of later micro-batches before they are added, created on first use. */
   readonly scratch: string;
   /** Parameters of {@link TrainingProgramOptions.trainable}. */
   readonly parameters: readonly TrainedParameter[];
@@ -76,12 +76,19 @@ export interface GraphPlan {
   readonly perPosition: readonly string[];
   /** Inputs of loss columns, by column name. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Outputs that are whole gradients: output name by parameter. */
+  /** Outputs that are whole gradients: output name by parameter. Parameters that the loss does not depend on have none. */
   readonly gradients: Readonly<Record<string, string>>;
   /** Outputs `[tokens, width]` or `[scores, width]` whose rows are added to a parameter's gradient at these indices. */
   readonly scattered: readonly ScatteredGradient[];
   /** Outputs that are sums of a metric over trained tokens: output name by metric. */
   readonly metrics: Readonly<Record<string, string>>;
+}
+
+/**
+ * Input with the total that an output is added to, of the output's shape or of one element. Graphs for parameters on a device have none.
+ */
+export function totalBefore(output: string): string {
+  return `before:${output}`;
 }
 
 /** Consecutive rows of a parameter that a graph reads separately. */

@@ -1,4 +1,4 @@
-import { type LayoutCosts, stemParts } from './layout-costs.ts';
+import { type LayoutCosts, stemParts, tokensCost } from './layout-costs.ts';
 import { type Branch, type Path, sortedBranches, type Tree } from './shared-prefixes.ts';
 
 /** A tree whose sequences share the same first positions and nothing else. It is a micro-batch. */
@@ -70,6 +70,6 @@ function pairsOf({ branches, size, stem, length }: BranchedTree): number {
 /** Cost of these micro-batches, in tokens. One with a shared stem costs half of what one more rectangle does: measured. */
 export function branchedCost(trees: readonly BranchedTree[], costs: LayoutCosts): number {
   const costOf = (tree: BranchedTree) =>
-    costs.microBatch / (isShared(tree) ? 2 : 1) + tree.size + costs.pair * pairsOf(tree);
+    costs.microBatch / (isShared(tree) ? 2 : 1) + tokensCost(tree.size, costs) + costs.pair * pairsOf(tree);
   return trees.reduce((sum, tree) => sum + costOf(tree), 0);
 }

@@ -30,10 +30,16 @@ export interface LayoutCosts {
   readonly pair: number;
   /** Scores of a pair, one of each head. 0 on devices, where it does not matter how many there are at once. */
   readonly scores: number;
-  /** Cost of one more micro-batch: a pass over all gradients, and smaller matrix products. */
+  /** Cost of one more micro-batch: weights and gradients are read once more, and matrix products are smaller. */
   readonly microBatch: number;
   /** `'blocks'` if rows may be computed in blocks. */
   readonly attention: 'whole' | 'blocks';
+  /** What more tokens than stay in a cache cost. Default: nothing. */
+  readonly activations?: {
+    readonly cachedTokens: number;
+    /** What each doubling beyond them adds to the cost of a token. */
+    readonly doublingCost: number;
+  };
   /** Longest row whose attention may be split. Default: none is. */
   readonly longestSplit?: number;
   /** Most pairs of a tree whose attention may be computed branch by branch. Default: none is. */
@@ -44,7 +50,13 @@ export interface LayoutCosts {
 const pairSlowness = 2.5;
 
 /** Cost of one more micro-batch where all parameters are in linear layers, as on two threads. With the number of threads, rounding would change. */
-const microBatchTokens = 128;
+const microBatchTokens = 96;
+
+/** Numbers of one activation that stay in a processor's cache from one operator to the next. */
+const cachedNumbers = 3 * 2 ** 18;
+
+/** Cost of an activation's number that is read from memory, for each doubling of the tokens, relative to one of a weight in a product. Measured. */
+const numberCost = 70;
 
 /** Probabilities of a row that its backward pass may keep. */
 const keptProbabilities = 2 ** 25;
@@ -64,9 +76,22 @@ export function layoutCosts(
     scores: onProcessor ? config.heads : 0,
     microBatch: (microBatchTokens * all) / linear,
     attention: onProcessor ? 'blocks' : 'whole',
+    ...(onProcessor && {
+      activations: {
+        cachedTokens: cachedNumbers / config.intermediateSize,
+        doublingCost: (numberCost * config.layers * config.intermediateSize) / linear,
+      },
+    }),
     longestSplit: onProcessor ? longestSplit(config) : 0,
     branchedPairs: onProcessor && config.slidingWindow === undefined ? branchedPairs(config) : 0,
   };
+}
+
+/** Cost of the linear layers of a micro-batch. The more tokens at once, the more of their activations are read from memory. */
+export function tokensCost(tokens: number, { activations }: LayoutCosts): number {
+  if (!activations) return tokens;
+  const { cachedTokens, doublingCost } = activations;
+  return tokens * (1 + doublingCost * Math.max(0, Math.log2(tokens / cachedTokens)));
 }
 
 /** Longest row whose attention keeps its probabilities for the backward pass: of 512 to 1024 positions, and 128 MiB a row in all layers. */

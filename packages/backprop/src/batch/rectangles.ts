@@ -1,5 +1,5 @@
 import { attentionCost, blocksOf, wholeBlocks } from './attention-blocks.ts';
-import type { LayoutCosts } from './layout-costs.ts';
+import { type LayoutCosts, tokensCost } from './layout-costs.ts';
 import type { Tree } from './shared-prefixes.ts';
 
 /** Trees that are computed together, and the rectangle of their attention. */
@@ -15,7 +15,8 @@ export interface Rectangle {
 /**
  * Divides trees into micro-batches at the lowest cost. Each has at most `limit` positions in its rectangle, or one unit.
  *
- * Trees of one unit stay together. Only attention computes empty positions, so the cost is that of the pairs in all rectangles, and of each micro-batch.
+ * Trees of one unit stay together. Only attention computes empty positions, so the cost is that of the tokens, of the pairs in all rectangles, and of each
+ * micro-batch.
  */
 export function cutRectangles(
   units: readonly (readonly Tree[])[],
@@ -34,7 +35,7 @@ export function cutRectangles(
     for (let end = start; end < order.length; end++) {
       for (const tree of order[end]!.trees) rows.place(tree);
       if (end > start && rows.count * length > limit) break;
-      const cost = costs.microBatch + attentionCost(rows.count, length, costs) + best[end + 1]!;
+      const cost = microBatchCost(rows, length, costs) + best[end + 1]!;
       if (cost > best[start]!) continue;
       best[start] = cost;
       ends[start] = end + 1;
@@ -53,8 +54,12 @@ export function cutRectangles(
 /** Cost of micro-batches, in tokens. */
 export function rectanglesCost(rectangles: readonly Rectangle[], costs: LayoutCosts): number {
   const costOf = ({ rows, length }: Rectangle) =>
-    costs.microBatch + sizeOf(rows) + attentionCost(rows.length, length, costs);
+    microBatchCost({ count: rows.length, size: sizeOf(rows) }, length, costs);
   return rectangles.reduce((sum, rectangle) => sum + costOf(rectangle), 0);
+}
+
+function microBatchCost(rows: Pick<Rows, 'count' | 'size'>, length: number, costs: LayoutCosts): number {
+  return costs.microBatch + tokensCost(rows.size, costs) + attentionCost(rows.count, length, costs);
 }
 
 /** Tokens in the trees of all rows. */
@@ -65,6 +70,8 @@ export function sizeOf(rows: Rectangle['rows']): number {
 /** Rows of one length that are filled first fit. */
 class Rows {
   readonly trees: Tree[][] = [];
+  /** Tokens in all trees. */
+  size = 0;
   readonly #free: number[] = [];
   readonly #length: number;
 
@@ -77,6 +84,7 @@ class Rows {
   }
 
   place(tree: Tree): void {
+    this.size += tree.size;
     const fitting = this.#free.findIndex((free) => free >= tree.size);
     const row = fitting >= 0 ? fitting : this.trees.push([]) - 1;
     this.#free[row] = (this.#free[row] ?? this.#length) - tree.size;

@@ -13,12 +13,14 @@ it('cuts large matrices into equal parts and leaves small ones alone', () => {
       block.firstRow,
       block.shape[0],
     ]);
-  expect(cut(4096)).toEqual([]);
-  expect(cut(10_000)).toEqual([
-    [0, 3334],
-    [3334, 3334],
-    [6668, 3332],
+  expect(cut(2048)).toEqual([]);
+  expect(cut(5000)).toEqual([
+    [0, 1667],
+    [1667, 1667],
+    [3334, 1666],
   ]);
+  // A vocabulary that makes a large graph has fewer and larger blocks.
+  expect(cut(65_536).map(([, rows]) => rows)).toEqual(Array.from({ length: 16 }, () => 4096));
 });
 
 it.each([

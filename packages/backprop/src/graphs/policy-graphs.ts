@@ -6,10 +6,16 @@ import {
   type TokenLogprobsOptions,
   tokenLogprobs,
 } from '@rlp/onnx/layers';
-import { filled, gather, gemm, mul, reshape } from '@rlp/onnx/ops';
+import { gather, gemm, mul, reshape } from '@rlp/onnx/ops';
 import { type AttentionForm, attentionParts, stemParts } from '../batch/layout-costs.ts';
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
-import type { DropoutMask, GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
+import {
+  type DropoutMask,
+  type GraphPlan,
+  type ParameterBlock,
+  type ScatteredGradient,
+  totalBefore,
+} from '../program-protocol.ts';
 import { type BlockInput, cutRows, largeVocabulary } from './parameter-blocks.ts';
 
 /** A table that a decoder looks up rows in, and the rows it found. */
@@ -87,8 +93,8 @@ export class PolicyGraphs {
 
   /**
    * @param trainable - Parameters that get gradients.
-   * @param residency - Location of the parameters. On the host, rows of tables are added outside the graph,
-   * which is faster. On a device, the graph computes every gradient and keeps it there.
+   * @param residency - Location of the parameters. On the host, the graph adds to the gradients of earlier micro-batches, and rows of
+   * tables are added outside it, which is faster. On a device, the graph computes every gradient and keeps it there.
    */
   constructor(decoder: DecoderBuilder, trainable: Iterable<string>, residency: 'host' | 'device' = 'host') {
     this.#decoder = decoder;
@@ -240,35 +246,49 @@ export class PolicyGraphs {
       ...lookups.map(({ rows }) => rows),
       ...trainedBlocks.map(({ value }) => value),
     ];
-    const derived = pullback(upstream, wrt).map((found, i) => found ?? zerosLike(wrt[i]!));
-    const ofBlocks = derived.splice(whole.length + lookups.length);
-    for (const [i, { block }] of trainedBlocks.entries()) graph.output(gradientOf(block), ofBlocks[i]!);
-    const outputs: Record<string, string> = {};
-    for (const [i, [name]] of whole.entries()) {
-      outputs[name] = `gradient:${name}`;
-      graph.output(outputs[name], derived[i]!);
+    const outputs = new Map([
+      ...whole.map(([name, value]) => [value, `gradient:${name}`] as const),
+      ...trainedBlocks.map(({ block, value }) => [value, gradientOf(block)] as const),
+    ]);
+    const totals = this.#tables === 'rows' ? totalsOf(outputs) : new Map<Value, Value>();
+    const found = pullback(upstream, wrt, totals);
+    const derived = new Map(wrt.flatMap((value, i) => (found[i] ? [[value, found[i]] as const] : [])));
+    for (const [value, output] of outputs) {
+      const gradient = derived.get(value);
+      if (gradient) graph.output(output, gradient);
     }
-    const scattered = lookups.map(({ parameter, rows, indices }, i): ScatteredGradient => {
+    const scattered = lookups.flatMap(({ parameter, rows, indices }): ScatteredGradient[] => {
+      const gradient = derived.get(rows);
+      if (!gradient) return [];
       const output = `rows:${indices}`;
-      graph.output(output, derived[whole.length + i]!);
-      return { parameter, output, indices, width: Number(rows.shape[1]) };
+      graph.output(output, gradient);
+      return [{ parameter, output, indices, width: Number(rows.shape[1]) }];
     });
     return {
-      gradients: outputs,
-      blocks: blocks.map(({ block }) =>
-        this.#trainable.has(block.parameter) ? { ...block, output: gradientOf(block) } : block,
+      gradients: Object.fromEntries(
+        whole.flatMap(([name, value]) => (derived.has(value) ? [[name, outputs.get(value)!]] : [])),
+      ),
+      blocks: blocks.map(({ block, value }) =>
+        derived.has(value) ? { ...block, output: gradientOf(block) } : block,
       ),
       scattered,
     };
   }
 }
 
-function zerosLike({ graph, type, shape }: Value): Value {
-  return filled(graph, type, shape);
-}
-
 function gradientOf({ input }: ParameterBlock): string {
   return `gradient:${input}`;
+}
+
+/** Inputs with the gradients of earlier micro-batches. Their axes have names, because the first micro-batch has one 0 for all numbers. */
+function totalsOf(outputs: ReadonlyMap<Value, string>): Map<Value, Value> {
+  return new Map(
+    [...outputs].map(([value, output]) => {
+      const name = totalBefore(output);
+      const axes = value.shape.map((_, axis) => `${name}:${axis}`);
+      return [value, value.graph.input(name, value.type, axes)];
+    }),
+  );
 }
 
 /** Values of the critic over a trunk, `[scores]`. */

@@ -146,7 +146,6 @@ describe('estimateMemory', () => {
     expect(estimateMemory({ ...question, reference: 'none' }).scoring).toBe(0);
     const critic = estimateMemory({ ...question, purpose: 'critic' });
     expect([critic.logits, critic.scoring]).toEqual([0, 0]);
-    expect(estimateMemory({ ...question, microBatches: 'several' }).gradients).toBe(2 * base.gradients);
   });
 
   // On paper, one layer of width 8. A and B of c_attn 8 → 24, c_proj 8 → 8, c_fc 8 → 32, c_proj 32 → 8 have
@@ -223,12 +222,12 @@ describe('estimateMemory', () => {
     const of = (vocab_size: number) => estimateMemory({ ...question, config: llama({ vocab_size }) });
     const scores = 2 * tokens * layer;
     expect([of(6000).logits, of(6000).scoring]).toEqual([
-      4 * tokens * (6000 + 4096),
-      4 * (tokens * 2 * 6000 + scores),
+      4 * tokens * (6000 + 2048),
+      4 * (tokens * 4 * 2048 + scores),
     ]);
     expect([of(65_535).logits, of(65_535).scoring]).toEqual([
-      4 * tokens * (65_535 + 4096),
-      4 * (tokens * 4 * 4096 + scores),
+      4 * tokens * (65_535 + 2048),
+      4 * (tokens * 4 * 2048 + scores),
     ]);
     expect(of(65_536).logits).toBe(4 * tokens * 4 * 4096);
   });
@@ -336,7 +335,7 @@ describe('memoryForecast', () => {
       table: ___,
       ...parts
     } = estimateMemory({
-      ...{ config, rows: 5, length: 100, reference: 'none', microBatches: 'several' },
+      ...{ config, rows: 5, length: 100, reference: 'none' },
     });
     expect(bytes).toEqual(parts);
     expect(held).toBeGreaterThan(2 ** 20);

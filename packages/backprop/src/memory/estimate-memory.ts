@@ -39,8 +39,6 @@ const schema = z.strictObject({
   length: z.int().min(1),
   /** Tokens of each sequence that are trained, so that their logprobs are computed. Default: `length`. */
   trained: z.int().min(1).optional(),
-  /** Micro-batches in a batch: `'several'` needs a second gradient buffer. Default `'one'`. */
-  microBatches: z.enum(['one', 'several']).default('one'),
   /** Option `activations` of the backend: `'recompute'` saves memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).default('keep'),
   /** Option `precision` of the backend: `'mixed'` counts a copy in float16 of each matrix that is multiplied. Default `'float32'`. */
@@ -69,7 +67,7 @@ export interface MemoryEstimate {
   readonly weights: number;
   /** Copy of the trained weights for the reference policy. */
   readonly reference: number;
-  /** Gradient buffers. */
+  /** Sum of the gradients. */
   readonly gradients: number;
   /** State of the optimizer, such as AdamW's two moments. */
   readonly optimizer: number;
@@ -120,7 +118,7 @@ const gib = 2 ** 30;
  * - The memory pool of ONNX Runtime grows by 1, 2, 4, … MiB and then by a GiB at a time. Steps fill the parts of a GiB in another
  *   order than the first step did, so that all of them are taken up.
  * - The head keeps one `[rows · trained, vocabulary]` array of probabilities. While softmax runs, it also holds the logits
- *   of up to 4096 tokens of the vocabulary. From 65,536 tokens on it holds the arrays of two such blocks. A critic's head has
+ *   of up to 2048 tokens of the vocabulary. From 65,536 tokens on it holds the arrays of two blocks of 4096. A critic's head has
  *   one number per token, which is ignored.
  * - Scoring the reference takes two arrays of a block's size or of a small vocabulary's twice, because of its entropies, and
  *   about two layers.
@@ -158,7 +156,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     model: staysInFile(parameters) ? 0 : float * parameters,
     weights: lora ? loraWeights(config, lora, parameters, trained) : float * parameters,
     reference: answers.reference === 'none' ? 0 : float * trained,
-    gradients: float * trained * (answers.microBatches === 'several' ? 2 : 1),
+    gradients: float * trained,
     optimizer: stateBytes(answers.optimizer, adapter ?? withRoles(config, parameterSpecs(config))),
     activations:
       activationBytes(answers) + (answers.precision === 'mixed' ? half * multiplied(config, critic) : 0),
@@ -291,13 +289,14 @@ function layerPerToken(config: ModelConfig, length: number): number {
 }
 
 function logitsPerToken({ vocabularySize }: ModelConfig): number {
-  if (vocabularySize >= largeVocabulary) return 4 * headBlockRows;
-  return vocabularySize + Math.min(vocabularySize, headBlockRows);
+  const block = headBlockRows(vocabularySize);
+  if (vocabularySize >= largeVocabulary) return 4 * block;
+  return vocabularySize + Math.min(vocabularySize, block);
 }
 
 /** Logits and probabilities that scoring holds at once, per token. */
 function scoredLogits({ vocabularySize }: ModelConfig): number {
-  return Math.min(2 * vocabularySize, 4 * headBlockRows);
+  return Math.min(2 * vocabularySize, 4 * headBlockRows(vocabularySize));
 }
 
 function tableOf(parts: Readonly<Record<string, number>>): string {

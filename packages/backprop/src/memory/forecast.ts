@@ -32,9 +32,8 @@ export function memoryForecast(
     if (executionProvider !== 'cpu' || typeof process === 'undefined') return undefined;
     const length = Math.max(1, Math.min(tokens, config.contextLength));
     const rows = Math.max(1, Math.min(sequences, Math.floor(tokensPerMicroBatch / length)));
-    const microBatches = sequences > rows ? 'several' : 'one';
     const estimate = estimateMemory({
-      ...{ config, rows, length, activations, precision, reference, optimizer, microBatches, lora },
+      ...{ config, rows, length, activations, precision, reference, optimizer, lora },
     });
     const { model: _copy, total: _total, loading: _loading, table: _table, ...bytes } = estimate;
     return { bytes, held: process.memoryUsage.rss(), available: availableMemory(), remedy };

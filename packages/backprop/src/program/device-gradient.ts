@@ -1,28 +1,41 @@
 import { Graph, serialize } from '@rlp/onnx';
 import { add, addAll, reshape, square, sum } from '@rlp/onnx/ops';
 import type { EngineHost, EngineSession, ParameterStore, Tensor, Tensors } from '@rlp/onnx/runtime';
-import { GradientAccumulator, type GradientTarget } from './gradient-accumulator.ts';
+import { GradientAccumulator, type GradientTensors } from './gradient-accumulator.ts';
 import { ParameterGraphs } from './parameter-graphs.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 import { clearParameters } from './store-copies.ts';
 
-/** Accumulated gradient of a store on a device. It stays there, and runs write it in place. Only its norm is read. */
+/** A store and the slot in it that the next run writes to. */
+interface GradientTarget {
+  readonly store: ParameterStore;
+  readonly slot?: string;
+}
+
+/**
+ * Accumulated gradient of a store on a device. It stays there, and runs write it in place. Only its norm is read.
+ *
+ * The first micro-batch writes into the slot. Later ones write into a scratch store of the same layout and are added.
+ */
 export class DeviceGradient extends GradientAccumulator {
   readonly #host: EngineHost;
   readonly #sums: ParameterGraphs;
   readonly #onDevice = new WeakSet<ParameterStore>();
+  readonly #scratchName: string;
+  #scratch: ParameterStore | undefined;
   #squares: EngineSession | undefined;
 
   constructor(host: EngineHost, store: ParameterStore, scratchName: string) {
-    super(host, store, scratchName);
+    super(store);
     this.#host = host;
+    this.#scratchName = scratchName;
     this.#sums = new ParameterGraphs(host);
   }
 
-  async outputs({ plan }: CompiledGraph): Promise<Tensors> {
+  async tensors({ plan }: CompiledGraph): Promise<GradientTensors> {
     const { store, slot } = await this.#allocated();
     const into = Object.entries(plan.gradients).map(([name, output]) => [output, store.tensor(name, slot)]);
-    return Object.fromEntries(into) as Tensors;
+    return { feeds: {}, into: Object.fromEntries(into) as Tensors };
   }
 
   async add({ plan }: CompiledGraph): Promise<void> {
@@ -36,21 +49,29 @@ export class DeviceGradient extends GradientAccumulator {
   override async release(): Promise<void> {
     await this.#sums.release();
     await this.#squares?.release();
-    await super.release();
+    if (this.#scratch) this.#host.deleteStore(this.#scratchName);
+    this.#scratch = undefined;
   }
 
   /** Where the next run writes: tensors that are on the device. */
   async #allocated(): Promise<GradientTarget> {
-    const target = this.target();
+    const target = this.#target();
     const { store, slot } = target;
     if (!this.#onDevice.has(store)) await clearParameters(store, store.parameters, slot);
     this.#onDevice.add(store);
     return target;
   }
 
+  #target(): GradientTarget {
+    if (this.state === 'empty') return { store: this.store, slot: 'gradient' };
+    const { parameters } = this.store;
+    this.#scratch ??= this.#host.createStore({ name: this.#scratchName, parameters });
+    return { store: this.#scratch };
+  }
+
   async #addScratch(): Promise<void> {
     const totals = this.store.stretches!('gradient').map(({ tensor }) => tensor);
-    const parts = this.scratch!.stretches!().map(({ tensor }) => tensor);
+    const parts = this.#scratch!.stretches!().map(({ tensor }) => tensor);
     const named = (prefix: string, tensors: readonly Tensor[]) =>
       Object.fromEntries(tensors.map((tensor, index) => [`${prefix}${index}`, tensor]));
     await this.#sums.run(

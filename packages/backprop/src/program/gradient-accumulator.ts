@@ -1,37 +1,29 @@
-import type { EngineHost, ParameterStore, Tensors } from '@rlp/onnx/runtime';
+import type { ParameterStore, Tensors } from '@rlp/onnx/runtime';
 import type { MicroBatch } from '../batch/fill.ts';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 
-/** A store and the slot in it that the next run writes to. */
-export interface GradientTarget {
-  readonly store: ParameterStore;
-  readonly slot?: string;
+/** Tensors of a run that adds a micro-batch to a gradient. */
+export interface GradientTensors {
+  /** Feeds besides parameters and arrays of the micro-batch. */
+  readonly feeds: Tensors;
+  /** Preallocated outputs. The run returns all others. */
+  readonly into: Tensors;
 }
 
-/**
- * Gradient of a store's parameters, summed over micro-batches, on host or device.
- *
- * The first micro-batch writes into the store's `gradient` slot. A batch of one micro-batch therefore needs no extra pass. Later
- * micro-batches write into a scratch store of the same layout and are added.
- */
+/** Gradient of a store's parameters in its slot `gradient`, summed over micro-batches, on host or device. */
 export abstract class GradientAccumulator {
   protected readonly store: ParameterStore;
-  protected scratch: ParameterStore | undefined;
   protected state: 'empty' | 'filled' = 'empty';
-  readonly #host: EngineHost;
-  readonly #scratchName: string;
   #norm: number | undefined = 0;
 
-  constructor(host: EngineHost, store: ParameterStore, scratchName: string) {
-    this.#host = host;
+  constructor(store: ParameterStore) {
     this.store = store;
-    this.#scratchName = scratchName;
   }
 
-  /** Preallocated tensors for outputs of the next run. The run returns all other outputs. */
-  abstract outputs(graph: CompiledGraph, batch: MicroBatch): Tensors | Promise<Tensors>;
-  /** Adds the gradients of a run. */
+  /** Tensors of the next run. */
+  abstract tensors(graph: CompiledGraph, batch: MicroBatch): GradientTensors | Promise<GradientTensors>;
+  /** Adds what a run computed apart from the sums. */
   abstract add(graph: CompiledGraph, batch: MicroBatch): Promise<void>;
   /** Sets all numbers to zero. */
   protected abstract zero(): void | Promise<void>;
@@ -65,17 +57,7 @@ export abstract class GradientAccumulator {
   }
 
   /** Frees allocated stores and tensors. */
-  async release(): Promise<void> {
-    if (this.scratch) this.#host.deleteStore(this.#scratchName);
-    this.scratch = undefined;
-  }
-
-  protected target(): GradientTarget {
-    if (this.state === 'empty') return { store: this.store, slot: 'gradient' };
-    const { parameters } = this.store;
-    this.scratch ??= this.#host.createStore({ name: this.#scratchName, parameters });
-    return { store: this.scratch };
-  }
+  async release(): Promise<void> {}
 
   /** The gradient changed. */
   protected filled(): void {

@@ -1,42 +1,50 @@
-import { Tensor, type Tensors } from '@rlp/onnx/runtime';
+import { Tensor } from '@rlp/onnx/runtime';
 import type { MicroBatch } from '../batch/fill.ts';
-import { GradientAccumulator } from './gradient-accumulator.ts';
+import { totalBefore } from '../program-protocol.ts';
+import { GradientAccumulator, type GradientTensors } from './gradient-accumulator.ts';
 import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 
-/** Accumulated gradient in host memory. No memory is cleared before the first micro-batch. */
+/**
+ * Accumulated gradient in host memory.
+ *
+ * A run reads the gradient so far and writes the new one in its place. Rows of tables are added afterwards. No memory is cleared
+ * before the first micro-batch.
+ */
 export class HostGradient extends GradientAccumulator {
   readonly #rows = new Map<string, Float32Array<ArrayBuffer>>();
 
-  outputs({ plan }: CompiledGraph, batch: MicroBatch): Tensors {
-    const { store, slot } = this.target();
+  tensors({ plan }: CompiledGraph, batch: MicroBatch): GradientTensors {
     const into: Record<string, Tensor> = {};
     for (const [parameter, output] of Object.entries(plan.gradients)) {
-      into[output] = store.tensor(parameter, slot);
+      into[output] = this.store.tensor(parameter, 'gradient');
     }
     for (const block of plan.blocks) {
-      if (block.output !== undefined) into[block.output] = blockTensor(store, block, slot);
+      if (block.output !== undefined) into[block.output] = blockTensor(this.store, block, 'gradient');
     }
+    const totals = Object.entries(into).map(([output, total]) => {
+      return [totalBefore(output), this.state === 'filled' ? total : zeroFor(total)] as const;
+    });
     for (const { output, indices, width } of plan.scattered) {
       const shape = [batch[indices].length, width];
       into[output] = new Tensor('float32', this.#rowsFor(output, shape[0]! * width), shape);
     }
-    return into;
+    return { feeds: Object.fromEntries(totals), into };
   }
 
   async add({ plan }: CompiledGraph, batch: MicroBatch): Promise<void> {
-    const { kernels } = this.store;
-    const inBlocks = plan.blocks.filter(({ output }) => output !== undefined);
-    const written = new Set([...Object.keys(plan.gradients), ...inBlocks.map(({ parameter }) => parameter)]);
-    for (const { name } of this.store.parameters) {
-      const whole = written.has(name);
-      if (this.state === 'empty' && !whole) this.store.data(name, 'gradient').fill(0);
-      if (this.state === 'filled' && whole) {
-        kernels.combine(this.store.data(name, 'gradient'), 1, this.scratch!.data(name), 1);
+    if (this.state === 'empty') {
+      const inBlocks = plan.blocks.filter(({ output }) => output !== undefined);
+      const written = new Set([
+        ...Object.keys(plan.gradients),
+        ...inBlocks.map(({ parameter }) => parameter),
+      ]);
+      for (const { name } of this.store.parameters) {
+        if (!written.has(name)) this.store.data(name, 'gradient').fill(0);
       }
     }
     for (const { parameter, output, indices, width } of plan.scattered) {
       const rows = this.#rowsFor(output, batch[indices].length * width);
-      kernels.scatterAddRows(this.store.data(parameter, 'gradient'), rows, batch[indices]);
+      this.store.kernels.scatterAddRows(this.store.data(parameter, 'gradient'), rows, batch[indices]);
     }
     this.filled();
   }
@@ -57,4 +65,13 @@ export class HostGradient extends GradientAccumulator {
     this.#rows.set(output, buffer);
     return buffer.subarray(0, size);
   }
+}
+
+/** One 0 that is added to all numbers of a tensor. */
+function zeroFor({ dims }: Tensor): Tensor {
+  return new Tensor(
+    'float32',
+    new Float32Array(1),
+    dims.map(() => 1),
+  );
 }

@@ -25,7 +25,7 @@ export function driversOf(
     const gradient = new DeviceGradient(host, store, options.scratch);
     return { gradient, optimizer: kind === 'adamw' ? new DeviceOptimizer(host, store) : onGraphs() };
   }
-  const gradient = new HostGradient(host, store, options.scratch);
+  const gradient = new HostGradient(store);
   if (kind === 'adamw-8bit') {
     return { gradient, optimizer: new EightBitOptimizer(store, options.parameters) };
   }

@@ -256,9 +256,10 @@ export class TrainingProgram {
     scores: Tensors,
   ): Promise<Tensors> {
     const { plan, session } = graph;
-    const into = { ...scores, ...(await this.#gradient.outputs(graph, batch)) };
+    const gradient = await this.#gradient.tensors(graph, batch);
+    const into = { ...scores, ...gradient.into };
     const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
-    return { ...(await session.run(feeds, { into, fetch })), ...into };
+    return { ...(await session.run({ ...feeds, ...gradient.feeds }, { into, fetch })), ...into };
   }
 
   /** @param policy - `'point'` is where gradients are taken. */

@@ -5,7 +5,7 @@ import { Graph } from '../graph/graph.ts';
 import * as onnx from '../index.ts';
 import * as layers from '../layers.ts';
 import * as ops from '../ops.ts';
-import { load, normals, relativeError } from '../testing/evaluate.ts';
+import { load, type Numbers, normals, relativeError } from '../testing/evaluate.ts';
 
 function graphOf(shape: onnx.Shape = [2, 3]) {
   const graph = new Graph();
@@ -53,6 +53,44 @@ describe('gradients', () => {
       [4, 80],
       [8, 160],
     ]);
+  });
+
+  it('adds to totals, from which products start', async () => {
+    const graph = new Graph();
+    const [x, w, b] = [[3, 2], [4, 2], [4]].map((shape, i) => graph.input('xwb'[i]!, 'float32', shape));
+    const y = ops.mul(ops.add(ops.gemm(x!, w!, { transposeB: 'yes' }), b!), b!);
+    const totals = new Map(
+      [w!, b!].map((v) => [
+        v,
+        graph.input(
+          `${v.name}0`,
+          'float32',
+          v.shape.map((_, i) => `${v.name}${i}?`),
+        ),
+      ]),
+    );
+    const upstream = new Map([[y, graph.constant(normals('g', [3, 4]).data, [3, 4])]]);
+    const plain = onnx.pullback(upstream, [w!, b!]);
+    const summed = onnx.pullback(upstream, [w!, b!], totals);
+    for (const [i, name] of ['w', 'b'].entries()) {
+      graph.output(`plain:${name}`, plain[i]!);
+      graph.output(`sum:${name}`, summed[i]!);
+    }
+    expect(summed[0]!.node).toMatchObject({ definition: { type: 'Gemm' }, inputs: { 2: totals.get(w!) } });
+    const { run } = await load(graph);
+    const inputs = { x: normals('x', [3, 2]), w: normals('w', [4, 2]), b: normals('b', [4]) };
+    const add = async (w0: Numbers, b0: Numbers) => {
+      const found = await run({ ...inputs, w0, b0 });
+      for (const [name, total] of Object.entries({ w: w0, b: b0 })) {
+        const { shape, data } = found[`plain:${name}`]!;
+        const expected = data.map((part, i) => part + total.data[total.data.length === 1 ? 0 : i]!);
+        expect(relativeError(found[`sum:${name}`]!, { shape, data: expected })).toBeLessThan(1e-6);
+      }
+      return found;
+    };
+    const first = await add({ shape: [1, 1], data: [0] }, { shape: [1], data: [0] });
+    await add(first['sum:w']!, first['sum:b']!);
+    expect(() => onnx.pullback(upstream, [w!], [] as never)).toThrow('totals must be a Map of values');
   });
 
   it('casts with the value, and stops at integers', async () => {

@@ -46,21 +46,28 @@ export function gradients(loss: Value, wrt: readonly Value[], options: Gradients
  * Returns `undefined` if no `u` depends on `v`. {@link gradients} returns zeros instead.
  *
  * @param upstream - ∂L/∂u by u, with u's type and shape. All values belong to one graph.
+ * @param totals - Values that gradients are added to, by v. Each axis has v's size or 1 when the graph runs. A matrix product starts
+ * from its total, so that adding takes no pass of its own. Default: none.
  * @throws ArgumentError as {@link gradients} does.
  */
-export function pullback(upstream: ReadonlyMap<Value, Value>, wrt: readonly Value[]): (Value | undefined)[] {
+export function pullback(
+  upstream: ReadonlyMap<Value, Value>,
+  wrt: readonly Value[],
+  totals: ReadonlyMap<Value, Value> = new Map(),
+): (Value | undefined)[] {
   requireArguments('pullback', { wrt: 'list' }, wrt);
   if (!(upstream instanceof Map)) throw new ArgumentError('pullback: upstream must be a Map of gradients');
-  expectValues('pullback', [...upstream.keys(), ...upstream.values(), ...wrt]);
+  if (!(totals instanceof Map)) throw new ArgumentError('pullback: totals must be a Map of values');
+  expectValues('pullback', [...upstream.keys(), ...upstream.values(), ...wrt, ...totals.values()]);
   const [first] = upstream.keys();
   if (!first) return wrt.map(() => undefined);
   const { graph } = first;
-  checkDifferentiable(graph, [...upstream.keys(), ...wrt]);
+  checkDifferentiable(graph, [...upstream.keys(), ...wrt, ...totals.values()]);
   for (const [value, gradient] of upstream) checkUpstream(value, gradient);
   const { tape } = graph;
   const firstNode = graph.nodes.length;
   const refused = derivedInputs([...upstream.keys()], tape);
-  const { result } = graph.withTape(() => reverse(tape, upstream, [...wrt, ...refused]));
+  const { result } = graph.withTape(() => reverse(tape, upstream, [...wrt, ...refused], totals));
   refuseDerived(refused, result.splice(wrt.length));
   for (const node of graph.nodes.slice(firstNode)) derived.add(node);
   return result;

@@ -4,6 +4,7 @@ import { isFloating } from '../graph/data-type.ts';
 import type { TapeEntry, Value } from '../graph/graph.ts';
 import { formatShape, sameShape } from '../graph/shape.ts';
 import { add } from '../ops/arithmetic.ts';
+import { addOnto } from './add-onto.ts';
 
 /** Values that depend on some value of `wrt` through the tape. */
 function dependents(tape: readonly TapeEntry[], wrt: readonly Value[]): Set<Value> {
@@ -23,11 +24,16 @@ function checkGradient(input: Value, gradient: Value): void {
   );
 }
 
-/** Walks a tape backwards from the gradients in `seeds` and returns those of `wrt`. `undefined` means zero. */
+/**
+ * Walks a tape backwards from the gradients in `seeds` and returns those of `wrt`. `undefined` means zero.
+ *
+ * @param totals - What gradients of a value are added to.
+ */
 export function reverse(
   tape: readonly TapeEntry[],
   seeds: ReadonlyMap<Value, Value>,
   wrt: readonly Value[],
+  totals: ReadonlyMap<Value, Value> = new Map(),
 ): (Value | undefined)[] {
   const relevant = dependents(tape, wrt);
   const accumulated = new Map(seeds);
@@ -43,7 +49,9 @@ export function reverse(
       if (!input || !needs[index] || !gradient) continue;
       checkGradient(input, gradient);
       const before = accumulated.get(input);
-      accumulated.set(input, before ? add(before, gradient) : gradient);
+      const total = totals.get(input);
+      const first = () => (total ? addOnto(total, gradient) : gradient);
+      accumulated.set(input, before ? add(before, gradient) : first());
     }
   }
   return wrt.map((value) => accumulated.get(value));
