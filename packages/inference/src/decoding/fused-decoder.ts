@@ -7,7 +7,7 @@ import type {
   NextTokenDistributions,
   RowFork,
 } from './cached-decoder.ts';
-import { fusedFeeds } from './fused-feeds.ts';
+import { attentionParts, fusedFeeds } from './fused-feeds.ts';
 import { firstOutput, fusedGraph } from './fused-graph.ts';
 import { HostDecoder } from './host-decoder.ts';
 import { SharedPrompts, type SharedStep } from './shared-prompts.ts';
@@ -19,8 +19,17 @@ const SWAP_LIMIT = 32;
 /** A step is many short operators, and its threads pause between steps. Measured in `docs/performance.md`. */
 const SPIN_MICROSECONDS = 100;
 
+/** Tokens of a single row from which they attend in parts. */
+const LEAST_PARTED = 96;
+
 /** Number of views of the cache that are kept for later steps. */
 const CACHED_VIEWS = 256;
+
+/** How rows attend in a step. */
+interface StepForm {
+  readonly shared?: SharedStep | undefined;
+  readonly parts?: number;
+}
 
 /**
  * Decoding on the CPU with ONNX Runtime's grouped-query attention. The cache is one block of memory per layer, which the kernel extends in
@@ -53,8 +62,9 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   ): Promise<NextTokenDistributions> {
     const { firstRow, tokens, lengths, temperatures } = inputs;
     const shared = kind === 'tokens' ? this.#prompts?.step(lengths) : this.#ownPrompts(inputs);
-    const { session, parameters } = await this.#step(kind, tokens.length, shared);
-    const cache = this.#cacheOf(firstRow, tokens.length);
+    const parts = this.#partsOf(kind, inputs);
+    const { session, parameters } = await this.#step(kind, tokens.length, { shared, parts });
+    const cache = this.#cacheOf(firstRow, tokens.length, parts);
     const shape = [temperatures.length, this.vocabularySize];
     const size = temperatures.length * this.vocabularySize;
     if (this.#probabilities.length < size) this.#probabilities = new Float32Array(size);
@@ -70,6 +80,14 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     const feeds = { ...parameters(), ...cache.feeds, ...own, ...shared?.feeds };
     await session.run(feeds, { into: { ...into, ...cache.into }, fetch: [firstOutput] });
     return { probabilities, logits };
+  }
+
+  /** Further sessions would need further copies of weights that are built in. */
+  #partsOf(kind: StepKind, { tokens: rows }: StepInputs): number {
+    const isOne = kind === 'prompts' && rows.length === 1;
+    return isOne && this.options.weights === 'shared' && !this.isQuantized && rows[0]!.length >= LEAST_PARTED
+      ? attentionParts
+      : 1;
   }
 
   /** Rows whose prompts change share none. */
@@ -100,11 +118,11 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     super.loadRow(row, position, from);
   }
 
-  #cacheOf(firstRow: number, count: number) {
-    const key = `${firstRow}+${count}`;
+  #cacheOf(firstRow: number, count: number, parts: number) {
+    const key = `${firstRow}+${count} ${parts}`;
     const known = this.#cacheTensors.get(key);
     if (known !== undefined) return known;
-    const tensors = this.rowTensors(firstRow, count);
+    const tensors = this.rowTensors(firstRow, count, parts);
     if (this.#cacheTensors.size >= CACHED_VIEWS) this.#cacheTensors.clear();
     this.#cacheTensors.set(key, tensors);
     return tensors;
@@ -115,7 +133,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   }
 
   /** In 8 bits, one session computes both kinds of steps, so that the weights are in memory once. */
-  #step(wanted: StepKind, count: number, shared?: SharedStep) {
+  #step(wanted: StepKind, count: number, { shared, parts = 1 }: StepForm = {}) {
     const { config, contextLength } = this.options;
     const step = this.#quantized ? 'prompts' : wanted;
     const linear = this.#linear(step, count);
@@ -126,8 +144,8 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     } as const;
     const prompts = shared ? 'shared' : 'own';
     return this.step(
-      `${step} ${linear} ${prompts}`,
-      (weights) => fusedGraph({ config, contextLength, step, prompts, linear, ...weights }),
+      `${step} ${linear} ${prompts} ${parts}`,
+      (weights) => fusedGraph({ config, contextLength, step, prompts, parts, linear, ...weights }),
       options,
     );
   }

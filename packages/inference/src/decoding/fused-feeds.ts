@@ -1,6 +1,9 @@
 import { Tensor, type Tensors } from '@rlp/onnx/runtime';
 import { inverseTemperatures, longestOf, outputRows, type StepInputs } from './step-inputs.ts';
 
+/** Parts in which a single row's tokens attend. Fewer leave more hidden keys, and more have too few queries each. */
+export const attentionParts = 4;
+
 /**
  * Inputs of `fusedGraph`, without the cache and the parameters. Rows are padded on the right.
  *
@@ -25,6 +28,7 @@ export function fusedFeeds(
     total: new Tensor('int32', Int32Array.of(Math.max(...lastPositions) + 1), [1]),
     inverse_temperature: inverseTemperatures(inputs),
   };
+  if (names.includes('part_sizes')) Object.assign(feeds, partFeeds(time, held[0]!));
   if (names.includes('rows')) feeds.rows = outputRows(inputs, time);
   if (names.includes('positions')) {
     const position = (index: number) =>
@@ -33,4 +37,20 @@ export function fusedFeeds(
     feeds.positions = new Tensor('int64', positions, [count, time]);
   }
   return feeds;
+}
+
+/** Nearly equal parts of a single row's tokens. */
+function partFeeds(time: number, held: number): Tensors {
+  const ends = Array.from({ length: attentionParts }, (_, part) =>
+    Math.floor((time * (part + 1)) / attentionParts),
+  );
+  const sizes = ends.map((end, part) => BigInt(end - (ends[part - 1] ?? 0)));
+  return {
+    part_sizes: new Tensor('int64', BigInt64Array.from(sizes), [attentionParts]),
+    part_last_positions: new Tensor(
+      'int32',
+      Int32Array.from(ends, (end) => held + end - 1),
+      [attentionParts],
+    ),
+  };
 }

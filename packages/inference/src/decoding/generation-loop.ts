@@ -252,18 +252,19 @@ export class GenerationLoop {
     );
   }
 
-  /** Copies each prompt to its members' rows and draws their first tokens. */
+  /** Gives each prompt to its members' rows and draws their first tokens. */
   #startPrefilled({ how, row, prefills, distributions }: Prefilled): void {
-    const firstRow = this.#rows.length;
-    // The first member of each prompt takes the row that was computed. The others are copies.
-    if (row !== firstRow) this.#decoder.copyRow(row, firstRow, prefills[0]!.prompt.length);
-    for (const { members } of prefills) this.#rows.push({ ...members[0]!, weights: this.#weights });
+    const isApart = row !== this.#rows.length;
+    // The first member of each prompt takes the row that was computed, unless that lies apart from the running ones.
+    if (!isApart)
+      for (const { members } of prefills) this.#rows.push({ ...members[0]!, weights: this.#weights });
     for (const [index, { members, prompt }] of prefills.entries()) {
-      if (how === 'parts') this.#options.prefixes.keep(firstRow + index, prompt);
+      const own = row + index;
+      if (how === 'parts') this.#options.prefixes.keep(own, prompt);
       this.#options.prefixes.observe(prompt);
       const distribution = this.#distribution(distributions, index);
-      this.#draw(this.#rows[firstRow + index]!, distribution);
-      this.#startForks(members.slice(1), firstRow + index, distribution);
+      if (!isApart) this.#draw(this.#rows[own]!, distribution);
+      this.#startForks(isApart ? members : members.slice(1), own, distribution);
       keepForLateMembers(members, distribution);
     }
   }

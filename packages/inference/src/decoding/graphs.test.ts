@@ -58,6 +58,26 @@ describe('a graph reads and writes what its description says', () => {
     });
   });
 
+  it('for a prompt whose tokens attend in parts', () => {
+    const { inputs, outputs } = edges(
+      fusedGraph({ ...modelOf(), step: 'prompts', parts: 3, linear: 'plain' }),
+    );
+    expect(inputs).toMatchObject({
+      part_sizes: 'int64 [3]',
+      part_last_positions: 'int32 [3]',
+      total: 'int32 [1]',
+    });
+    expect(inputs).not.toHaveProperty('last_positions');
+    const after = Object.keys(cache('new_', host)).flatMap((name) => [
+      name,
+      `${name}.part0`,
+      `${name}.part1`,
+    ]);
+    expect(Object.keys(outputs).sort()).toEqual(
+      [...Object.keys(distributions('')), firstOutput, ...after].sort(),
+    );
+  });
+
   it('for tokens with grouped-query attention, in half precision, drawn', () => {
     const shared = { step: 'tokens', linear: 'plain', type: 'float16', output: 'draws' } as const;
     expect(edges(fusedGraph({ ...modelOf('llama', 'float16'), ...shared }))).toEqual({

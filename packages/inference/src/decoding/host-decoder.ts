@@ -1,7 +1,7 @@
 import type { EngineHost, Tensor, Tensors } from '@rlp/onnx/runtime';
 import { KeyValueCache } from './cache.ts';
 import type { DecoderOptions } from './cached-decoder.ts';
-import { cacheNames } from './fused-graph.ts';
+import { cacheNames, partName } from './fused-graph.ts';
 import { StoredDecoder } from './stored-decoder.ts';
 
 /** Base of the decoders that keep their cache in host memory. */
@@ -13,8 +13,16 @@ export abstract class HostDecoder extends StoredDecoder {
     this.cache = new KeyValueCache(options.config, options.maxSequences, options.contextLength);
   }
 
-  /** Keys and values of consecutive rows. The graph reads and writes the same memory. */
-  protected rowTensors(firstRow: number, count: number): { readonly feeds: Tensors; readonly into: Tensors } {
+  /**
+   * Keys and values of consecutive rows. The graph reads and writes the same memory.
+   *
+   * @param parts - Parts of the tokens that attend one after another. Default 1.
+   */
+  protected rowTensors(
+    firstRow: number,
+    count: number,
+    parts = 1,
+  ): { readonly feeds: Tensors; readonly into: Tensors } {
     const feeds: Record<string, Tensor> = {};
     const into: Record<string, Tensor> = {};
     for (let layer = 0; layer < this.options.config.layers; layer++) {
@@ -24,6 +32,10 @@ export abstract class HostDecoder extends StoredDecoder {
       feeds[cacheNames.value(layer)] = values;
       into[cacheNames.newKey(layer)] = keys;
       into[cacheNames.newValue(layer)] = values;
+      for (let part = 0; part < parts - 1; part++) {
+        into[partName(cacheNames.newKey(layer), part)] = keys;
+        into[partName(cacheNames.newValue(layer), part)] = values;
+      }
     }
     return { feeds, into };
   }

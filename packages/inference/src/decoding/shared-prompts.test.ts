@@ -8,7 +8,8 @@ import { KeyValueCache } from './cache.ts';
 import { SharedPrompts } from './shared-prompts.ts';
 
 const samplers = new Samplers();
-const kinds = Object.entries(tinyConfigs).filter(([, config]) => !('sliding_window' in config));
+const isCut = ([, config]: readonly [string, object]) => 'sliding_window' in config;
+const kinds = Object.entries(tinyConfigs).filter((kind) => !isCut(kind));
 const text = 'once upon a time there was a quick brown fox. it jumped over the lazy dog and went home. ';
 const prompt = (length: number, from = 0) =>
   Array.from({ length }, (_, index) => tinyTokenizer.encode(text[(from + index) % text.length]!).at(-1)!);
@@ -29,7 +30,7 @@ async function start(
   options: Partial<OnnxSamplerOptions>,
   damage = (_: LanguageModel) => {},
 ) {
-  const positions = { max_position_embeddings: 192, n_positions: 192 };
+  const positions = { max_position_embeddings: 320, n_positions: 320 };
   const config = parseModelConfig(JSON.parse(JSON.stringify({ ...tinyConfigs[kind], ...positions })), kind);
   const model = createModel({ config, tokenizer: tinyTokenizer, seed: kind });
   damage(model);
@@ -53,6 +54,27 @@ function expectSame(
     }
   }
 }
+
+// Samplers with built-in weights compute the attention of all tokens of a prompt at once.
+it.each([
+  ...Object.entries(tinyConfigs)
+    .filter(isCut)
+    .map(([kind]) => kind),
+  'llama',
+  'llama, kernel rotation',
+])('tokens of long prompts that attend in parts give the same distributions in a tiny %s', async (kind) => {
+  // The last one is computed in two steps of 256 and 41 tokens, and the one before has parts of 24 and 25.
+  const prompts = [95, 96, 99, 297].map((length) => prompt(length, length));
+  const sampled = async (weights: 'packed' | 'shared') => {
+    const sampler = await start(kind as keyof typeof tinyConfigs, { weights });
+    return Promise.all(
+      prompts.map((prompt, index) =>
+        sampler.sample({ prompt, count: 2, maxTokens: 12, seed: `${index}`, stopTokens: [] }),
+      ),
+    );
+  };
+  expectSame(await sampled('shared'), await sampled('packed'));
+});
 
 describe('rows that share a prompt are sampled as if each had its own', () => {
   it.each(kinds.map(([kind]) => kind as keyof typeof tinyConfigs))('in a tiny %s', async (kind) => {

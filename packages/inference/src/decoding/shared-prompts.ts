@@ -35,7 +35,7 @@ export class SharedPrompts {
   readonly #cache: KeyValueCache;
   /** Prompt of each row that shares one. */
   readonly #rows: (Prompt | undefined)[] = [];
-  /** Their index is their place in memory. */
+  /** Their index is their place in memory. Those without rows leave it before it is read or extended. */
   readonly #prompts: Prompt[] = [];
   #arrays: Float32Array[] = [];
   /** Inputs of the prompts, until one comes or goes. */
@@ -50,13 +50,14 @@ export class SharedPrompts {
   }
 
   /**
-   * Lets `count` rows from `to` on begin with the first `length` positions of row `from`.
+   * Lets `count` rows from `to` on begin with the first `length` positions of row `from`, which is one of them or before them if it runs.
    *
    * @returns Whether they do. If not, copies are faster or memory is full.
    */
   share(from: number, to: number, count: number, length: number): boolean {
     if (this.#rows[from] === undefined) {
-      if (length < LEAST_TOKENS || count + 1 < LEAST_ROWS || !this.#fit(length)) return false;
+      const rows = from < to ? count + 1 : count;
+      if (length < LEAST_TOKENS || rows < LEAST_ROWS || !this.#fit(length)) return false;
       this.#take(from, length);
     }
     const prompt = this.#rows[from]!;
@@ -91,15 +92,21 @@ export class SharedPrompts {
     const prompt = this.#rows[row];
     if (prompt === undefined) return;
     this.#rows[row] = undefined;
-    if (--prompt.rows > 0) return;
-    this.#known = undefined;
-    const place = this.#prompts.indexOf(prompt);
-    const last = this.#prompts.pop()!;
-    if (last === prompt) return;
-    this.#prompts[place] = last;
+    prompt.rows--;
+  }
+
+  /** Prompts without rows leave memory, and the last ones take their places. */
+  #compact(): void {
     const size = this.#size;
-    const from = this.#prompts.length * size;
-    for (const array of this.#arrays) array.copyWithin(place * size, from, from + size);
+    for (let place = this.#prompts.length - 1; place >= 0; place--) {
+      if (this.#prompts[place]!.rows > 0) continue;
+      this.#known = undefined;
+      const last = this.#prompts.pop()!;
+      if (place === this.#prompts.length) continue;
+      this.#prompts[place] = last;
+      const from = this.#prompts.length * size;
+      for (const array of this.#arrays) array.copyWithin(place * size, from, from + size);
+    }
   }
 
   /**
@@ -110,6 +117,7 @@ export class SharedPrompts {
    */
   step(lengths: readonly number[]): SharedStep | undefined {
     for (let row = lengths.length; row < this.#rows.length; row++) this.release(row);
+    this.#compact();
     if (this.#prompts.length === 0) return undefined;
     const held = lengths.map((length, row) => this.#held(row, length));
     this.#known ??= this.#tensors();
@@ -139,6 +147,7 @@ export class SharedPrompts {
 
   /** Makes room for one more prompt. Returns whether there is memory for it. */
   #fit(length: number): boolean {
+    this.#compact();
     const longest = this.#prompts.reduce((most, prompt) => Math.max(most, prompt.length), length);
     const needed = PADDING * Math.ceil(longest / PADDING);
     const count = this.#prompts.length + 1;
