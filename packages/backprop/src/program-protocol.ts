@@ -76,6 +76,7 @@ export interface GraphPlan {
   readonly perPosition: readonly string[];
   /** Inputs of loss columns, by column name. */
   readonly columns: Readonly<Record<string, string>>;
+  readonly sums: GradientSums;
   /** Outputs that are whole gradients: output name by parameter. Parameters that the loss does not depend on have none. */
   readonly gradients: Readonly<Record<string, string>>;
   /** Outputs `[tokens, width]` or `[scores, width]` whose rows are added to a parameter's gradient at these indices. */
@@ -84,9 +85,10 @@ export interface GraphPlan {
   readonly metrics: Readonly<Record<string, string>>;
 }
 
-/**
- * Input with the total that an output is added to, of the output's shape or of one element. Graphs for parameters on a device have none.
- */
+/** Whether gradients of a graph are added to the total before it, which is then an input, or those of its micro-batch alone. */
+export type GradientSums = 'added' | 'alone';
+
+/** Input with the total that an output is added to, of the output's shape or of one element. */
 export function totalBefore(output: string): string {
   return `before:${output}`;
 }

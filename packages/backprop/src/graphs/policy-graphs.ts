@@ -11,6 +11,7 @@ import { type AttentionForm, attentionParts, stemParts } from '../batch/layout-c
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import {
   type DropoutMask,
+  type GradientSums,
   type GraphPlan,
   type ParameterBlock,
   type ScatteredGradient,
@@ -93,8 +94,8 @@ export class PolicyGraphs {
 
   /**
    * @param trainable - Parameters that get gradients.
-   * @param residency - Location of the parameters. On the host, the graph adds to the gradients of earlier micro-batches, and rows of
-   * tables are added outside it, which is faster. On a device, the graph computes every gradient and keeps it there.
+   * @param residency - Location of the parameters. On the host, rows of tables are added outside the graph,
+   * which is faster. On a device, the graph computes every gradient and keeps it there.
    */
   constructor(decoder: DecoderBuilder, trainable: Iterable<string>, residency: 'host' | 'device' = 'host') {
     this.#decoder = decoder;
@@ -125,7 +126,12 @@ export class PolicyGraphs {
    *
    * For a loss that reads only values, it leaves out the output matrix and `logprobs`.
    */
-  training(key: string, loss: TracedLoss, attention: AttentionForm = 'whole'): GraphPlan {
+  training(
+    key: string,
+    loss: TracedLoss,
+    attention: AttentionForm = 'whole',
+    sums: GradientSums = 'alone',
+  ): GraphPlan {
     const trunk = this.#trunk(attention, 'training');
     const { graph } = trunk;
     const head = loss.reads.includes('logprobs')
@@ -153,8 +159,8 @@ export class PolicyGraphs {
       const gradient = found.get(`upstream:${score}`);
       return gradient ? [[scores[score]!, scaled(grid.collect(gradient))] as const] : [];
     });
-    const derived = this.#differentiate(trunk, new Map(upstream), head);
-    return { columns, metrics, perPosition: Object.keys(scores), ...derived, ...planOf(key, trunk) };
+    const derived = this.#differentiate(trunk, new Map(upstream), head, sums);
+    return { columns, metrics, perPosition: Object.keys(scores), sums, ...derived, ...planOf(key, trunk) };
   }
 
   #trunk(attention: AttentionForm, mode: GraphMode): Trunk {
@@ -236,6 +242,7 @@ export class PolicyGraphs {
     { graph, decoder }: Trunk,
     upstream: ReadonlyMap<Value, Value>,
     head: VocabularyHead | undefined,
+    sums: GradientSums,
   ): Pick<GraphPlan, 'gradients' | 'blocks' | 'scattered'> {
     const blocks = head?.blocks ?? [];
     const lookups = this.#lookups(decoder, head?.targetRows);
@@ -250,7 +257,7 @@ export class PolicyGraphs {
       ...whole.map(([name, value]) => [value, `gradient:${name}`] as const),
       ...trainedBlocks.map(({ block, value }) => [value, gradientOf(block)] as const),
     ]);
-    const totals = this.#tables === 'rows' ? totalsOf(outputs) : new Map<Value, Value>();
+    const totals = sums === 'added' ? totalsOf(outputs) : new Map<Value, Value>();
     const found = pullback(upstream, wrt, totals);
     const derived = new Map(wrt.flatMap((value, i) => (found[i] ? [[value, found[i]] as const] : [])));
     for (const [value, output] of outputs) {
@@ -317,6 +324,7 @@ function forwardPlan(
   return {
     ...planOf(key, trunk),
     columns: {},
+    sums: 'alone',
     gradients: {},
     blocks,
     scattered: [],

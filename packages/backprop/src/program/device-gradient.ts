@@ -1,6 +1,7 @@
 import { Graph, serialize } from '@rlp/onnx';
 import { add, addAll, reshape, square, sum } from '@rlp/onnx/ops';
 import type { EngineHost, EngineSession, ParameterStore, Tensor, Tensors } from '@rlp/onnx/runtime';
+import type { GradientSums } from '../program-protocol.ts';
 import { GradientAccumulator, type GradientTensors } from './gradient-accumulator.ts';
 import { ParameterGraphs } from './parameter-graphs.ts';
 import type { CompiledGraph } from './program-graphs.ts';
@@ -30,6 +31,10 @@ export class DeviceGradient extends GradientAccumulator {
     this.#host = host;
     this.#scratchName = scratchName;
     this.#sums = new ParameterGraphs(host);
+  }
+
+  sumsOf(): GradientSums {
+    return 'alone';
   }
 
   async tensors({ plan }: CompiledGraph): Promise<GradientTensors> {

@@ -1,6 +1,7 @@
 import type { ParameterStore, Tensors } from '@rlp/onnx/runtime';
 import type { MicroBatch } from '../batch/fill.ts';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
+import type { GradientSums } from '../program-protocol.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 
 /** Tensors of a run that adds a micro-batch to a gradient. */
@@ -21,6 +22,8 @@ export abstract class GradientAccumulator {
     this.store = store;
   }
 
+  /** Graph that the next micro-batches need, so many of them. */
+  abstract sumsOf(microBatches: number): GradientSums;
   /** Tensors of the next run. */
   abstract tensors(graph: CompiledGraph, batch: MicroBatch): GradientTensors | Promise<GradientTensors>;
   /** Adds what a run computed apart from the sums. */

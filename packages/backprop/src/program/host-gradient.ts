@@ -1,8 +1,11 @@
 import { Tensor } from '@rlp/onnx/runtime';
 import type { MicroBatch } from '../batch/fill.ts';
-import { totalBefore } from '../program-protocol.ts';
+import { type GradientSums, totalBefore } from '../program-protocol.ts';
 import { GradientAccumulator, type GradientTensors } from './gradient-accumulator.ts';
 import { blockTensor, type CompiledGraph } from './program-graphs.ts';
+
+/** Parameters from which a single micro-batch has a graph of its own, because the first total of zeros takes 2 % of its time. */
+const manyParameters = 2 ** 23;
 
 /**
  * Accumulated gradient in host memory.
@@ -13,6 +16,12 @@ import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 export class HostGradient extends GradientAccumulator {
   readonly #rows = new Map<string, Float32Array<ArrayBuffer>>();
 
+  sumsOf(microBatches: number): GradientSums {
+    const isFirst = this.state === 'empty' && microBatches <= 1;
+    const count = this.store.segments('gradient').reduce((sum, { length }) => sum + length, 0);
+    return isFirst && count >= manyParameters ? 'alone' : 'added';
+  }
+
   tensors({ plan }: CompiledGraph, batch: MicroBatch): GradientTensors {
     const into: Record<string, Tensor> = {};
     for (const [parameter, output] of Object.entries(plan.gradients)) {
@@ -21,7 +30,8 @@ export class HostGradient extends GradientAccumulator {
     for (const block of plan.blocks) {
       if (block.output !== undefined) into[block.output] = blockTensor(this.store, block, 'gradient');
     }
-    const totals = Object.entries(into).map(([output, total]) => {
+    const summed = plan.sums === 'added' ? Object.entries(into) : [];
+    const totals = summed.map(([output, total]) => {
       return [totalBefore(output), this.state === 'filled' ? total : zeroFor(total)] as const;
     });
     for (const { output, indices, width } of plan.scattered) {

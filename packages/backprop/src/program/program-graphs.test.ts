@@ -2,16 +2,17 @@ import { EngineError } from '@rlp/core';
 import type { EngineHost, EngineSession, ParameterStore } from '@rlp/onnx/runtime';
 import { expect, it } from 'vitest';
 import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
-import type { GraphRequest } from '../program-protocol.ts';
+import type { GradientSums, GraphRequest } from '../program-protocol.ts';
 import { CompiledGraphs, parameterFeeds } from './program-graphs.ts';
 
 /** Graphs by the keys that they are built for, and what is released. */
 function compiled() {
   const log: string[] = [];
-  const plan = (kind: string) => (key: string) => {
-    log.push(`${kind} ${key}`);
-    return { model: new Uint8Array(), kind };
-  };
+  const plan =
+    (kind: string) => (key: string, _loss?: unknown, _attention?: unknown, sums?: GradientSums) => {
+      log.push(`${kind} ${key}`);
+      return { model: new Uint8Array(), kind, sums };
+    };
   const builder = { training: plan('training'), scoring: plan('scoring'), values: plan('values') };
   let sessions = 0;
   const host = {
@@ -21,12 +22,16 @@ function compiled() {
     },
   };
   const graphs = new CompiledGraphs(host as unknown as EngineHost, builder as unknown as PolicyGraphs);
-  const open = (graph: string, kind?: 'training' | 'scoring' | 'values', release: readonly string[] = []) =>
-    graphs.open({
-      graph,
-      release,
-      ...(kind && { compile: { kind, attention: 'whole' } }),
-    } as unknown as GraphRequest);
+  const open = (
+    graph: string,
+    kind?: 'training' | 'scoring' | 'values',
+    release: readonly string[] = [],
+    sums?: GradientSums,
+  ) =>
+    graphs.open(
+      { graph, release, ...(kind && { compile: { kind, attention: 'whole' } }) } as unknown as GraphRequest,
+      sums,
+    );
   return { graphs, open, log };
 }
 
@@ -44,6 +49,18 @@ it('graphs are built as they are described, kept by their keys, and released whe
   await graphs.close();
   expect(log.splice(0)).toEqual(['released 2', 'released 3']);
   await graphs.close();
+  expect(log).toEqual([]);
+});
+
+it('a graph whose gradients are added replaces the one for a single micro-batch, and serves in its place', async () => {
+  const { open, log } = compiled();
+  const alone = await open('a', 'training', [], 'alone');
+  expect(await open('a', undefined, [], 'alone')).toBe(alone);
+  const added = await open('a', undefined, [], 'added');
+  expect(log.splice(0)).toEqual(['training a', 'released 0', 'training a']);
+  expect([alone, added].map(({ plan }) => plan.sums)).toEqual(['alone', 'added']);
+  expect(await open('a', undefined, [], 'alone')).toBe(added);
+  expect(await open('a', undefined, [], 'added')).toBe(added);
   expect(log).toEqual([]);
 });
 

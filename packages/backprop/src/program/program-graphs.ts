@@ -11,7 +11,13 @@ import {
 
 import { blockSlots, type LossGrid, type MicroBatch } from '../batch/fill.ts';
 import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
-import type { GraphPlan, GraphRequest, GraphSource, ParameterBlock } from '../program-protocol.ts';
+import type {
+  GradientSums,
+  GraphPlan,
+  GraphRequest,
+  GraphSource,
+  ParameterBlock,
+} from '../program-protocol.ts';
 
 /** A graph with its session. */
 export interface CompiledGraph {
@@ -23,6 +29,7 @@ export interface CompiledGraph {
 export class CompiledGraphs {
   readonly #host: EngineHost;
   readonly #builder: PolicyGraphs;
+  readonly #sources = new Map<string, GraphSource>();
   readonly #graphs = new Map<string, CompiledGraph>();
 
   constructor(host: EngineHost, builder: PolicyGraphs) {
@@ -33,27 +40,35 @@ export class CompiledGraphs {
   /**
    * Returns the graph of a request. Builds and compiles it if the request describes it.
    *
+   * @param sums - What a training graph must do. One whose gradients are added serves from then on where those alone would do, so that
+   * no two are in memory.
    * @throws EngineError for an unknown graph, because the request that carried it failed.
    */
-  async open({ graph: key, compile, release }: GraphRequest): Promise<CompiledGraph> {
+  async open(
+    { graph: key, compile, release }: GraphRequest,
+    sums: GradientSums = 'alone',
+  ): Promise<CompiledGraph> {
     for (const old of compile ? [...release, key] : release) await this.#release(old);
-    if (compile) {
-      const { model, ...plan } = this.#build(key, compile);
-      const session = await this.#host.createSession(model);
-      this.#graphs.set(key, { plan, session });
-    }
-    const graph = this.#graphs.get(key);
-    if (!graph) throw new EngineError(`training program: expected the graph ${key} to be sent first`);
+    if (compile) this.#sources.set(key, compile);
+    const source = this.#sources.get(key);
+    if (!source) throw new EngineError(`training program: expected the graph ${key} to be sent first`);
+    const known = this.#graphs.get(key);
+    if (known && (sums === 'alone' || known.plan.sums === sums)) return known;
+    await known?.session.release();
+    this.#graphs.delete(key);
+    const { model, ...plan } = this.#build(key, source, sums);
+    const graph = { plan, session: await this.#host.createSession(model) };
+    this.#graphs.set(key, graph);
     return graph;
   }
 
   async close(): Promise<void> {
-    for (const key of [...this.#graphs.keys()]) await this.#release(key);
+    for (const key of [...this.#sources.keys()]) await this.#release(key);
   }
 
-  #build(key: string, source: GraphSource): GraphPlan {
+  #build(key: string, source: GraphSource, sums: GradientSums): GraphPlan {
     const { attention } = source;
-    if (source.kind === 'training') return this.#builder.training(key, source.loss, attention);
+    if (source.kind === 'training') return this.#builder.training(key, source.loss, attention, sums);
     return source.kind === 'scoring'
       ? this.#builder.scoring(key, attention)
       : this.#builder.values(key, attention);
@@ -61,6 +76,7 @@ export class CompiledGraphs {
 
   async #release(key: string): Promise<void> {
     const graph = this.#graphs.get(key);
+    this.#sources.delete(key);
     this.#graphs.delete(key);
     await graph?.session.release();
   }

@@ -224,7 +224,7 @@ export class TrainingProgram {
 
   async #accumulate(request: ComputeRequest, call: CallContext): Promise<GradientResult> {
     let loss = 0;
-    const graph = await this.#graphs.open(request);
+    const graph = await this.#graphs.open(request, this.#gradient.sumsOf(request.microBatches.length));
     const names = Object.keys(graph.plan.metrics);
     const metricSums: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
     const scores = new Scores(graph.plan);
