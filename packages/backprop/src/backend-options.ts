@@ -105,7 +105,10 @@ const schema = z.strictObject({
   optimizer: optimizerSchema.prefault({}),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */
   maxGradientNorm: maxGradientNormSchema.prefault(1),
-  /** Maximum positions of one pass, those included that only attention pads. Bounds activation memory. Default 4096. */
+  /**
+   * Maximum positions of one pass, those included that only attention pads. Bounds activation memory. On the processor, passes have fewer
+   * where that is faster. Default 4096.
+   */
   tokensPerMicroBatch: z.int().min(1).default(4096),
   /** Trains a low-rank correction of frozen weights. `{}` selects its defaults. Default: every weight is trained. */
   lora: loraSchema.optional(),

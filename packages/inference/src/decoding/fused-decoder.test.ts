@@ -115,6 +115,24 @@ describe('FusedDecoder', () => {
     }
   });
 
+  it('gives the cache after the last part of a prompt as the last output of its memory', async () => {
+    const { host, decoder } = start({ contextLength: 200, maxSequences: 2 });
+    const extend = (length: number) =>
+      decoder.extend(
+        { row: 0, length: 7, tokens: Array(length).fill(3), temperature: 1, last: 1 },
+        'unneeded',
+      );
+    await extend(95);
+    await extend(96);
+    const [whole, inParts] = host.runs.map(({ into }) => Object.entries(into!));
+    const lastOf = (outputs: typeof whole) => [
+      ...new Map(outputs!.map(([name, { data }]) => [data, name])).values(),
+    ];
+    expect(whole).not.toContainEqual([expect.stringContaining('part'), expect.anything()]);
+    expect(lastOf(inParts)).toEqual(lastOf(whole));
+    expect(inParts).toHaveLength(whole!.length + 3 * 2 * config.layers);
+  });
+
   it('feeds the same views of its cache again, and forgets them all after 256', async () => {
     const { host, decoder } = start();
     for (const count of [1, 2, 1]) await step(decoder, count);

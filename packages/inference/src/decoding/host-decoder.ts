@@ -30,12 +30,13 @@ export abstract class HostDecoder extends StoredDecoder {
       const values = this.cache.tensor(this.cache.values[layer]!, firstRow, count);
       feeds[cacheNames.key(layer)] = keys;
       feeds[cacheNames.value(layer)] = values;
-      into[cacheNames.newKey(layer)] = keys;
-      into[cacheNames.newValue(layer)] = values;
+      // The whole cache comes last, for a runtime that copies outputs in this order.
       for (let part = 0; part < parts - 1; part++) {
         into[partName(cacheNames.newKey(layer), part)] = keys;
         into[partName(cacheNames.newValue(layer), part)] = values;
       }
+      into[cacheNames.newKey(layer)] = keys;
+      into[cacheNames.newValue(layer)] = values;
     }
     return { feeds, into };
   }
