@@ -24,11 +24,11 @@ export function fusedFeeds(
   const lastPositions = tokens.map((added, row) => held[row]! + added.length - 1);
   const feeds: Record<string, Tensor> = {
     tokens: new Tensor('int64', ids, [count, time]),
-    last_positions: new Tensor('int32', Int32Array.from(lastPositions), [count]),
     total: new Tensor('int32', Int32Array.of(Math.max(...lastPositions) + 1), [1]),
     inverse_temperature: inverseTemperatures(inputs),
   };
   if (names.includes('part_sizes')) Object.assign(feeds, partFeeds(time, held[0]!));
+  else feeds.last_positions = new Tensor('int32', Int32Array.from(lastPositions), [count]);
   if (names.includes('rows')) feeds.rows = outputRows(inputs, time);
   if (names.includes('positions')) {
     const position = (index: number) =>

@@ -1,5 +1,6 @@
 import type { Completion } from '@rlp/core';
 import { createModel, type LanguageModel, parseModelConfig } from '@rlp/models';
+import { createEngine } from '@rlp/onnx/web';
 import { describe, expect, it, vi } from 'vitest';
 import { Samplers } from '../onnx-sampler.fixture.ts';
 import type { OnnxSamplerOptions } from '../onnx-sampler-options.ts';
@@ -74,6 +75,20 @@ it.each([
     );
   };
   expectSame(await sampled('shared'), await sampled('packed'));
+});
+
+// WebAssembly refuses inputs that a graph does not have, and copies the cache after each part.
+it('tokens of long prompts attend in parts in WebAssembly', async () => {
+  const engine = await createEngine({ threads: 1 });
+  try {
+    const sampled = async (weights: 'packed' | 'shared') => {
+      const sampler = await start('llama', { weights, engine });
+      return [await sampler.sample({ prompt: prompt(99), count: 2, maxTokens: 12, seed: 'web' })];
+    };
+    expectSame(await sampled('shared'), await sampled('packed'));
+  } finally {
+    await engine.close();
+  }
 });
 
 describe('rows that share a prompt are sampled as if each had its own', () => {
