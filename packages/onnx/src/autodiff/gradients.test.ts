@@ -55,6 +55,23 @@ describe('gradients', () => {
     ]);
   });
 
+  it('adds to totals of computed values and of what is given, and passes only gradients on', async () => {
+    const { graph, x } = graphOf([2]);
+    const middle = ops.mul(x, 2);
+    const y = ops.square(middle);
+    const upstream = new Map([[y, graph.constant([1, 10])]]);
+    const totals = new Map([middle, y].map((value) => [value, graph.constant([100, 100])]));
+    const found = onnx.pullback(upstream, [middle, y, x], totals);
+    for (const [i, name] of ['middle', 'y', 'dx'].entries()) graph.output(name, found[i]!);
+    const { run } = await load(graph);
+    const result = await run({ x: { shape: [2], data: [1, 2] } });
+    expect([result.middle!.data, result.y!.data, result.dx!.data]).toEqual([
+      [104, 180],
+      [101, 110],
+      [8, 160],
+    ]);
+  });
+
   it('adds to totals, from which products start', async () => {
     const graph = new Graph();
     const [x, w, b] = [[3, 2], [4, 2], [4]].map((shape, i) => graph.input('xwb'[i]!, 'float32', shape));

@@ -36,6 +36,12 @@ export function reverse(
   totals: ReadonlyMap<Value, Value> = new Map(),
 ): (Value | undefined)[] {
   const relevant = dependents(tape, wrt);
+  // The gradient of a computed value goes on to others, without its total.
+  const addsLast = (value: Value) => value.node !== undefined || seeds.has(value);
+  const totalled = (value: Value, gradient: Value) => {
+    const total = totals.get(value);
+    return total ? addOnto(total, gradient) : gradient;
+  };
   const accumulated = new Map(seeds);
   for (const entry of tape.toReversed()) {
     const gradients = entry.outputs.map((output) => accumulated.get(output));
@@ -49,10 +55,12 @@ export function reverse(
       if (!input || !needs[index] || !gradient) continue;
       checkGradient(input, gradient);
       const before = accumulated.get(input);
-      const total = totals.get(input);
-      const first = () => (total ? addOnto(total, gradient) : gradient);
+      const first = () => (addsLast(input) ? gradient : totalled(input, gradient));
       accumulated.set(input, before ? add(before, gradient) : first());
     }
   }
-  return wrt.map((value) => accumulated.get(value));
+  return wrt.map((value) => {
+    const gradient = accumulated.get(value);
+    return gradient && addsLast(value) ? totalled(value, gradient) : gradient;
+  });
 }
