@@ -50,7 +50,8 @@ export class SharedPrompts {
   }
 
   /**
-   * Lets `count` rows from `to` on begin with the first `length` positions of row `from`, which is one of them or before them if it runs.
+   * Lets `count` rows from `to` on begin with the first `length` positions of row `from`. A row that runs on comes before them. Any other
+   * may be one of them.
    *
    * @returns Whether they do. If not, copies are faster or memory is full.
    */

@@ -46,9 +46,9 @@ export function gradients(loss: Value, wrt: readonly Value[], options: Gradients
  * Returns `undefined` if no `u` depends on `v`. {@link gradients} returns zeros instead.
  *
  * @param upstream - ∂L/∂u by u, with u's type and shape. All values belong to one graph.
- * @param totals - Values that gradients are added to, by v. Each axis has v's size or 1 when the graph runs. A matrix product starts
- * from its total, so that adding takes no pass of its own. Default: none.
- * @throws ArgumentError as {@link gradients} does.
+ * @param totals - Values that gradients are added to, by v, which nothing computes. Each axis has v's size or 1 when the graph runs. A
+ * matrix product starts from its total, so that adding takes no pass of its own. Default: none.
+ * @throws ArgumentError as {@link gradients} does, and for the total of a computed value or of one in `upstream`.
  */
 export function pullback(
   upstream: ReadonlyMap<Value, Value>,
@@ -58,12 +58,24 @@ export function pullback(
   requireArguments('pullback', { wrt: 'list' }, wrt);
   if (!(upstream instanceof Map)) throw new ArgumentError('pullback: upstream must be a Map of gradients');
   if (!(totals instanceof Map)) throw new ArgumentError('pullback: totals must be a Map of values');
-  expectValues('pullback', [...upstream.keys(), ...upstream.values(), ...wrt, ...totals.values()]);
+  expectValues('pullback', [
+    ...upstream.keys(),
+    ...upstream.values(),
+    ...wrt,
+    ...totals.keys(),
+    ...totals.values(),
+  ]);
   const [first] = upstream.keys();
   if (!first) return wrt.map(() => undefined);
   const { graph } = first;
   checkDifferentiable(graph, [...upstream.keys(), ...wrt, ...totals.values()]);
   for (const [value, gradient] of upstream) checkUpstream(value, gradient);
+  for (const value of totals.keys()) {
+    if (value.node === undefined && !upstream.has(value)) continue;
+    throw new ArgumentError(
+      `pullback: "${value.name}" is computed or in upstream and has no total; add to its gradient afterwards`,
+    );
+  }
   const { tape } = graph;
   const firstNode = graph.nodes.length;
   const refused = derivedInputs([...upstream.keys()], tape);

@@ -27,7 +27,7 @@ function checkGradient(input: Value, gradient: Value): void {
 /**
  * Walks a tape backwards from the gradients in `seeds` and returns those of `wrt`. `undefined` means zero.
  *
- * @param totals - What gradients of a value are added to.
+ * @param totals - What gradients of inputs of the graph are added to.
  */
 export function reverse(
   tape: readonly TapeEntry[],
@@ -36,12 +36,6 @@ export function reverse(
   totals: ReadonlyMap<Value, Value> = new Map(),
 ): (Value | undefined)[] {
   const relevant = dependents(tape, wrt);
-  // The gradient of a computed value goes on to others, without its total.
-  const addsLast = (value: Value) => value.node !== undefined || seeds.has(value);
-  const totalled = (value: Value, gradient: Value) => {
-    const total = totals.get(value);
-    return total ? addOnto(total, gradient) : gradient;
-  };
   const accumulated = new Map(seeds);
   for (const entry of tape.toReversed()) {
     const gradients = entry.outputs.map((output) => accumulated.get(output));
@@ -55,12 +49,10 @@ export function reverse(
       if (!input || !needs[index] || !gradient) continue;
       checkGradient(input, gradient);
       const before = accumulated.get(input);
-      const first = () => (addsLast(input) ? gradient : totalled(input, gradient));
+      const total = totals.get(input);
+      const first = () => (total ? addOnto(total, gradient) : gradient);
       accumulated.set(input, before ? add(before, gradient) : first());
     }
   }
-  return wrt.map((value) => {
-    const gradient = accumulated.get(value);
-    return gradient && addsLast(value) ? totalled(value, gradient) : gradient;
-  });
+  return wrt.map((value) => accumulated.get(value));
 }
