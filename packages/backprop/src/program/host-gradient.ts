@@ -4,7 +4,7 @@ import { type GradientSums, totalBefore } from '../program-protocol.ts';
 import { GradientAccumulator, type GradientTensors } from './gradient-accumulator.ts';
 import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 
-/** Parameters from which a single micro-batch has a graph of its own, because the first total of zeros takes 2 % of its time. */
+/** Parameters from which a single micro-batch has a graph of its own. The first total of zeros took 2.5 % of a step of 135 million. */
 const manyParameters = 2 ** 23;
 
 /**
