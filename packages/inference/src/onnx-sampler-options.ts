@@ -23,7 +23,10 @@ export const onnxSamplerSchema = z.strictObject({
    * so it reaches everything that shares it.
    */
   store: z.string().min(1).default('policy'),
-  /** Maximum sequences that run at the same time. Further sequences wait. Last bits of logprobs depend on it. Default 16. */
+  /**
+   * Maximum sequences that run at the same time. Further sequences wait. Last bits of logprobs depend on it. A sequence that is alone runs 1.3
+   * to 2 times as fast if it is 1. Default 16.
+   */
   maxSequences: z.int().min(1).max(1024).default(16),
   /** Maximum tokens of a prompt and its completion together. Defaults to the model's context, at most 2048. */
   contextLength: z.int().min(2).optional(),

@@ -68,10 +68,13 @@ describe('FusedDecoder', () => {
   it.each([
     // Operands that are swapped must not be swapped back.
     ['shared', 300, ['all', 'none']],
-    ['packed', 300, ['all', 'all']],
+    ['shared', 2, ['all', 'none']],
+    ['shared', 1, ['all', 'all']],
     // The weights of one session compute prompts and tokens.
+    ['packed', 300, ['all']],
     ['int8', 33, ['all']],
     ['int8', 32, ['none']],
+    ['int8', 1, ['all']],
   ] as const)(
     'opens the sessions that %s weights need for %i sequences',
     async (weights, maxSequences, expected) => {
@@ -105,7 +108,7 @@ describe('FusedDecoder', () => {
   it('builds packed weights in again, and reads shared ones in place', async () => {
     for (const [weights, sessions] of [
       ['shared', ['open', 'open']],
-      ['packed', ['released', 'released', 'open', 'open']],
+      ['packed', ['released', 'open']],
       ['int8', ['released', 'open']],
     ] as const) {
       const { host, decoder } = start({ weights });

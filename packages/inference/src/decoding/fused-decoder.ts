@@ -45,9 +45,9 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
 
   constructor(host: EngineHost, options: DecoderOptions) {
     super(host, options);
-    const { config, contextLength, weights } = options;
+    const { config, contextLength } = options;
     const isCut = (config.slidingWindow ?? contextLength) < contextLength;
-    if (weights === 'shared' && !this.isQuantized && !isCut) this.#prompts = new SharedPrompts(this.cache);
+    if (!this.#isBuiltIn && !isCut) this.#prompts = new SharedPrompts(this.cache);
   }
 
   async prepare(): Promise<void> {
@@ -85,9 +85,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   /** Further sessions would need further copies of weights that are built in. */
   #partsOf(kind: StepKind, { tokens: rows }: StepInputs): number {
     const isOne = kind === 'prompts' && rows.length === 1;
-    return isOne && this.options.weights === 'shared' && !this.isQuantized && rows[0]!.length >= LEAST_PARTED
-      ? attentionParts
-      : 1;
+    return isOne && !this.#isBuiltIn && rows[0]!.length >= LEAST_PARTED ? attentionParts : 1;
   }
 
   /** Rows whose prompts change share none. */
@@ -128,14 +126,14 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     return tensors;
   }
 
-  get #quantized(): boolean {
-    return this.options.weights === 'int8' || this.isQuantized;
+  /** Whether weights are part of the sessions. One session then computes both kinds of steps, so that they are in memory once. */
+  get #isBuiltIn(): boolean {
+    return this.options.weights !== 'shared' || this.isQuantized;
   }
 
-  /** In 8 bits, one session computes both kinds of steps, so that the weights are in memory once. */
   #step(wanted: StepKind, count: number, { shared, parts = 1 }: StepForm = {}) {
     const { config, contextLength } = this.options;
-    const step = this.#quantized ? 'prompts' : wanted;
+    const step = this.#isBuiltIn ? 'prompts' : wanted;
     const linear = this.#linear(step, count);
     // Optimisation would swap the operands back.
     const options = {
@@ -150,9 +148,14 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     );
   }
 
+  /**
+   * Up to 7 rows are faster as they are, a single one by half. But its last bits differ, and logprobs must not depend on how many rows run.
+   * So only a decoder of one row has them so.
+   */
   #linear(step: StepKind, count: number): LinearOrder {
     const { weights, maxSequences } = this.options;
-    if (this.#quantized) return maxSequences <= SWAP_LIMIT ? 'swapped' : 'plain';
-    return step === 'tokens' && weights === 'shared' && count <= SWAP_LIMIT ? 'swapped' : 'plain';
+    if (weights === 'packed' || maxSequences === 1) return 'plain';
+    if (this.#isBuiltIn) return maxSequences <= SWAP_LIMIT ? 'swapped' : 'plain';
+    return step === 'tokens' && count <= SWAP_LIMIT ? 'swapped' : 'plain';
   }
 }
