@@ -110,9 +110,9 @@ export type ShapeName = keyof typeof shapes;
 /** A model of this shape with random weights, made in a second, and a tokenizer that never ends a completion. */
 export function benchModel(shape: BenchShape): LanguageModel {
   const config = parseModelConfig(configOf(shape));
-  const weights = parameterSpecs(config).map(({ name, shape: dims, role }) => {
+  const weights = parameterSpecs(config).map(({ name, shape: dims, role }, index) => {
     const data = new Float32Array(dims.reduce((product, size) => product * size, 1));
-    return [name, { shape: dims, data: role === 'norm' ? data.fill(1) : noise(data) }] as const;
+    return [name, { shape: dims, data: role === 'norm' ? data.fill(1) : noise(data, index) }] as const;
   });
   return {
     config,
@@ -123,9 +123,12 @@ export function benchModel(shape: BenchShape): LanguageModel {
   };
 }
 
-/** Numbers of deviation 0.02, by a linear congruential generator (Numerical Recipes). Timing needs no better ones. */
-function noise(data: Float32Array): Float32Array {
-  let state = data.length;
+/**
+ * Numbers of deviation 0.02, by a linear congruential generator (Numerical Recipes). Timing needs no better ones, but no two tensors may be
+ * alike: ONNX Runtime keeps one copy of equal weights that it packs, and reads it from the cache.
+ */
+function noise(data: Float32Array, tensor: number): Float32Array {
+  let state = Math.imul(tensor + 1, 48271) + data.length;
   for (let index = 0; index < data.length; index++) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     data[index] = 0.07 * (state / 2 ** 32 - 0.5);
