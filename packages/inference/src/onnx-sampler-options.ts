@@ -34,7 +34,7 @@ export const onnxSamplerSchema = z.strictObject({
    * How sessions hold the weights.
    *
    * `'shared'` reads them in place, so new weights cost nothing. Use it for training. `'packed'` copies them into the session. That is
-   * faster for large models but takes seconds and memory per update. Use it for serving.
+   * faster, but takes time and memory per update. Use it for serving.
    *
    * `'int8'` copies the linear layers in 8 bits, in blocks of 64 that share a scale. It is faster for few sequences at a time and slower
    * for many. An update compiles the session again. It requires `operators: 'fused'` on the provider `cpu`. `'float16'` copies all weights
