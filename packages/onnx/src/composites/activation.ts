@@ -47,25 +47,28 @@ export interface SwigluOptions {
  */
 export function swiglu(gate: Value, up: Value, options: SwigluOptions = {}): Value {
   const { ops = 'fused' } = requireFields('swiglu: options', {}, options);
-  let parts: { readonly opened: Value; readonly activated: Value } | undefined;
+  let parts: { readonly opened: Value; readonly activated: Value; readonly y: Value } | undefined;
   const inParts = () => {
-    const opened = parts?.opened ?? sigmoid(gate);
-    parts ??= { opened, activated: mul(gate, opened) };
+    if (parts) return parts;
+    const opened = sigmoid(gate);
+    const activated = mul(gate, opened);
+    parts = { opened, activated, y: mul(activated, up) };
     return parts;
   };
   const [y] = customGradient(
     [gate, up],
-    () => [mul(ops !== 'standard' ? quickSilu(gate) : inParts().activated, up)],
+    () => [ops !== 'standard' ? mul(quickSilu(gate), up) : inParts().y],
     ([upstream], [needsGate, needsUp]) => {
-      const { opened, activated } = inParts();
-      const slope = () => add(opened, sub(activated, mul(activated, opened)));
+      const { opened, activated, y } = inParts();
+      // up · silu'(gate), in which y takes the place of up · silu(gate).
+      const slope = () => add(y, mul(opened, sub(up, y)));
       return [
-        needsGate ? mul(mul(upstream!, up), slope()) : undefined,
+        needsGate ? mul(upstream!, slope()) : undefined,
         needsUp ? mul(upstream!, activated) : undefined,
       ];
     },
   );
-  if (ops !== 'standard') y.graph.rebuild(y, () => mul(inParts().activated, up));
+  if (ops !== 'standard') y.graph.rebuild(y, () => inParts().y);
   return y;
 }
 
