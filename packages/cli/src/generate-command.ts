@@ -43,8 +43,9 @@ export const generateCommand = defineCommand({
     const asked = prompts.map((prompt, at) => ({ id: String(at), prompt, metadata: undefined }));
     const { note } = lostCharacters(asked, loaded.model.tokenizer);
     if (note !== undefined) context.printError(`rlp generate: ${note}`);
-    await using policy = await startPolicy(loaded, { threads, engine: context.engine });
     const isOne = texts.length === 1 && (options.count ?? 1) === 1;
+    const sequences = isOne ? 1 : undefined;
+    await using policy = await startPolicy(loaded, { threads, engine: context.engine, sequences });
     if (isOne && !args.json && context.write !== undefined) {
       await streamed(prompts[0]!, policy, { ...options, signal: context.signal }, context.write);
       return;

@@ -61,7 +61,7 @@ export async function loadPolicy(path: string): Promise<LoadedPolicy> {
  * Starts an engine for a model.
  *
  * @param options.threads - Threads of one operator. Default: as the engine's options say.
- * @param options.sequences - Responses at the same time.
+ * @param options.sequences - Responses at the same time. Default 32. One alone is faster with 1.
  */
 export async function startPolicy(
   { folder, model }: LoadedPolicy,
