@@ -47,28 +47,25 @@ export interface SwigluOptions {
  */
 export function swiglu(gate: Value, up: Value, options: SwigluOptions = {}): Value {
   const { ops = 'fused' } = requireFields('swiglu: options', {}, options);
-  let parts: { readonly opened: Value; readonly activated: Value; readonly y: Value } | undefined;
+  let parts: { readonly opened: Value; readonly activated: Value } | undefined;
   const inParts = () => {
-    if (parts) return parts;
-    const opened = sigmoid(gate);
-    const activated = mul(gate, opened);
-    parts = { opened, activated, y: mul(activated, up) };
+    const opened = parts?.opened ?? sigmoid(gate);
+    parts ??= { opened, activated: mul(gate, opened) };
     return parts;
   };
   const [y] = customGradient(
     [gate, up],
-    () => [ops !== 'standard' ? mul(quickSilu(gate), up) : inParts().y],
+    () => [mul(ops !== 'standard' ? quickSilu(gate) : inParts().activated, up)],
     ([upstream], [needsGate, needsUp]) => {
-      const { opened, activated, y } = inParts();
-      // up · silu'(gate), in which y takes the place of up · silu(gate).
-      const slope = () => add(y, mul(opened, sub(up, y)));
+      const { opened, activated } = inParts();
+      const slope = () => add(opened, sub(activated, mul(activated, opened)));
       return [
-        needsGate ? mul(upstream!, slope()) : undefined,
+        needsGate ? mul(mul(upstream!, up), slope()) : undefined,
         needsUp ? mul(upstream!, activated) : undefined,
       ];
     },
   );
-  if (ops !== 'standard') y.graph.rebuild(y, () => inParts().y);
+  if (ops !== 'standard') y.graph.rebuild(y, () => mul(inParts().activated, up));
   return y;
 }
 
