@@ -100,7 +100,7 @@ describe('createOnnxBackend', () => {
     expect(backend.shares).toEqual({ engine: backends.engine, store });
     expect([backend.vocabularySize, backend.contextLength]).toEqual([tokenizer.vocabularySize, 32]);
     expect([backend.publishes, backend.lacks]).toEqual([['shared', 'checkpoint'], ['reference']]);
-    const { bytes } = backend.forecastMemory({ sequences: 2, tokens: 8 })!;
+    const { bytes } = backend.forecastMemory(sequences)!;
     const { config } = tinyModel();
     const { gradients, reference } = estimateMemory({ config, rows: 2, length: 8, reference: 'none' });
     expect([bytes.gradients, bytes.reference]).toEqual([gradients, reference]);
@@ -111,7 +111,7 @@ describe('createOnnxBackend', () => {
       ['values'],
     ]);
     const lora = { rank: 2, modulesToSave: ['lm_head'] };
-    expect(corrected.backend.forecastMemory({ sequences: 1, tokens: 8 })!.bytes.gradients).toBe(
+    expect(corrected.backend.forecastMemory(sequences)!.bytes.gradients).toBe(
       estimateMemory({ config, rows: 1, length: 8, lora }).gradients,
     );
     await corrected.backend.close();

@@ -14,6 +14,7 @@ import {
   resolveBackendOptions,
 } from './backend-options.ts';
 import { layoutCosts } from './batch/layout-costs.ts';
+import type { PackingOptions } from './batch/packing.ts';
 import { memoryForecast } from './memory/forecast.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { kindOf } from './optimizer/options.ts';
@@ -232,6 +233,14 @@ async function startBackend(
     { url: programUrl(import.meta.url, './train.program'), load: () => import('./train.program.ts') },
     { ...programOptions(options, plan), model: modelPlan(options, plan, valueHead) },
   );
+  const packing: PackingOptions = {
+    vocabularySize: config.vocabularySize,
+    contextLength: config.contextLength,
+    tokensPerMicroBatch: options.tokensPerMicroBatch,
+    ...layoutCosts(config, engine),
+    // Each sequence has its own masks.
+    trainedPrefixes: plan.lora && plan.lora.dropout > 0 ? 'apart' : 'shared',
+  };
   return new OnnxTrainingBackend({
     program,
     weights: weightsOf(options, plan, { parameters, valueHead }, program),
@@ -239,17 +248,10 @@ async function startBackend(
       kind: kindOf(options.optimizer),
       state: stateSpecs(options.optimizer, plan.trained),
     },
-    packing: {
-      vocabularySize: config.vocabularySize,
-      contextLength: config.contextLength,
-      tokensPerMicroBatch: options.tokensPerMicroBatch,
-      ...layoutCosts(config, engine),
-      // Each sequence has its own masks.
-      trainedPrefixes: plan.lora && plan.lora.dropout > 0 ? 'apart' : 'shared',
-    },
+    packing,
     shares: { engine, store },
     reference: options.reference,
-    forecastMemory: memoryForecast(options, plan.lora && kindOfCorrection(plan.lora)),
+    forecastMemory: memoryForecast(options, packing, plan.lora && kindOfCorrection(plan.lora)),
   });
 }
 

@@ -1,7 +1,6 @@
 import {
   ArgumentError,
   type BackendGroup,
-  type BatchSize,
   type ForwardBackwardResult,
   type FullBackend,
   type Loss,
@@ -36,6 +35,7 @@ import { traceLoss } from './batch/traced-loss.ts';
 import { checkLossValues, checkValueHead, type ValueHead } from './batch/value-losses.ts';
 import { Future } from './future.ts';
 import { GraphLibrary } from './graphs/graph-library.ts';
+import type { ForecastMemory } from './memory/forecast.ts';
 import { referenceDecay } from './optimizer/optimizer.ts';
 import { kindOf } from './optimizer/options.ts';
 import type { ComputeRequest, GraphSource, Policy } from './program-protocol.ts';
@@ -58,7 +58,7 @@ export interface OnnxBackendParts {
   readonly shares: SharedWeights;
   /** Whether the backend keeps a reference policy. */
   readonly reference: 'initial' | 'none';
-  readonly forecastMemory: (batch: BatchSize) => MemoryForecast | undefined;
+  readonly forecastMemory: ForecastMemory;
 }
 
 /** Options of {@link OnnxTrainingBackend.logprobs}. */
@@ -130,8 +130,8 @@ export class OnnxTrainingBackend implements FullBackend {
     ];
   }
 
-  forecastMemory(batch: BatchSize): MemoryForecast | undefined {
-    return this.#parts.forecastMemory(batch);
+  forecastMemory(...update: Parameters<ForecastMemory>): MemoryForecast | undefined {
+    return this.#parts.forecastMemory(...update);
   }
 
   get weightVersion(): number {

@@ -143,13 +143,6 @@ export type ReferenceUpdate =
   | { readonly method: 'copy' }
   | { readonly method: 'ema'; readonly decay: number };
 
-/** Size of a batch. */
-export interface BatchSize {
-  readonly sequences: number;
-  /** Tokens of the longest sequence. */
-  readonly tokens: number;
-}
-
 /** Memory that training takes at its peak, and what the machine has. */
 export interface MemoryForecast {
   /** Bytes at the peak of an update, by purpose, such as `optimizer`. */
@@ -184,8 +177,11 @@ export interface TrainingBackend {
    * the entropies and values that the loss reads. `undefined` if it takes no such loss, which is the default.
    */
   readonly tokensPerRow?: number | undefined;
-  /** Memory that updates with such a batch take. `undefined` if it is unknown, which is the default. */
-  forecastMemory?(batch: BatchSize): MemoryForecast | undefined;
+  /** Memory that an update with these sequences takes. `undefined` if it is unknown, which is the default. */
+  forecastMemory?(
+    sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
+    loss?: Pick<Loss, 'sequencesPerRow'>,
+  ): MemoryForecast | undefined;
 
   /**
    * Adds the gradient of the batch's loss to the accumulated gradient. Weights do not change.

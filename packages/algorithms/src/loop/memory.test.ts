@@ -1,4 +1,4 @@
-import type { BatchSize, MemoryForecast } from '@rlp/core';
+import type { MemoryForecast } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { banditSetup } from './bandit.fixture.ts';
 import type { RlOptions } from './options.ts';
@@ -6,6 +6,11 @@ import { runRlTraining } from './rl.ts';
 import type { RunStoppedError } from './run-stopped.ts';
 
 const gib = 2 ** 30;
+
+interface BatchSize {
+  readonly sequences: number;
+  readonly tokens: number;
+}
 
 /** A run whose backend takes so much; what it was asked, what it said, and how it ended. */
 async function runWith(
@@ -15,10 +20,14 @@ async function runWith(
   const setup = banditSetup('memory');
   const asked: BatchSize[] = [];
   const backend = Object.assign(setup.backend, {
-    forecastMemory(batch: BatchSize): MemoryForecast | undefined {
+    forecastMemory(given: readonly { readonly tokens: readonly number[] }[]): MemoryForecast | undefined {
+      const batch = {
+        sequences: given.length,
+        tokens: Math.max(...given.map(({ tokens }) => tokens.length)),
+      };
       asked.push(batch);
-      const given = take(batch);
-      return given && { bytes: {}, held: gib, available: 4 * gib, remedy: 'lower tokens', ...given };
+      const taken = take(batch);
+      return taken && { bytes: {}, held: gib, available: 4 * gib, remedy: 'lower tokens', ...taken };
     },
   });
   const notes: string[] = [];
@@ -39,7 +48,7 @@ describe('memory of a run', () => {
   it('is asked for before the run and before the first updates', async () => {
     const { asked, notes, iterations, error } = await runWith(() => ({ bytes: { weights: 2 * gib } }));
     expect([iterations, notes, error]).toEqual([3, [], undefined]);
-    expect(asked[0]).toEqual({ sequences: 1, tokens: 1 });
+    expect(asked[0]).toEqual({ sequences: 1, tokens: 2 });
     expect(asked[1]).toEqual({ sequences: 16, tokens: expect.any(Number) });
     expect(asked).toHaveLength(2);
   });
@@ -50,14 +59,14 @@ describe('memory of a run', () => {
     }));
     expect([iterations, cursor, error?.reason]).toEqual([0, 0, 'memory']);
     expect(error?.message).toBe(
-      'runRlTraining: iteration 1: updates with 1 sequences of up to 1 tokens take about 8.00 GiB more memory than the process has, ' +
+      'runRlTraining: iteration 1: updates with 1 sequences of up to 2 tokens take about 8.00 GiB more memory than the process has, ' +
         'and 4.00 GiB are free (weights 3.00 GiB, optimizer 6.00 GiB); lower tokens',
     );
   });
 
   it('that the samples make too much gives their tasks back', async () => {
-    const { error, iterations, cursor } = await runWith(({ tokens }) => ({
-      bytes: { activations: tokens > 1 ? 9 * gib : 0 },
+    const { error, iterations, cursor } = await runWith(({ sequences }) => ({
+      bytes: { activations: sequences > 1 ? 9 * gib : 0 },
     }));
     expect([iterations, cursor, error?.reason, error?.state.taskCursor]).toEqual([0, 0, 'memory', 0]);
   });

@@ -1,4 +1,4 @@
-import type { BatchSize } from '@rlp/core';
+import { type TokenSequence, tokenSequences } from '@rlp/core';
 import { memoryOf } from '../training/memory-of.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { RlDependencies, RlState, ScoredGroup } from './protocol.ts';
@@ -34,22 +34,24 @@ export class MemoryCheck {
 
   /** @throws RunStoppedError if weights, gradients and the optimizer alone are too much. */
   atStart(at: Place): void {
-    this.#look({ sequences: 1, tokens: 1 }, at);
+    this.#look([{ tokens: [0, 0], mask: Uint8Array.of(0, 1) }], at);
   }
 
   /** Gives the tasks back before it throws. @throws RunStoppedError if the updates of an iteration take too much. */
   beforeUpdates(groups: readonly ScoredGroup[], at: Place): void {
-    const steps = groups.flatMap(({ group }) => group.trajectories.map(({ steps }) => steps));
+    const scored = groups.flatMap(({ scored }) => scored.filter(({ reward }) => reward !== null));
+    const steps = scored.map(({ trajectory }) => trajectory.steps);
     const lengths = steps.flat().map(({ promptTokens, tokens }) => promptTokens.length + tokens.length);
-    const batch = { sequences: steps.length, tokens: lengths.reduce((a, b) => Math.max(a, b), 0) };
-    if (batch.sequences * batch.tokens <= 1.25 * this.#largest) return;
-    this.#largest = batch.sequences * batch.tokens;
-    this.#look(batch, at);
+    const size = steps.length * longestOf(lengths);
+    if (size <= 1.25 * this.#largest) return;
+    this.#largest = size;
+    this.#look(steps.flatMap(tokenSequences), at);
   }
 
-  #look(batch: BatchSize, at: Place): void {
+  #look(sequences: readonly Pick<TokenSequence, 'tokens' | 'mask'>[], at: Place): void {
     const { backend, inference, tasks } = this.#parts;
-    const look = memoryOf(backend, batch, inference.cacheBytes?.(batch.tokens));
+    const longest = longestOf(sequences.map(({ tokens }) => tokens.length));
+    const look = memoryOf(backend, sequences, inference.cacheBytes?.(longest));
     if (look === undefined) return;
     const { sentence, remedy } = look;
     if (look.outcome === 'tight' || this.#whenSpent === 'continue') {
@@ -59,4 +61,8 @@ export class MemoryCheck {
     tasks.seek(at.state.taskCursor);
     throw new RunStoppedError({ reason: 'memory', sentence, remedy }, at);
   }
+}
+
+function longestOf(lengths: readonly number[]): number {
+  return lengths.reduce((longest, length) => Math.max(longest, length), 0);
 }

@@ -2,6 +2,7 @@ import { TabularBackend } from '@rlp/backprop/tabular';
 import { ArgumentError, type Tokenizer, type TokenSequence, TrainingError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { runSftTraining } from './sft.ts';
+import type { SftOptions } from './sft-options.ts';
 
 const gib = 2 ** 30;
 
@@ -15,19 +16,26 @@ const sequence = (tokens: readonly number[], masked: 'prompt' | 'all' = 'prompt'
 /** What a run says before its first update. */
 async function notesOf(
   sequences: readonly TokenSequence[],
-  { backend = {}, tokenizer }: { readonly backend?: object; readonly tokenizer?: Tokenizer } = {},
+  {
+    backend = {},
+    tokenizer,
+    options,
+  }: { readonly backend?: object; readonly tokenizer?: Tokenizer; readonly options?: SftOptions } = {},
 ) {
   const notes: string[] = [];
-  const run = runSftTraining({
-    backend: Object.assign(new TabularBackend({ vocabularySize: 8 }), backend),
-    sequences,
-    tokenizer,
-    logger: {
-      log: () => undefined,
-      note: (step, note) => void notes.push(`${step}: ${note}`),
-      close: async () => undefined,
+  const run = runSftTraining(
+    {
+      backend: Object.assign(new TabularBackend({ vocabularySize: 8 }), backend),
+      sequences,
+      tokenizer,
+      logger: {
+        log: () => undefined,
+        note: (step, note) => void notes.push(`${step}: ${note}`),
+        close: async () => undefined,
+      },
     },
-  });
+    options,
+  );
   await run.next();
   await run.return();
   return notes;
@@ -85,14 +93,14 @@ describe('before supervised fine-tuning', () => {
   it('compares the largest update with the memory', async () => {
     const asked: unknown[] = [];
     const backend = (available: number) => ({
-      forecastMemory: (batch: object) => {
-        asked.push(batch);
+      forecastMemory: (batch: readonly TokenSequence[]) => {
+        asked.push(batch.map(({ tokens }) => tokens.length));
         return { bytes: { weights: 4 * gib }, held: gib, available: available * gib, remedy: 'lower tokens' };
       },
     });
     const sequences = [sequence([1, 2]), sequence([1, 2, 3])];
     expect(await notesOf(sequences, { backend: backend(9) })).toEqual([]);
-    expect(asked).toEqual([{ sequences: 2, tokens: 3 }]);
+    expect(asked).toEqual([[3, 2]]);
     const [note] = await notesOf(sequences, { backend: backend(3) });
     expect(note).toMatch(
       /^0: updates with 2 sequences of up to 3 tokens take about 3\.00 GiB .*; lower tokens$/,
@@ -100,5 +108,12 @@ describe('before supervised fine-tuning', () => {
     const refused = notesOf(sequences, { backend: backend(2) });
     await expect(refused).rejects.toThrow(TrainingError);
     await expect(refused).rejects.toThrow(/^runSftTraining: updates with 2 .*; lower tokens$/);
+    asked.length = 0;
+    const many = [2, 3, 4, 5, 6, 7].map((length) => sequence(new Array<number>(length).fill(1)));
+    await notesOf(many, { backend: backend(9), options: { sequencesPerBatch: 3 } });
+    expect(asked).toEqual([
+      [7, 6, 5],
+      [7, 5, 3],
+    ]);
   });
 });

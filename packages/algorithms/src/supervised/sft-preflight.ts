@@ -115,9 +115,13 @@ function checkMemory({
   sequencesPerBatch,
   say,
 }: Omit<SftPlan, 'tokenizer' | 'note'>): void {
-  const longest = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
-  const batch = { sequences: Math.min(sequencesPerBatch, sequences.length), tokens: longest };
-  const look = memoryOf(backend, batch);
+  const sorted = sequences.toSorted((a, b) => b.tokens.length - a.tokens.length);
+  const count = Math.min(sequencesPerBatch, sequences.length);
+  // Of all lengths, short sequences fill micro-batches beside long ones.
+  const spread = Array.from({ length: count }, (_, at) => sorted[Math.floor((at * sorted.length) / count)]!);
+  const batches = count < sorted.length ? [sorted.slice(0, count), spread] : [sorted];
+  const looks = batches.map((batch) => memoryOf(backend, batch));
+  const look = looks.find((one) => one?.outcome === 'too-much') ?? looks.find((one) => one !== undefined);
   if (look === undefined) return;
   if (look.outcome === 'too-much')
     throw new TrainingError(`runSftTraining: ${look.sentence}; ${look.remedy}`);

@@ -1,4 +1,4 @@
-import type { BatchSize, TrainingBackend } from '@rlp/core';
+import type { TrainingBackend, TrainingSequence } from '@rlp/core';
 
 /** Share of the free memory from which a run is told. */
 const noteShare = 0.85;
@@ -6,26 +6,27 @@ const noteShare = 0.85;
 const stopShare = 1.1;
 
 /**
- * Compares the updates with such a batch with the free memory. `undefined` if they fit, or if the backend does not know.
+ * Compares an update with these sequences with the free memory. `undefined` if it fits, or if the backend does not know.
  *
  * @param cache - Bytes of the sampler's key-value cache.
  */
 export function memoryOf(
   backend: TrainingBackend,
-  batch: BatchSize,
+  sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
   cache = 0,
 ):
   | { readonly outcome: 'tight' | 'too-much'; readonly sentence: string; readonly remedy: string }
   | undefined {
-  const forecast = backend.forecastMemory?.(batch);
+  const forecast = backend.forecastMemory?.(sequences);
   if (forecast === undefined) return undefined;
   const { available, remedy } = forecast;
   const bytes = { ...forecast.bytes, 'key-value cache': cache };
   const more = Object.values(bytes).reduce((sum, value) => sum + value, 0) - forecast.held;
   if (more <= noteShare * available) return undefined;
   const parts = Object.entries(bytes).filter(([, value]) => value > 0.02 * more);
+  const longest = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
   const sentence =
-    `updates with ${batch.sequences} sequences of up to ${batch.tokens} tokens take about ${gib(more)} more memory than the process ` +
+    `updates with ${sequences.length} sequences of up to ${longest} tokens take about ${gib(more)} more memory than the process ` +
     `has, and ${gib(available)} are free (${parts.map(([name, value]) => `${name} ${gib(value)}`).join(', ')})`;
   return { outcome: more <= stopShare * available ? 'tight' : 'too-much', sentence, remedy };
 }

@@ -24,10 +24,10 @@ export function growBranches(
   limit: number,
   costs: LayoutCosts,
 ): BranchedTree[] | undefined {
-  const { branchedPairs = 0 } = costs;
-  if (branchedPairs === 0) return undefined;
+  const { branchedPairs: most = 0 } = costs;
+  if (most === 0) return undefined;
   const fits = (tree: BranchedTree) =>
-    Math.max(tree.size, tree.branches.length * tree.length) <= limit && pairsOf(tree) <= branchedPairs;
+    Math.max(tree.size, tree.branches.length * tree.length) <= limit && pairsOf(tree) <= most;
   const trees: BranchedTree[] = [];
   for (const branch of sortedBranches(paths, claims, paths.keys())) {
     const alone = treeOf(branch, paths);
@@ -36,7 +36,7 @@ export function growBranches(
     if (joined && fits(joined)) trees[trees.length - 1] = joined;
     else trees.push(alone);
   }
-  const isSound = (tree: BranchedTree) => tree.stem >= stemParts && pairsOf(tree) <= branchedPairs;
+  const isSound = (tree: BranchedTree) => tree.stem >= stemParts && pairsOf(tree) <= most;
   return trees.some(isShared) && trees.every(isSound) ? trees : undefined;
 }
 
@@ -62,9 +62,16 @@ function join(tree: BranchedTree, branch: Branch, alone: BranchedTree): Branched
 }
 
 /** Pairs that attention computes: of the stem in parts, of the branches with the stem, and of each branch with itself. */
-function pairsOf({ branches, size, stem, length }: BranchedTree): number {
+export function branchedPairs(
+  branches: number,
+  { size, stem, length }: Pick<BranchedTree, 'size' | 'stem' | 'length'>,
+): number {
   const ofStem = (stem ** 2 * (stemParts + 1)) / (2 * stemParts);
-  return ofStem + (size - stem) * stem + branches.length * length ** 2;
+  return ofStem + (size - stem) * stem + branches * length ** 2;
+}
+
+function pairsOf(tree: BranchedTree): number {
+  return branchedPairs(tree.branches.length, tree);
 }
 
 /** Cost of these micro-batches, in tokens. One with a shared stem costs half of what one more rectangle does: measured. */

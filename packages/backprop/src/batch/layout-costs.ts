@@ -16,7 +16,7 @@ export const attentionParts = 4;
 export const stemParts = 3;
 
 /** Share of a row's pairs that its parts compute. */
-export const shownPairs = (attentionParts + 1) / (2 * attentionParts);
+const shownPairs = (attentionParts + 1) / (2 * attentionParts);
 
 /**
  * `'blocks'` computes long rows in blocks of columns, one after the other, `'split'` in a few parts that stay in memory,
@@ -95,7 +95,7 @@ export function tokensCost(tokens: number, { activations }: LayoutCosts): number
 }
 
 /** Longest row whose attention keeps its probabilities for the backward pass: of 512 to 1024 positions, and 128 MiB a row in all layers. */
-export function longestSplit(config: ModelConfig): number {
+function longestSplit(config: ModelConfig): number {
   const kept = Math.sqrt(keptPairs(config) / shownPairs);
   return Math.floor(Math.max(longestWhole, Math.min(2 * longestWhole, kept)));
 }

@@ -1,9 +1,8 @@
 import { parseModelConfig } from '@rlp/models';
 import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OptimizerOptions } from '../optimizer/options.ts';
 import { countParameters, estimateMemory, type MemoryQuestion } from './estimate-memory.ts';
-import { memoryForecast } from './forecast.ts';
 
 const llama = (change: Record<string, unknown>) =>
   parseModelConfig({
@@ -42,8 +41,8 @@ it('counts twice the width more per token and layer with layer norms, which keep
     return estimateMemory({ config: { ...config, norm }, rows: 2, length: 10, reference: 'none' })
       .activations;
   };
-  // Five layers, and the backward pass of one.
-  expect(activations('layer') - activations('rms')).toBe(4 * 2 * 10 * (5 + 1) * 2 * 64);
+  // Five layers, the backward pass of one, and holes.
+  expect(activations('layer') - activations('rms')).toBeCloseTo(1.2 * 4 * 2 * 10 * (5 + 1) * 2 * 64, 5);
 });
 
 describe('countParameters', () => {
@@ -165,11 +164,11 @@ describe('estimateMemory', () => {
     ['nf4', 512, 2477],
     ['nf4', 1024, 2865],
     ['nf4', 2048, 5226],
-  ] as const)('is within 6 %% of a step over %s with %i tokens', (base, length, measured) => {
+  ] as const)('is within 3 %% of a step over %s with %i tokens', (base, length, measured) => {
     const question = { rows: 1, length, reference: 'none', lora: { base } } as const;
     const { total, model } = estimateMemory({ config: qwen, ...question });
     expect(model).toBe(0);
-    expect(Math.abs(total / 2 ** 20 / measured - 1)).toBeLessThan(0.06);
+    expect(Math.abs(total / 2 ** 20 / measured - 1)).toBeLessThan(0.03);
   });
 
   // Measured with `lab/large-models.ts load`, in MiB.
@@ -178,9 +177,9 @@ describe('estimateMemory', () => {
     [{ base: 'float32' }, 3576],
     [{ base: 'int8' }, 1247],
     [{ base: 'nf4' }, 1069],
-  ] as const)('is within 6 %% of the peak until ready, training %j', (lora, measured) => {
+  ] as const)('is within 3 %% of the peak until ready, training %j', (lora, measured) => {
     const { loading } = estimateMemory({ config: qwen, rows: 1, length: 512, ...(lora && { lora }) });
-    expect(Math.abs(loading / 2 ** 20 / measured - 1)).toBeLessThan(0.06);
+    expect(Math.abs(loading / 2 ** 20 / measured - 1)).toBeLessThan(0.03);
   });
 
   it('keeps no probabilities of long rows, nor logits of tokens that are not trained', () => {
@@ -192,17 +191,19 @@ describe('estimateMemory', () => {
     expect(few! / all!).toBeCloseTo(1 / 4, 5);
   });
 
-  // Of the small llama: d 64, q 64, kv 32, f 172, 8 heads, 5 layers.
+  // Of the small llama: d 64, q 64, kv 32, f 172, 8 heads, 5 layers. Rows of more than 64 tokens are split.
   const around = 2 * 64 + 2 * 64 + 2 * 32 + 2 * 172;
+  const keysOfParts = 3 * 32;
   const tokens = 8 * 128;
-  const layer = around + 8 * 128;
+  const layer = around + keysOfParts + (5 / 8) * 8 * 128;
 
   it('has the activations, logits and scores that its description says', () => {
     const { model, activations, logits, scoring } = estimateMemory(question);
     expect(model).toBe(4 * countParameters(question.config));
-    expect(activations).toBe(4 * tokens * (5 + 1) * layer);
-    expect(estimateMemory({ ...question, activations: 'recompute' }).activations).toBe(
-      4 * tokens * (5 * 64 + 2 * layer),
+    expect(activations).toBeCloseTo(1.2 * 4 * tokens * (5 + 1) * layer, 0);
+    expect(estimateMemory({ ...question, activations: 'recompute' }).activations).toBeCloseTo(
+      1.2 * 4 * tokens * (5 * 64 + 2 * layer),
+      0,
     );
     expect(logits).toBe(4 * tokens * (512 + 512));
     expect(scoring).toBe(4 * (tokens * 2 * 512 + tokens * 2 * layer));
@@ -211,11 +212,30 @@ describe('estimateMemory', () => {
     expect(estimateMemory({ ...question, trained: 999 }).logits).toBe(logits);
   });
 
-  it('has probabilities of whole rows up to 512 tokens, of parts up to 1024, and of three blocks of longer ones', () => {
-    const activations = (length: number) => estimateMemory({ ...question, rows: 1, length }).activations;
-    expect(activations(512)).toBe(4 * 512 * 6 * (around + 8 * 512));
-    expect(activations(1024)).toBe(4 * 1024 * 6 * (around + (5 / 8) * 8 * 1024));
-    expect(activations(1025)).toBe(4 * 1025 * (6 * around + 3 * 8 * 256));
+  it('has probabilities of short rows, of parts up to 1024 tokens, and of three blocks of longer ones', () => {
+    const floats = (length: number) =>
+      estimateMemory({ ...question, rows: 1, length }).activations / 1.2 / 4 / length;
+    expect(floats(32)).toBeCloseTo(6 * (around + 8 * 32), 5);
+    expect(floats(1024)).toBeCloseTo(6 * (around + keysOfParts + (5 / 8) * 8 * 1024), 5);
+    expect(floats(1025)).toBeCloseTo(6 * around + 3 * 8 * 205, 5);
+  });
+
+  it('is of the largest of the micro-batches that an update is cut into', () => {
+    const of = (rows: number, change: Partial<MemoryQuestion> = {}) =>
+      estimateMemory({ config: question.config, rows, length: 96, ...change });
+    expect(of(64).activations).toBe(of(42).activations);
+    expect(of(64).logits).toBe(of(42).logits);
+    expect(of(64, { tokensPerMicroBatch: 960 }).activations).toBe(of(10).activations);
+    // Wide layers leave the cache with 4096 tokens.
+    const wide = llama({
+      hidden_size: 512,
+      intermediate_size: 1376,
+      num_hidden_layers: 8,
+      vocab_size: 32_000,
+    });
+    const dense = (rows: number) => estimateMemory({ config: wide, rows, length: 512 }).total;
+    expect(dense(8)).toBe(dense(4));
+    expect(dense(4)).toBeGreaterThan(dense(2));
   });
 
   it('has blocks of a large vocabulary', () => {
@@ -238,7 +258,7 @@ describe('estimateMemory', () => {
       ...{ moe_intermediate_size: 24, norm_topk_prob: true },
     });
     const { activations } = estimateMemory({ ...question, config });
-    expect(activations).toBe(4 * tokens * 6 * (layer - 2 * 172 + 2 * 4 * 24));
+    expect(activations).toBeCloseTo(1.2 * 4 * tokens * 6 * (layer - 2 * 172 + 2 * 4 * 24), 0);
   });
 
   describe('of a correction', () => {
@@ -299,74 +319,5 @@ describe('estimateMemory', () => {
   it('refuses fields that it does not know', () => {
     const wrong = { ...question, adaptation: { kind: 'lora', rank: 4 } };
     expect(() => estimateMemory(wrong)).toThrow('Unrecognized option "adaptation"');
-  });
-});
-
-describe('memoryForecast', () => {
-  const config = parseModelConfig({
-    model_type: 'llama',
-    vocab_size: 1000,
-    hidden_size: 64,
-    intermediate_size: 128,
-    num_hidden_layers: 2,
-    num_attention_heads: 4,
-    max_position_embeddings: 256,
-  });
-  const forecastOn = (
-    executionProvider: string,
-    rank?: number,
-    variant: 'lora' | 'dora' = 'lora',
-    precision?: 'mixed',
-  ) =>
-    memoryForecast(
-      {
-        ...{ engine: { executionProvider }, model: { config } },
-        ...{ tokensPerMicroBatch: 512, activations: 'keep', reference: 'none', precision },
-      } as never,
-      rank === undefined ? undefined : { rank, base: 'float32', variant, dropout: 0 },
-    );
-
-  it('is the estimate of the largest micro-batch, without the copy of the model', () => {
-    const { bytes, held, available } = forecastOn('cpu')({ sequences: 64, tokens: 100 })!;
-    const {
-      model: _,
-      total: __,
-      loading: ____,
-      table: ___,
-      ...parts
-    } = estimateMemory({
-      ...{ config, rows: 5, length: 100, reference: 'none' },
-    });
-    expect(bytes).toEqual(parts);
-    expect(held).toBeGreaterThan(2 ** 20);
-    expect(available).toBeGreaterThan(2 ** 20);
-    const long = forecastOn('cpu')({ sequences: 2, tokens: 9999 })!.bytes;
-    const { activations } = estimateMemory({ config, rows: 2, length: 256, reference: 'none' });
-    expect(long.activations).toBe(activations);
-    expect(forecastOn('cpu', 4)({ sequences: 1, tokens: 1 })!.bytes.gradients).toBeLessThan(
-      bytes.gradients! / 8,
-    );
-  });
-
-  it('counts the outputs that DoRA keeps', () => {
-    const activations = (variant: 'lora' | 'dora') =>
-      forecastOn('cpu', 4, variant)({ sequences: 1, tokens: 10 })!.bytes.activations!;
-    const outputs = 2 * (64 + 64 + 64 + 64 + 128 + 128 + 64);
-    expect(activations('dora') - activations('lora')).toBe(4 * (10 * outputs + 64 * 128));
-  });
-
-  it('counts the matrices of mixed precision', () => {
-    const activations = (precision?: 'mixed') =>
-      forecastOn('cpu', 4, 'lora', precision)({ sequences: 1, tokens: 10 })!.bytes.activations!;
-    expect(activations('mixed') - activations()).toBe(2 * (2 * (4 * 64 * 64 + 3 * 64 * 128) + 1000 * 64));
-  });
-
-  it('is unknown on other devices, and in a page', () => {
-    expect(forecastOn('cuda')({ sequences: 1, tokens: 1 })).toBeUndefined();
-    const forecast = forecastOn('cpu');
-    vi.stubGlobal('process', undefined);
-    const inPage = forecast({ sequences: 1, tokens: 1 });
-    vi.unstubAllGlobals();
-    expect(inPage).toBeUndefined();
   });
 });

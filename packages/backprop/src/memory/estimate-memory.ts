@@ -1,4 +1,4 @@
-import { parseOptions, requireArguments } from '@rlp/core';
+import { parseOptions, requireArguments, type TrainingSequence } from '@rlp/core';
 import { type ModelConfig, staysInFile } from '@rlp/models';
 import {
   linearLayers,
@@ -10,12 +10,13 @@ import {
 } from '@rlp/models/decoder';
 import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
-import { blockColumns, longestSplit, longestWhole, shownPairs } from '../batch/layout-costs.ts';
-import { headBlockRows, largeVocabulary } from '../graphs/parameter-blocks.ts';
+import { layoutCosts } from '../batch/layout-costs.ts';
+import { type PackingOptions, packSequences } from '../batch/packing.ts';
 import { optimizerSchema } from '../optimizer/options.ts';
 import { withRoles } from '../optimizer/roles.ts';
 import { stateBytes } from '../optimizer/state-specs.ts';
 import type { TrainedParameter } from '../optimizer/update-rule.ts';
+import { computedBytes } from './computed-bytes.ts';
 
 const loraSchema = z.strictObject({
   /** Rank of the correction. Default 8. */
@@ -33,12 +34,14 @@ const loraSchema = z.strictObject({
 const schema = z.strictObject({
   /** Shape of the model, from `loadModel` or `parseModelConfig`. Required. */
   config: z.custom<ModelConfig>((value) => typeof value === 'object' && value !== null, 'expected a config'),
-  /** Sequences in a micro-batch. Required. */
+  /** Sequences of an update, which share no tokens. Required. */
   rows: z.int().min(1),
   /** Tokens in each sequence. Required. */
   length: z.int().min(1),
   /** Tokens of each sequence that are trained, so that their logprobs are computed. Default: `length`. */
   trained: z.int().min(1).optional(),
+  /** Option `tokensPerMicroBatch` of the backend. Default 4096. */
+  tokensPerMicroBatch: z.int().min(1).default(4096),
   /** Option `activations` of the backend: `'recompute'` saves memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).default('keep'),
   /** Option `precision` of the backend: `'mixed'` counts a copy in float16 of each matrix that is multiplied. Default `'float32'`. */
@@ -55,6 +58,12 @@ const schema = z.strictObject({
 
 /** What a run would train, for {@link estimateMemory}. */
 export interface MemoryQuestion extends z.input<typeof schema> {}
+
+/** The same without the batch. */
+export type MemoryShape = Omit<
+  z.output<typeof schema>,
+  'rows' | 'length' | 'trained' | 'tokensPerMicroBatch'
+>;
 
 /** Memory of a training run in bytes, by purpose. */
 export interface MemoryEstimate {
@@ -91,12 +100,7 @@ export interface MemoryEstimate {
 
 const float = 4;
 const half = 2;
-const runtimeBytes = 200 * 2 ** 20;
-/**
- * What lies unused between activations in ONNX Runtime's memory: measured, as a share of them. In full training there is less. Over
- * 4 bits, activations lie where larger matrices were made from their codes.
- */
-const loraHoles = { float32: 0.15, int8: 0.15, nf4: 0.3 } as const;
+const runtimeBytes = 250 * 2 ** 20;
 /** Bytes counted as activations that are not in the pool: measured. */
 const outsidePool = 160 * 2 ** 20;
 /** What a large model takes beside its weights until it is ready, such as its tokenizer and first values of a correction: measured. */
@@ -106,15 +110,16 @@ const gib = 2 ** 30;
 /**
  * Estimates the peak memory of a training step before it runs.
  *
- * Weights, gradients and moments are exact. The rest follows from the model's shape (d: hidden size, q: heads · head
- * dimension, kv: key-value heads · head dimension, f: intermediate size):
+ * Weights, gradients and moments are exact. The rest is that of the largest micro-batch into which the backend divides such an update on
+ * a processor, and follows from the model's shape (d: hidden size, q: heads · head dimension, kv: key-value heads · head dimension,
+ * f: intermediate size):
  *
  * - Activations, in floats per token and layer: `2d + 2q + 2kv` around attention (`2d` more with layer norms), `2f` in the
- *   feed-forward block, and `heads · length` attention probabilities of rows up to 512 tokens, or five eighths of
- *   them up to 1024 tokens of a small model. With recomputation, only `d`.
+ *   feed-forward block, and attention probabilities: `heads` of each pair in rows up to 512 tokens, or up to 1024 of a small model.
+ *   Rows whose attention is split have five eighths of them, and `3kv` more. With recomputation, only `d`.
  * - Attention of longer rows holds the probabilities of one block of 256 columns, three times, in one layer.
- * - The backward pass of one layer takes about as much again. Corrections of low rank leave holes in the memory, 15 % of all this, and
- *   30 % over 4 bits.
+ * - The backward pass of one layer takes about as much again. Holes in the memory are 20 % of all this, 15 % for corrections of low rank,
+ *   and 30 % over 4 bits.
  * - The memory pool of ONNX Runtime grows by 1, 2, 4, … MiB and then by a GiB at a time. Steps fill the parts of a GiB in another
  *   order than the first step did, so that all of them are taken up.
  * - The head keeps one `[rows · trained, vocabulary]` array of probabilities. While softmax runs, it also holds the logits
@@ -126,7 +131,7 @@ const gib = 2 ** 30;
  * With mixed precision, weights, sums of gradients and moments stay in float32, and so do activations on a processor, which computes
  * float16 in float32. A copy of the matrices in float16 is held beside them.
  *
- * Prefixes that sequences share are computed once. The estimate does not know of them, so it is then too high.
+ * Prefixes that sequences share are computed once. This estimate does not know of them, but `forecastMemory` of a backend does.
  *
  * Estimated and measured peak resident memory of fp32 full training, while the caller keeps the model (Linux,
  * onnxruntime-node 1.30):
@@ -145,9 +150,33 @@ const gib = 2 ** 30;
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const answers = parseOptions('estimateMemory', schema, question);
-  const { config, rows, length, lora } = answers;
-  const tokens = rows * length;
-  const scored = rows * Math.min(length, answers.trained ?? length);
+  const { config, length, trained = length, tokensPerMicroBatch } = answers;
+  // Micro-batches of more rows are the same.
+  const rows = Math.min(answers.rows, 2 * Math.ceil(tokensPerMicroBatch / length));
+  const sequences = Array.from({ length: rows }, (_, row) => ({
+    tokens: new Array<number>(length + 1).fill(row),
+    mask: Uint8Array.from({ length: length + 1 }, (_, at) => (at > length - trained ? 1 : 0)),
+  }));
+  return estimateUpdate(answers, sequences, {
+    ...layoutCosts(config, { executionProvider: 'cpu' }),
+    tokensPerMicroBatch,
+  });
+}
+
+/** Estimates an update with these sequences from the micro-batches that they are divided into. */
+export function estimateUpdate(
+  answers: MemoryShape,
+  sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
+  packing: Omit<PackingOptions, 'vocabularySize' | 'contextLength'>,
+  sequencesPerRow = 1,
+): MemoryEstimate {
+  const { config, lora } = answers;
+  const { microBatches } = packSequences(
+    sequences.map(({ tokens }) => tokens),
+    { ...packing, vocabularySize: Number.POSITIVE_INFINITY, contextLength: Number.POSITIVE_INFINITY },
+    { temperature: 1, masks: sequences.map(({ mask }) => mask), sequencesPerRow },
+  );
+  const { activations, ...scores } = computedBytes(answers, microBatches, packing);
   const parameters = countParameters(config);
   const critic = answers.purpose === 'critic';
   const adapter = lora && adapterParameters(config, lora);
@@ -158,13 +187,8 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     reference: answers.reference === 'none' ? 0 : float * trained,
     gradients: float * trained,
     optimizer: stateBytes(answers.optimizer, adapter ?? withRoles(config, parameterSpecs(config))),
-    activations:
-      activationBytes(answers) + (answers.precision === 'mixed' ? half * multiplied(config, critic) : 0),
-    logits: critic ? 0 : float * scored * logitsPerToken(config),
-    scoring:
-      critic || answers.reference === 'none'
-        ? 0
-        : float * (scored * scoredLogits(config) + tokens * 2 * layerPerToken(config, length)),
+    activations: activations + (answers.precision === 'mixed' ? half * multiplied(config, critic) : 0),
+    ...scores,
   };
   const parts = {
     ...computed,
@@ -174,19 +198,6 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
   const loading = parts.model + parts.weights + parts.runtime + (staysInFile(parameters) ? besideLarge : 0);
   return { ...parts, total, loading, table: tableOf({ ...parts, total }) };
-}
-
-function activationBytes({ config, rows, length, activations, lora }: z.output<typeof schema>): number {
-  const tokens = rows * length;
-  const kept = float * tokens * activationsPerToken(config, length, activations);
-  if (!lora) return kept;
-  return (
-    kept * (1 + loraHoles[lora.base]) +
-    (lora.variant === 'dora' ? float * tokens * outputsPerToken(config, activations) : 0) +
-    // A weight is made from its bytes, or corrected to be measured.
-    float * weightsAtOnce(lora) * largestLayer(config) +
-    (lora.dropout > 0 ? tokens * droppedPerToken(config, activations) : 0)
-  );
 }
 
 /** What lies idle in a pool for so many bytes. Its first parts make up 1023 MiB, and a single GiB beside them has no order to choose. */
@@ -199,12 +210,6 @@ function idlePool(needed: number): number {
 export function countParameters(config: ModelConfig): number {
   requireArguments('countParameters', { config: 'object' }, config);
   return count(parameterSpecs(config));
-}
-
-/** Matrices of the largest layer's size that are made beside the stored ones. Codes of 4 bits are 32 bits wide for a while. */
-function weightsAtOnce({ base, variant }: z.output<typeof loraSchema>): number {
-  if (base === 'nf4') return 3.5;
-  return base === 'int8' || variant === 'dora' ? 1 : 0;
 }
 
 /** Bytes of frozen and published weights, and of the correction. */
@@ -233,17 +238,6 @@ function linearBytes(config: ModelConfig, form: QuantizedForm): number {
   return linearLayers(config).reduce((sum, layer) => sum + quantizedBytes(layer, form), 0);
 }
 
-/** Outputs of the linear layers that the backward pass reads. */
-function outputsPerToken(config: ModelConfig, mode: 'keep' | 'recompute'): number {
-  const outputs = linearLayers(config).reduce((sum, layer) => sum + layer.outputs, 0);
-  return mode === 'keep' ? outputs : outputs / config.layers;
-}
-
-/** Numbers of the largest linear layer. */
-function largestLayer(config: ModelConfig): number {
-  return Math.max(...linearLayers(config).map(({ inputs, outputs }) => inputs * outputs));
-}
-
 type Correction = Pick<z.output<typeof loraSchema>, 'rank' | 'modulesToSave'>;
 
 /** Factors of the correction and the modules that are trained in full. */
@@ -263,40 +257,6 @@ function adapterParameters(config: ModelConfig, { rank, modulesToSave }: Correct
 
 function count(tensors: readonly { readonly shape: readonly number[] }[]): number {
   return tensors.reduce((sum, { shape }) => sum + elementCount(shape), 0);
-}
-
-function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' | 'recompute'): number {
-  const { hiddenSize: d, layers } = config;
-  const layer = layerPerToken(config, length);
-  const block = length <= longestSplit(config) ? 0 : 3 * config.heads * blockColumns;
-  return (mode === 'keep' ? (layers + 1) * layer : layers * d + 2 * layer) + block;
-}
-
-/** Bytes of the inputs of corrections that dropout keeps, and of their masks. */
-function droppedPerToken(config: ModelConfig, mode: 'keep' | 'recompute'): number {
-  const inputs = linearLayers(config).reduce((sum, layer) => sum + layer.inputs, 0);
-  return inputs + (float * inputs) / (mode === 'keep' ? 1 : config.layers);
-}
-
-function layerPerToken(config: ModelConfig, length: number): number {
-  const { hiddenSize: d, heads, keyValueHeads, headDimension, experts } = config;
-  // Every expert is computed for every token.
-  const f = experts ? experts.count * experts.intermediateSize : config.intermediateSize;
-  const residual = config.norm.type === 'layer' ? 4 * d : 2 * d;
-  const kept = length <= longestSplit(config) ? heads * length * shownPairs : 0;
-  const probabilities = length <= longestWhole ? heads * length : kept;
-  return residual + 2 * (heads + keyValueHeads) * headDimension + 2 * f + probabilities;
-}
-
-function logitsPerToken({ vocabularySize }: ModelConfig): number {
-  const block = headBlockRows(vocabularySize);
-  if (vocabularySize >= largeVocabulary) return 4 * block;
-  return vocabularySize + Math.min(vocabularySize, block);
-}
-
-/** Logits and probabilities that scoring holds at once, per token. */
-function scoredLogits({ vocabularySize }: ModelConfig): number {
-  return Math.min(2 * vocabularySize, 4 * headBlockRows(vocabularySize));
 }
 
 function tableOf(parts: Readonly<Record<string, number>>): string {

@@ -72,11 +72,13 @@ async function openStage(run: OpenRun, name: StageName, isLast: boolean): Promis
 }
 
 /** What training will take, for people. Empty if nobody can tell. */
-function memoryLine({ backend }: Policy, { batch: { rows, length } }: StagePlan): string {
-  const forecast = backend.forecastMemory({ sequences: rows, tokens: length });
+function memoryLine({ backend }: Policy, { largest }: StagePlan): string {
+  const { sequences, ...loss } = largest();
+  const forecast = backend.forecastMemory(sequences, loss);
   if (forecast === undefined) return '';
   const bytes = Object.values(forecast.bytes).reduce((sum, part) => sum + part, 0);
-  return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${rows} sequences of ${length} tokens.`;
+  const length = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+  return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${sequences.length} sequences of up to ${length} tokens.`;
 }
 
 /** Loads where an earlier process stopped. `undefined` if the stage begins. */

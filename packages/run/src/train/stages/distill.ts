@@ -10,6 +10,7 @@ import type { AnswerMetadata } from '../../config/stock-rewards.ts';
 import { savedModel } from '../../folder/run-files.ts';
 import { tasksOf } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
+import { longestAnswers } from './largest-update.ts';
 import type { Stage, StageContext } from './stage.ts';
 
 /** A teacher that is ready, and what ends it. */
@@ -73,9 +74,10 @@ export const distillStage: Stage = {
       readonly groupSize: number;
       readonly sampling?: { readonly maxTokens?: number };
     };
-    const length = Math.min(config.contextLength, 2 * (sampling?.maxTokens ?? 256));
-    const batch = { rows: tasksPerIteration * groupSize, length };
-    return { iterations, updates: iterations, notes: [], batch, data: undefined };
+    const answers = tasksPerIteration * groupSize;
+    const limits = { maxTokens: sampling?.maxTokens, contextLength: config.contextLength };
+    const largest = () => longestAnswers({ tasks: tasksPerIteration, answers, ...limits });
+    return { iterations, updates: iterations, notes: [], largest, data: undefined };
   },
   reports: (context, { iterations }) => distilled(context, iterations),
 };

@@ -6,10 +6,11 @@ import {
 } from '@rlp/algorithms/preference';
 import type { LanguageModel } from '@rlp/models';
 import { labelledAnswers } from '../data/labelled-answers.ts';
-import { pairLength, pairsOf } from '../data/pairs.ts';
+import { pairsOf } from '../data/pairs.ts';
 import { areRated } from '../data/ratings.ts';
 import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
+import { longest, longestPairs } from './largest-update.ts';
 import type { Stage, StagePlan } from './stage.ts';
 import { updatesOf } from './updates-of.ts';
 
@@ -27,28 +28,17 @@ function judged(prepared: PreparedRun, model: LanguageModel) {
   const options = resolvePreferenceOptions(optionsOf(prepared));
   if (areRated(practised)) {
     const { examples, notes } = labelledAnswers(practised, prepared, model);
-    const lengths = examples.map(({ sequence: { tokens } }) => tokens.length);
-    return {
-      data: { examples },
-      lengths,
-      items: examples.length,
-      rows: options.pairsPerBatch,
-      notes,
-      options,
-    };
+    const sequences = examples.map(({ sequence }) => sequence);
+    const largest = () => ({
+      sequences: longest(sequences, options.pairsPerBatch, ({ tokens }) => tokens.length),
+    });
+    return { data: { examples }, items: examples.length, largest, notes, options };
   }
   const { pairs, notes } = pairsOf(practised, 'preference', prepared, model);
   // Losses over single sequences take pairs apart.
   const isSingle = options.loss.some(({ kind }) => kind === 'kto' || kind === 'apo-zero-unpaired');
   const items = isSingle ? 2 * pairs.length : pairs.length;
-  return {
-    data: { pairs },
-    lengths: pairs.map(pairLength),
-    items,
-    rows: 2 * options.pairsPerBatch,
-    notes,
-    options,
-  };
+  return { data: { pairs }, items, largest: () => longestPairs(pairs, options), notes, options };
 }
 
 /** Learns to prefer what people preferred. */
@@ -58,10 +48,9 @@ export const preferenceStage: Stage<Judged> = {
   learningRate: 1e-6,
   backend: ({ given }) => given.preference?.backend,
   plan(prepared, model): StagePlan<Judged> {
-    const { data, lengths, items, rows, notes, options } = judged(prepared, model);
+    const { data, items, largest, notes, options } = judged(prepared, model);
     const iterations = updatesOf(items, options);
-    const length = lengths.reduce((longest, one) => Math.max(longest, one), 1);
-    return { iterations, updates: iterations, notes, batch: { rows, length }, data };
+    return { iterations, updates: iterations, notes, largest, data };
   },
   reports({ prepared, policy: { backend }, resume, clock, signal }, { data }) {
     const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };

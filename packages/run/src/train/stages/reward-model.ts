@@ -1,8 +1,9 @@
 import { rewardModelSchema, runRewardModelTraining } from '@rlp/algorithms/preference';
 import type { CriticBackend } from '@rlp/core';
-import { pairLength, pairsOf, type RunPair } from '../data/pairs.ts';
+import { pairsOf, type RunPair } from '../data/pairs.ts';
 import { pairEvaluation } from '../pair-evaluation.ts';
 import type { PreparedRun } from '../prepare.ts';
+import { longestPairs } from './largest-update.ts';
 import type { Stage } from './stage.ts';
 import { updatesOf } from './updates-of.ts';
 
@@ -23,9 +24,8 @@ export const rewardModelStage: Stage<readonly RunPair[]> = {
     const { pairs, notes } = pairsOf(prepared.rows.practised, 'rewardModel', prepared, model);
     const options = rewardModelSchema.parse(optionsOf(prepared));
     const iterations = updatesOf(pairs.length, options);
-    const length = pairs.reduce((longest, pair) => Math.max(longest, pairLength(pair)), 1) + 1;
-    const batch = { rows: 2 * options.pairsPerBatch, length };
-    return { iterations, updates: iterations, notes, batch, data: pairs };
+    const largest = () => longestPairs(pairs, options);
+    return { iterations, updates: iterations, notes, largest, data: pairs };
   },
   reports({ prepared, policy: { backend }, resume, clock, signal }, { data: pairs }) {
     const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };

@@ -22,6 +22,7 @@ import { tasksOf } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
 import { responseTags } from '../response-tags.ts';
 import { collectAgent } from '../run-agent.ts';
+import { longestAnswers } from './largest-update.ts';
 import type { Stage, StageContext } from './stage.ts';
 
 type Dependencies = PpoDependencies<State, AnswerMetadata> | PpoCollectedDependencies<AnswerMetadata>;
@@ -99,9 +100,10 @@ export const rlStage: Stage = {
     const { iterations, options } = optionsOf(prepared);
     const { epochs = 1, minibatches = 1, tasksPerIteration = 8, rollout } = options;
     const { groupSize = 8, sampling } = rollout as { groupSize?: number; sampling?: { maxTokens?: number } };
-    const length = Math.min(config.contextLength, 2 * (sampling?.maxTokens ?? 256));
-    const batch = { rows: Math.ceil((tasksPerIteration * groupSize) / minibatches), length };
-    return { iterations, updates: iterations * epochs * minibatches, notes: [], batch, data: undefined };
+    const answers = Math.ceil((tasksPerIteration * groupSize) / minibatches);
+    const limits = { maxTokens: sampling?.maxTokens, contextLength: config.contextLength };
+    const largest = () => longestAnswers({ tasks: tasksPerIteration, answers, ...limits });
+    return { iterations, updates: iterations * epochs * minibatches, notes: [], largest, data: undefined };
   },
   reports: (context, { iterations }) => practised(context, iterations),
 };

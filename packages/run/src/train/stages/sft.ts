@@ -11,6 +11,7 @@ import type { LanguageModel } from '@rlp/models';
 import { placeOf, type RunRow } from '../data/rows.ts';
 import { showsMessages } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
+import { longest } from './largest-update.ts';
 import type { Stage } from './stage.ts';
 import { updatesOf } from './updates-of.ts';
 
@@ -76,9 +77,11 @@ export const sftStage: Stage<readonly TokenSequence[]> = {
   plan(prepared, model) {
     const { sequences, notes } = sequencesOf(prepared, model);
     const updates = sftUpdates(sequences, prepared);
-    const length = sequences.reduce((longest, { tokens }) => Math.max(longest, tokens.length), 1);
-    const rows = resolveSftOptions(optionsOf(prepared)).sequencesPerBatch;
-    return { iterations: updates, updates, notes, batch: { rows, length }, data: sequences };
+    const { sequencesPerBatch } = resolveSftOptions(optionsOf(prepared));
+    const largest = () => ({
+      sequences: longest(sequences, sequencesPerBatch, ({ tokens }) => tokens.length),
+    });
+    return { iterations: updates, updates, notes, largest, data: sequences };
   },
   reports({ prepared, policy: { backend }, resume, clock, signal }, { data: sequences }) {
     const options = { ...optionsOf(prepared), resume: resume as SftState | undefined };

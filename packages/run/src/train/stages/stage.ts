@@ -5,6 +5,7 @@ import type { Engine } from '@rlp/onnx/runtime';
 import type { RunBackendOptions } from '../../config/backend-schema.ts';
 import type { Policy } from '../policy.ts';
 import type { PreparedRun } from '../prepare.ts';
+import type { LargestUpdate } from './largest-update.ts';
 
 /** Where a stage stands. */
 export type StageState = SftState | RlState;
@@ -77,8 +78,8 @@ export interface StagePlan<Data = unknown> {
   /** Optimizer steps, for schedules. */
   readonly updates: number;
   readonly notes: readonly string[];
-  /** Rows and tokens of a step, for the estimate of memory. */
-  readonly batch: { readonly rows: number; readonly length: number };
+  /** The update that takes most memory, as far as that is known before. */
+  readonly largest: () => LargestUpdate;
   /** Rows as tokens. `undefined` if the stage samples them. */
   readonly data: Data;
 }
