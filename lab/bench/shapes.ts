@@ -64,8 +64,19 @@ export const shapes = {
   },
 } as const satisfies Record<string, BenchShape>;
 
+/** Eight layers of width 512, 41 M parameters. */
+const wide = { hidden: 512, layers: 8, heads: 8, keyValueHeads: 8, inner: 1376, vocabulary: 32_000 };
+/** The layers of stories260k. */
+const narrow = { hidden: 64, layers: 5, heads: 8, keyValueHeads: 4, inner: 172, vocabulary: 512 };
+
 /** Batches as reinforcement learning makes them, for the training step only. */
 const trainShapes = {
+  wide: { ...shapes.M, ...wide, rows: 8, length: 512 },
+  'wide-long': { ...shapes.M, ...wide, rows: 1, length: 2048 },
+  'wide-groups-256': { ...shapes.M, ...wide, batch: { groups: 2, answers: 8, prompt: 256, answer: 64 } },
+  'wide-groups-512': { ...shapes.M, ...wide, batch: { groups: 2, answers: 8, prompt: 512, answer: 64 } },
+  'wide-lengths': { ...shapes.M, ...wide, batch: { sequences: 24, median: 150 } },
+  narrow: { ...shapes.M, ...narrow, rows: 64, length: 96 },
   'M-groups': { ...shapes.M, batch: { groups: 2, answers: 8, prompt: 512, answer: 64 } },
   'M-long': { ...shapes.M, rows: 1, length: 2048 },
   'S-lengths-64': { ...shapes.S, batch: { sequences: 64, median: 150 } },

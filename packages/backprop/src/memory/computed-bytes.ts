@@ -1,5 +1,5 @@
 import type { ModelConfig } from '@rlp/models';
-import { linearLayers, type QuantizedForm } from '@rlp/models/decoder';
+import { headParameter, linearLayers, moduleParameters, type QuantizedForm } from '@rlp/models/decoder';
 import { attentionForm, pairsOf } from '../batch/attention-blocks.ts';
 import { branchedPairs } from '../batch/branches.ts';
 import type { MicroBatch } from '../batch/fill.ts';
@@ -17,6 +17,7 @@ export interface Computation {
         readonly base: QuantizedForm | 'float32';
         readonly variant: 'lora' | 'dora';
         readonly dropout: number;
+        readonly modulesToSave: readonly string[];
       }
     | undefined;
 }
@@ -93,7 +94,7 @@ function bytesOf(computation: Computation, size: Size): ComputedBytes {
   const scores = size.scored * scoredLogits(config) + 2 * layerNumbers(config, size);
   return {
     activations,
-    logits: float * size.scored * logitsPerToken(config),
+    logits: float * size.scored * logitsPerToken(computation),
     scoring: reference === 'none' ? 0 : float * scores,
   };
 }
@@ -149,10 +150,15 @@ function droppedPerToken(config: ModelConfig, mode: 'keep' | 'recompute'): numbe
   return inputs + (float * inputs) / (mode === 'keep' ? 1 : config.layers);
 }
 
-function logitsPerToken({ vocabularySize }: ModelConfig): number {
+/** Probabilities that a trained output matrix keeps, and logits of a block. Others hold arrays of blocks. */
+function logitsPerToken({ config, lora }: Computation): number {
+  const { vocabularySize } = config;
   const block = headBlockRows(vocabularySize);
-  if (vocabularySize >= largeVocabulary) return 4 * block;
-  return vocabularySize + Math.min(vocabularySize, block);
+  const kept = vocabularySize + Math.min(vocabularySize, block);
+  const head = headParameter(config);
+  const isTrained =
+    lora === undefined || moduleParameters(config, lora.modulesToSave).some(({ name }) => name === head);
+  return isTrained && vocabularySize < largeVocabulary ? kept : Math.min(kept, 4 * block);
 }
 
 /** Logits and probabilities that scoring holds at once, per token. */

@@ -100,7 +100,7 @@ export interface MemoryEstimate {
 
 const float = 4;
 const half = 2;
-const runtimeBytes = 250 * 2 ** 20;
+const runtimeBytes = 270 * 2 ** 20;
 /** Bytes counted as activations that are not in the pool: measured. */
 const outsidePool = 160 * 2 ** 20;
 /** What a large model takes beside its weights until it is ready, such as its tokenizer and first values of a correction: measured. */
@@ -123,8 +123,8 @@ const gib = 2 ** 30;
  * - The memory pool of ONNX Runtime grows by 1, 2, 4, … MiB and then by a GiB at a time. Steps fill the parts of a GiB in another
  *   order than the first step did, so that all of them are taken up.
  * - The head keeps one `[rows · trained, vocabulary]` array of probabilities. While softmax runs, it also holds the logits
- *   of up to 2048 tokens of the vocabulary. From 65,536 tokens on it holds the arrays of two blocks of 4096. A critic's head has
- *   one number per token, which is ignored.
+ *   of up to 2048 tokens of the vocabulary. If it is not trained, it holds the arrays of two such blocks, and from 65,536 tokens on
+ *   of two blocks of 4096. A critic's head has one number per token, which is ignored.
  * - Scoring the reference takes two arrays of a block's size or of a small vocabulary's twice, because of its entropies, and
  *   about two layers.
  *
@@ -133,18 +133,16 @@ const gib = 2 ** 30;
  *
  * Prefixes that sequences share are computed once. This estimate does not know of them, but `forecastMemory` of a backend does.
  *
- * Estimated and measured peak resident memory of fp32 full training, while the caller keeps the model (Linux,
- * onnxruntime-node 1.30):
+ * Estimated and measured peak resident memory of fp32 full training (Linux, two threads, onnxruntime-node 1.30):
  *
- * | parameters | rows × tokens | trained | vocabulary | reference | estimated MiB | measured MiB |
- * | --- | --- | --- | --- | --- | --- | --- |
- * | 3.3 M | 32 × 128 | all | 512 | none | 586 | 604 |
- * | 15 M | 8 × 256 | all | 32,000 | none | 1034 | 1061 |
- * | 15 M | 8 × 256 | 64 | 32,000 | none | 823 | 833 |
- * | 15 M | 8 × 256 | all | 32,000 | scored | 1295 | 1239 |
- * | 6.3 M | 1 × 4096 | all | 1000 | none | 780 | 736 |
- * | 9.8 M | 1 × 1024 | all | 151,936 | none | 467 | 415 |
- * | 9.8 M | 1 × 2048 | 512 | 151,936 | none | 452 | 401 |
+ * | parameters | rows × tokens | vocabulary | reference | estimated MiB | measured MiB |
+ * | --- | --- | --- | --- | --- | --- |
+ * | 41 M | 8 × 512 | 32,000 | none | 2009 | 1983 |
+ * | 41 M | 1 × 2048 | 32,000 | none | 1721 | 1690 |
+ * | 15 M | 8 × 256 | 32,000 | none | 1160 | 1169 |
+ * | 15 M | 8 × 256 | 32,000 | scored | 1361 | 1324 |
+ * | 3.3 M | 32 × 128 | 512 | none | 429 | 423 |
+ * | 0.3 M | 64 × 96 | 512 | none | 428 | 412 |
  *
  * @throws OptionsError naming every unknown or invalid field.
  */

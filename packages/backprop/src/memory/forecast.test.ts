@@ -63,10 +63,10 @@ const loss: Loss = {
 };
 
 describe('memoryForecast', () => {
-  it('is the estimate of the largest micro-batch, without the copy of the model', () => {
+  it('is the estimate of the largest micro-batch', () => {
     const { bytes, held, available } = forecastOn('cpu')(apart(20, 100))!;
     const question = { config, rows: 20, length: 100, reference: 'none' } as const;
-    const { model: _, total: __, loading: ____, table: ___, ...parts } = estimateMemory(question);
+    const { total: _, loading: __, table: ___, ...parts } = estimateMemory(question);
     expect(bytes).toEqual(parts);
     expect(held).toBeGreaterThan(2 ** 20);
     expect(available).toBeGreaterThan(2 ** 20);

@@ -16,7 +16,7 @@ export type ForecastMemory = (
 /**
  * What a backend will take of the machine's memory. Unknown for devices that have their own memory, and in a page.
  *
- * Keeps nothing of the model but its shape, and does not count the caller's copy, which may be freed.
+ * Keeps nothing of the model but its shape. The caller's copy of a small model counts, because it is seldom freed before the peak.
  *
  * @param options - How the backend divides batches into micro-batches.
  * @param lora - Rank and kind of the correction, and how what it corrects is stored. `undefined` if every weight is trained.
@@ -33,7 +33,7 @@ export function memoryForecast(
     // A page is not told what it may take.
     if (executionProvider !== 'cpu' || typeof process === 'undefined') return undefined;
     const estimate = estimateUpdate(shape, sequences, options, sequencesPerRow);
-    const { model: _copy, total: _total, loading: _loading, table: _table, ...bytes } = estimate;
+    const { total: _total, loading: _loading, table: _table, ...bytes } = estimate;
     return { bytes, held: process.memoryUsage.rss(), available: availableMemory(), remedy };
   };
 }
