@@ -126,6 +126,11 @@ describe('memoryForecast', () => {
     );
   });
 
+  it('refuses what is not a list of sequences', () => {
+    const size = { sequences: 2, tokens: 8 };
+    expect(() => forecastOn('cpu')(size as never)).toThrow(/^forecastMemory: .*sequences/);
+  });
+
   it('has no micro-batch if nothing is trained', () => {
     const { activations, logits } = forecastOn('cpu')([{ tokens: [1, 2], mask: [0, 0] }])!.bytes;
     expect([activations, logits]).toEqual([0, 0]);

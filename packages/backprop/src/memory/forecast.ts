@@ -1,4 +1,4 @@
-import type { Loss, MemoryForecast, TrainingSequence } from '@rlp/core';
+import { type Loss, type MemoryForecast, requireArguments, type TrainingSequence } from '@rlp/core';
 import type { ResolvedOnnxBackendOptions } from '../backend-options.ts';
 import type { PackingOptions } from '../batch/packing.ts';
 import { availableMemory } from './available-memory.ts';
@@ -30,6 +30,7 @@ export function memoryForecast(
   const { config } = model;
   const shape = { config, activations, precision, reference, optimizer, lora, purpose: 'policy' } as const;
   return (sequences, { sequencesPerRow } = {}) => {
+    requireArguments('forecastMemory', { sequences: 'objects' }, sequences);
     // A page is not told what it may take.
     if (executionProvider !== 'cpu' || typeof process === 'undefined') return undefined;
     const estimate = estimateUpdate(shape, sequences, options, sequencesPerRow);
