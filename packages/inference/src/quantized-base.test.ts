@@ -168,3 +168,28 @@ it.each(quantizedForms)(
     await Promise.all([sampler.close(), plain.close()]);
   },
 );
+
+it("reads the router of experts in place, whatever 'weights' says", async () => {
+  const model = tinyModel('qwen3, experts');
+  await publish('experts', model, new Map(), 'int8');
+  const [shared, rounded] = await Promise.all(
+    (['shared', 'int8'] as const).map((weights) =>
+      createOnnxSampler({ engine, model, store: 'experts', weights }),
+    ),
+  );
+  const sample = (sampler: InferenceBackend) =>
+    sampler.sample({ prompt: tinyTokenizer.encode('once'), count: 2, maxTokens: 8, seed: 'experts' });
+  const before = await sample(shared!);
+  expect(await sample(rounded!)).toEqual(before);
+  const routers = [...model.weights].filter(([name]) => name.endsWith('mlp.gate.weight'));
+  const turned = routers.map(
+    ([name, { shape, data }]) => [name, { shape, data: data.map((x) => -x) }] as const,
+  );
+  await engine.writeStore('experts', new Map(turned));
+  for (const sampler of [shared!, rounded!])
+    await sampler.updateWeights({ kind: 'shared', version: 1, engine, store: 'experts' });
+  const after = await sample(shared!);
+  expect(after).not.toEqual(before);
+  expect(await sample(rounded!)).toEqual(after);
+  await Promise.all([shared!.close(), rounded!.close()]);
+});

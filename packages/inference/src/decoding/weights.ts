@@ -38,17 +38,18 @@ export class StoredWeights {
   readonly #shapes: ReadonlyMap<string, readonly number[]>;
   /** How the store holds the linear layers. */
   readonly form: QuantizedForm | 'float32';
+  /** Weights of the linear layers. Routers of experts are not among them. */
+  readonly #linear: ReadonlySet<string>;
 
   /** @throws ArgumentError if the store does not hold the model's parameters. */
   constructor(host: EngineHost, config: ModelConfig, store: string) {
     this.#store = host.store(store);
     this.#shapes = new Map(this.#store.parameters.map(({ name, shape }) => [name, shape]));
-    const layers = linearLayers(config);
-    const held = (form: QuantizedForm) => layers.some(({ weight }) => this.#holds(weight, form));
+    this.#linear = new Set(linearLayers(config).map(({ weight }) => weight));
+    const held = (form: QuantizedForm) => [...this.#linear].some((weight) => this.#holds(weight, form));
     this.form = quantizedForms.find(held) ?? 'float32';
-    const quantized = new Set(layers.flatMap(({ weight }) => (this.#quantizedForm(weight) ? [weight] : [])));
     for (const { name, shape } of parameterSpecs(config)) {
-      if (quantized.has(name)) continue;
+      if (this.#linear.has(name) && this.#quantizedForm(name)) continue;
       const stored = this.#shapes.get(name);
       if (stored?.join() === shape.join()) continue;
       throw new ArgumentError(
@@ -96,9 +97,12 @@ export class StoredWeights {
   /** Products with weights in 8 bits as part of the graph, rounded if the store holds them in float32. */
   roundedProduct(file: WeightFile): LayerProduct {
     const baked = this.bakedProduct(file);
-    return (x, layer) =>
-      baked(x, layer) ??
-      bakedProduct(x, layer.weight, quantizeMatrix(this.#store.data(layer.weight), layer, 'int8'), file);
+    return (x, layer) => {
+      const product = baked(x, layer);
+      if (product !== undefined || !this.#linear.has(layer.weight)) return product;
+      const matrix = quantizeMatrix(this.#store.data(layer.weight), layer, 'int8');
+      return bakedProduct(x, layer.weight, matrix, file);
+    };
   }
 
   /** Tensors to feed for the inputs among these names that are parameters. */
