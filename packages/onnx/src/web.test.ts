@@ -1,5 +1,6 @@
 import * as ort from 'onnxruntime-common';
 import { describe, expect, it, vi } from 'vitest';
+import type { Tensors } from './runtime.ts';
 import * as runtime from './runtime.ts';
 import * as web from './web.ts';
 
@@ -15,25 +16,63 @@ describe('the entry for pages', () => {
     );
   });
 
-  it.each(['create', 'run'] as const)(
-    'says that the tab is full when ONNX Runtime cannot %s a session',
-    async (step) => {
-      const full = () =>
-        Promise.reject(new Error('failed to call OrtRun(). ERROR_CODE: 6, ERROR_MESSAGE: std::bad_alloc'));
-      const session = { inputNames: [], outputNames: [], run: full };
-      const create = step === 'create' ? full : async () => session;
-      vi.doMock('onnxruntime-web/wasm', () => ({
-        Tensor: ort.Tensor,
-        env: { wasm: {} },
-        InferenceSession: { create },
-      }));
-      const { loadWeb } = await import('./runtime/web/load-web.ts');
-      const runtime = await loadWeb({ assets: undefined, threads: 1, note: undefined }, 'cpu');
-      const options = { executionProvider: 'cpu', threads: 1 } as never;
-      const made = runtime.createSession(new Uint8Array(), options).then(({ run }) => run({}, [], {}));
-      await expect(made).rejects.toThrow(
-        /^the memory of this tab is full.*take a smaller model.*std::bad_alloc/,
-      );
-    },
-  );
+  /** A session of a build of ONNX Runtime that fails. */
+  async function sessionOf(
+    provider: 'cpu' | 'webgpu',
+    step: 'create' | 'run',
+    cause: Error,
+    feeds: Tensors = {},
+  ) {
+    const fail = () => Promise.reject(cause);
+    const session = { inputNames: [], outputNames: [], run: fail };
+    const create = step === 'create' ? fail : async () => session;
+    vi.doMock(provider === 'cpu' ? 'onnxruntime-web/wasm' : 'onnxruntime-web/webgpu', () => ({
+      Tensor: ort.Tensor,
+      env: { wasm: {} },
+      InferenceSession: { create },
+    }));
+    const { loadWeb } = await import('./runtime/web/load-web.ts');
+    const runtime = await loadWeb({ assets: undefined, threads: 1, note: undefined }, provider);
+    const options = { executionProvider: provider, threads: 1 } as never;
+    const { run } = await runtime.createSession(new Uint8Array(), options);
+    return run(feeds, [], {});
+  }
+
+  const full = /^the memory of this tab is full.*take a smaller model/;
+
+  it.each([
+    ['create', 'failed to call OrtRun(). ERROR_CODE: 6, ERROR_MESSAGE: std::bad_alloc'],
+    ['run', 'failed to call OrtRun(). ERROR_CODE: 6, ERROR_MESSAGE: std::bad_alloc'],
+    ['create', "Can't create a session. failed to allocate a buffer of size 9."],
+    ['create', 'no available backend found. ERR: [wasm] RangeError: Out of memory'],
+    ['create', 'ERR: [wasm] RangeError: WebAssembly.Memory(): could not allocate memory'],
+  ] as const)('says that the tab is full when ONNX Runtime cannot %s a session: %s', async (step, said) => {
+    const made = sessionOf('cpu', step, new Error(said));
+    await expect(made).rejects.toThrow(full);
+    await expect(made).rejects.toThrow(said);
+  });
+
+  it('refuses inputs that WebAssembly has no room for before it copies them', async () => {
+    const huge = { location: 'cpu', data: { byteLength: 3.6 * 2 ** 30 } } as unknown as ort.Tensor;
+    const made = sessionOf('cpu', 'run', new Error('function signature mismatch'), { weight: huge });
+    await expect(made).rejects.toThrow(full);
+    await expect(made).rejects.toThrow('the weights and other inputs of one step take 3.6 GiB');
+  });
+
+  it('asks for a new worker once ONNX Runtime has broken down', async () => {
+    const cause = Object.assign(new Error('function signature mismatch'), { name: 'RuntimeError' });
+    await expect(sessionOf('cpu', 'run', cause)).rejects.toThrow(
+      /^ONNX Runtime broke down in WebAssembly.*\(function signature mismatch\); start again in a new worker/,
+    );
+  });
+
+  it('blames files that are missing, and not those that have no adapter', async () => {
+    const said = (what: string) => new Error(`no available backend found. ERR: [webgpu] Error: ${what}`);
+    await expect(sessionOf('webgpu', 'create', said('Failed to fetch'))).rejects.toThrow(
+      'onnxruntime-web could not load its files',
+    );
+    for (const what of ['Failed to get GPU adapter.', 'WebGPU is not supported in current environment']) {
+      await expect(sessionOf('webgpu', 'create', said(what))).rejects.toThrow(/^no available backend found/);
+    }
+  });
 });

@@ -2,6 +2,7 @@ import { EngineError, messageOf, missingPeer } from '@rlp/core';
 import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
 import { openModule } from '../native/native-public.ts';
 import { sessionOptions } from '../native/session-options.ts';
+import type { Tensors } from '../protocol.ts';
 import type { ExecutionProvider } from '../providers.ts';
 
 /** Where the files of onnxruntime-web are, and how many threads compute. */
@@ -43,7 +44,10 @@ export async function loadWeb(
       return {
         inputNames: session.inputNames,
         outputNames: session.outputNames,
-        run: (...given) => withinMemory(() => session.run(...given)),
+        run: async (feeds, ...given) => {
+          if (provider === 'cpu') requireRoom(feeds);
+          return withinMemory(() => session.run(feeds, ...given));
+        },
         endProfiling: () => session.endProfiling(),
         release: () => session.release(),
       };
@@ -80,7 +84,8 @@ async function located<Result>(
     return await work();
   } catch (cause) {
     const said = messageOf(cause);
-    if (!/no available backend|fetch|dynamically imported module|both async and sync/i.test(said))
+    const isOther = cause instanceof EngineError || /adapter|webgpu is not supported/i.test(said);
+    if (isOther || !/no available backend|fetch|dynamically imported module|both async and sync/i.test(said))
       throw cause;
     const name = provider === 'webgpu' ? 'ort-wasm-simd-threaded.asyncify' : 'ort-wasm-simd-threaded';
     throw new EngineError(
@@ -91,15 +96,34 @@ async function located<Result>(
   }
 }
 
+/** Bytes that are left of the 4 GiB of WebAssembly for compiled graphs and what they compute. */
+const besideFeeds = 2 ** 29;
+
+/** ONNX Runtime overwrites its own memory if there is no room for its inputs, of which weights are the largest. */
+function requireRoom(feeds: Tensors): void {
+  const bytes = Object.values(feeds).reduce((sum, { data }) => sum + (data as Float32Array).byteLength, 0);
+  if (bytes <= 2 ** 32 - besideFeeds) return;
+  throw tabIsFull(`the weights and other inputs of one step take ${(bytes / 2 ** 30).toFixed(1)} GiB`);
+}
+
+function tabIsFull(why: string, cause?: unknown): EngineError {
+  return new EngineError(
+    `the memory of this tab is full, of which WebAssembly has at most 4 GB: take a smaller model or fewer tokens at once (${why})`,
+    { cause },
+  );
+}
+
 /** A model that is too large shows only when ONNX Runtime asks for more. Says so. */
 async function withinMemory<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (cause) {
     const said = messageOf(cause);
-    if (!/bad_alloc|out of memory|allocation failed/i.test(said)) throw cause;
+    if (/bad_alloc|out of memory|allocation failed|(failed|could not) (to )?allocate/i.test(said))
+      throw tabIsFull(said, cause);
+    if ((cause as Error).name !== 'RuntimeError') throw cause;
     throw new EngineError(
-      `the memory of this tab is full, of which WebAssembly has at most 4 GB: take a smaller model or fewer tokens at once (${said})`,
+      `ONNX Runtime broke down in WebAssembly, perhaps because the memory of this tab is full (${said}); start again in a new worker or page, with a smaller model or fewer tokens at once`,
       { cause },
     );
   }
