@@ -24,7 +24,10 @@ interface Page {
   ) => {
     postMessage(message: ToWorker): void;
     addEventListener(event: 'message', listener: (event: { readonly data: FromWorker }) => void): void;
-    addEventListener(event: 'error', listener: (event: { readonly message: string }) => void): void;
+    addEventListener(
+      event: 'error',
+      listener: (event: { readonly message?: string | undefined }) => void,
+    ): void;
     terminate(): void;
   };
 }
@@ -56,7 +59,10 @@ start.addEventListener('click', () => {
   rows = [];
   worker = new Worker(new URL('worker.js', location.href), { type: 'module' });
   worker.addEventListener('message', ({ data }) => receive(data));
-  worker.addEventListener('error', ({ message }) => failed(message));
+  // A worker whose program cannot be loaded has no message.
+  worker.addEventListener('error', ({ message }) =>
+    failed(message || 'its program could not be loaded. Check the connection and try again.'),
+  );
   worker.postMessage({
     kind: 'start',
     game: game.value as GameName,

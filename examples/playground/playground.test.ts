@@ -109,6 +109,17 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await close();
   });
 
+  it('says that the connection is lost, and starts once it is back', { timeout: 60_000 }, async () => {
+    const { page, status, close } = await opened('isolated', { imitations: 1, iterations: 1 });
+    await page.context().setOffline(true);
+    await page.click('#start');
+    await status(/^It stopped: its program could not be loaded\. Check the connection/);
+    await page.context().setOffline(false);
+    await page.click('#start');
+    await status(/Done/);
+    await close();
+  });
+
   it('trains to the weights that Node trains to, and offers them', { timeout: 90_000 }, async () => {
     const { page, status, close } = await opened('isolated');
     expect(await page.locator('#threads').isHidden()).toBe(true);
