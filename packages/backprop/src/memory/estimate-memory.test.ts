@@ -311,9 +311,9 @@ describe('estimateMemory', () => {
     });
   });
 
-  it.each([null, 'a config', undefined])('refuses %s for a config', (config) => {
+  it.each([null, 'a config', undefined, { model_type: 'llama' }])('refuses %s for a config', (config) => {
     expect(() => estimateMemory({ ...question, config: config as never })).toThrow(
-      'config: expected a config',
+      "config: expected a model's config, from loadModel or parseModelConfig",
     );
   });
 

@@ -33,7 +33,10 @@ const loraSchema = z.strictObject({
 
 const schema = z.strictObject({
   /** Shape of the model, from `loadModel` or `parseModelConfig`. Required. */
-  config: z.custom<ModelConfig>((value) => typeof value === 'object' && value !== null, 'expected a config'),
+  config: z.custom<ModelConfig>(
+    (value) => typeof value === 'object' && value !== null && 'position' in value,
+    "expected a model's config, from loadModel or parseModelConfig",
+  ),
   /** Sequences of an update, which share no tokens. Required. */
   rows: z.int().min(1),
   /** Tokens in each sequence. Required. */

@@ -23,12 +23,13 @@ export function parseContent<Output>(
   content: unknown,
   file: string,
   part: readonly string[] = [],
+  remedy?: string,
 ): Output {
   const parsed = schema.safeParse(content);
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;
   const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)[key], content);
-  throw configError(file, [...part, ...path].join('.') || 'file', inWords(message, value));
+  throw configError(file, [...part, ...path].join('.') || 'file', inWords(message, value), remedy);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { FormatError } from '@rlp/core';
 import * as z from 'zod';
+import { parseContent } from '../config/validation.ts';
 
 /** Bits of one element of every type the safetensors format defines. */
 const ELEMENT_BITS = {
@@ -58,7 +59,8 @@ const entrySchema = z.strictObject({
 });
 const metadataSchema = z.record(z.string(), z.string());
 
-const REMEDY = 'download or save the file again';
+/** What to do about a damaged file. */
+export const REMEDY = 'download or save the file again';
 
 /** A {@link FormatError} about a safetensors file. */
 export function safetensorsError(file: string, field: string, problem: string, remedy = REMEDY): FormatError {
@@ -160,12 +162,7 @@ function endOfString(text: string, start: number): number {
 }
 
 function parseEntry(name: string, entry: unknown, dataStart: number, file: string): StoredTensor {
-  const parsed = entrySchema.safeParse(entry);
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw safetensorsError(file, [name, ...path].join('.'), message);
-  }
-  const { dtype, shape, data_offsets: offsets } = parsed.data;
+  const { dtype, shape, data_offsets: offsets } = parseContent(entrySchema, entry, file, [name], REMEDY);
   const [begin, end] = offsets;
   const bytes = (shape.reduce((product, size) => product * size, 1) * ELEMENT_BITS[dtype]) / 8;
   if (!Number.isSafeInteger(bytes))

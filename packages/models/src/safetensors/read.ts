@@ -1,11 +1,13 @@
 import { FormatError, type HostTensor, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
+import { parseContent } from '../config/validation.ts';
 import { fs, nodePath } from '../node-files.ts';
 
 import { decodeFloats, type FloatType, floatSize } from './floats.ts';
 import {
   headerLength,
   parseSafetensorsHeader,
+  REMEDY,
   type SafetensorsHeader,
   type StoredTensor,
   safetensorsError,
@@ -231,12 +233,9 @@ function weightMapOf(index: string, text: string): Record<string, string> {
   } catch (cause) {
     throw safetensorsError(index, 'file', `not valid JSON (${(cause as Error).message})`);
   }
-  const parsed = indexSchema.safeParse(json);
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw safetensorsError(index, path.join('.') || 'file', message);
-  }
-  return parsed.data.weight_map;
+  const { weight_map: map } = parseContent(indexSchema, json, index, [], REMEDY);
+  if (Object.keys(map).length === 0) throw safetensorsError(index, 'weight_map', 'it names no tensors');
+  return map;
 }
 
 async function kindOf(path: string): Promise<'file' | 'folder' | 'absent'> {

@@ -203,7 +203,8 @@ describe('malformed files', () => {
 
   it.each([
     ['{', 'not valid JSON'],
-    ['{"weight_map":{"a":1}}', 'weight_map.a'],
+    ['{"weight_map":{"a":1}}', 'weight_map.a: expected text, got 1'],
+    ['{"weight_map":{}}', 'weight_map: it names no tensors'],
     ['{"weight_map":{"a":"../model.safetensors"}}', 'is not the name of a safetensors file'],
     ['{"weight_map":{"missing":"F32.safetensors"}}', 'does not hold this tensor'],
     ['{"weight_map":{"a":"gone.safetensors"}}', 'cannot be opened'],
