@@ -65,6 +65,21 @@ describe('GenerationLoop, ending what runs', () => {
     await running;
   });
 
+  it('computes no further part of a prompt that is aborted, however many the budget allows', async () => {
+    const decoder = new FakeDecoder(1, 1000);
+    const loop = start(decoder, { prefillTokens: 2048 });
+    const stop = new AbortController();
+    const extend = decoder.extend.bind(decoder);
+    decoder.extend = (...given) => {
+      setImmediate(() => stop.abort(new Error('enough')));
+      return extend(...given);
+    };
+    const prompt = Array.from({ length: 900 }, (_, at) => at % 3);
+    await expect(loop.submit(request({ prompt }), { signal: stop.signal })).rejects.toThrow('enough');
+    expect(decoder.extended).toEqual([256]);
+    expect(await loop.submit(request(), untroubled())).toEqual(await alone(request()));
+  });
+
   it('computes a long prompt from its beginning if the weights change half way', async () => {
     const decoder = new FakeDecoder(3, 1000);
     const loop = start(decoder);

@@ -249,6 +249,11 @@ export class GenerationLoop {
       { together: prefillTokens, parts: share * prefillTokens },
       () => this.#rows.length,
       (prefilled) => this.#startPrefilled(prefilled),
+      async () => {
+        await this.#options.yield();
+        if (this.#options.weightsChanged()) this.#forget();
+        this.#dropAborted();
+      },
     );
   }
 

@@ -92,11 +92,13 @@ export class PrefillQueue {
    *
    * @param running - Rows in use. Called before each computation.
    * @param done - Receives prompts that are complete.
+   * @param between - Called between two computations. It may drop prompts.
    */
   async compute(
     budget: PrefillBudget,
     running: () => number,
     done: (prefilled: Prefilled) => void,
+    between: () => Promise<void>,
   ): Promise<void> {
     for (let spent = 0; this.#queue.length > 0; ) {
       const together = this.#together(budget.together - spent);
@@ -108,9 +110,11 @@ export class PrefillQueue {
           ? await this.#computeTogether(running(), together)
           : await this.#computePart(running());
       spent += computed;
-      if (prefilled === undefined) continue;
-      this.#queue.splice(0, prefilled.prefills.length);
-      done(prefilled);
+      if (prefilled !== undefined) {
+        this.#queue.splice(0, prefilled.prefills.length);
+        done(prefilled);
+      }
+      if (this.#queue.length > 0) await between();
     }
   }
 
