@@ -19,12 +19,12 @@ describe('the entry for pages', () => {
   /** A session of a build of ONNX Runtime that fails. */
   async function sessionOf(
     provider: 'cpu' | 'webgpu',
-    step: 'create' | 'run',
+    step: 'create' | 'run' | 'release',
     cause: Error,
     feeds: Tensors = {},
   ) {
     const fail = () => Promise.reject(cause);
-    const session = { inputNames: [], outputNames: [], run: fail };
+    const session = { inputNames: [], outputNames: [], run: fail, release: fail };
     const create = step === 'create' ? fail : async () => session;
     vi.doMock(provider === 'cpu' ? 'onnxruntime-web/wasm' : 'onnxruntime-web/webgpu', () => ({
       Tensor: ort.Tensor,
@@ -34,8 +34,8 @@ describe('the entry for pages', () => {
     const { loadWeb } = await import('./runtime/web/load-web.ts');
     const runtime = await loadWeb({ assets: undefined, threads: 1, note: undefined }, provider);
     const options = { executionProvider: provider, threads: 1 } as never;
-    const { run } = await runtime.createSession(new Uint8Array(), options);
-    return run(feeds, [], {});
+    const { run, release } = await runtime.createSession(new Uint8Array(), options);
+    return step === 'release' ? release() : run(feeds, [], {});
   }
 
   const full = /^the memory of this tab is full.*take a smaller model/;
@@ -63,6 +63,11 @@ describe('the entry for pages', () => {
     const cause = Object.assign(new Error('function signature mismatch'), { name: 'RuntimeError' });
     await expect(sessionOf('cpu', 'run', cause)).rejects.toThrow(
       /^ONNX Runtime broke down in WebAssembly.*\(function signature mismatch\); start again in a new worker/,
+    );
+    // Otherwise the error of closing what broke would replace this one.
+    await expect(sessionOf('cpu', 'release', cause)).resolves.toBeUndefined();
+    await expect(sessionOf('cpu', 'release', new Error('invalid session'))).rejects.toThrow(
+      'invalid session',
     );
   });
 

@@ -49,7 +49,7 @@ export async function loadWeb(
           return withinMemory(() => session.run(feeds, ...given));
         },
         endProfiling: () => session.endProfiling(),
-        release: () => session.release(),
+        release: () => session.release().catch(unlessBroken),
       };
     },
   };
@@ -84,7 +84,7 @@ async function located<Result>(
     return await work();
   } catch (cause) {
     const said = messageOf(cause);
-    const isOther = cause instanceof EngineError || /adapter|webgpu is not supported/i.test(said);
+    const isOther = cause instanceof EngineError || /gpu adapter|webgpu is not supported/i.test(said);
     if (isOther || !/no available backend|fetch|dynamically imported module|both async and sync/i.test(said))
       throw cause;
     const name = provider === 'webgpu' ? 'ort-wasm-simd-threaded.asyncify' : 'ort-wasm-simd-threaded';
@@ -106,11 +106,21 @@ function requireRoom(feeds: Tensors): void {
   throw tabIsFull(`the weights and other inputs of one step take ${(bytes / 2 ** 30).toFixed(1)} GiB`);
 }
 
-function tabIsFull(why: string, cause?: unknown): EngineError {
+function tabIsFull(why: string, where = '', cause?: unknown): EngineError {
   return new EngineError(
-    `the memory of this tab is full, of which WebAssembly has at most 4 GB: take a smaller model or fewer tokens at once (${why})`,
+    `the memory of this tab is full, of which WebAssembly has at most 4 GB: take a smaller model or fewer tokens at once${where} (${why})`,
     { cause },
   );
+}
+
+const elsewhere = ', in a new worker or page, because WebAssembly gives no memory back';
+
+/** Whether WebAssembly itself failed, so that nothing of it can be used or freed. */
+const isBroken = (cause: unknown): boolean => (cause as Error).name === 'RuntimeError';
+
+/** An error of closing would hide what broke it. */
+function unlessBroken(cause: unknown): void {
+  if (!isBroken(cause)) throw cause;
 }
 
 /** A model that is too large shows only when ONNX Runtime asks for more. Says so. */
@@ -120,8 +130,8 @@ async function withinMemory<Result>(work: () => Promise<Result>): Promise<Result
   } catch (cause) {
     const said = messageOf(cause);
     if (/bad_alloc|out of memory|allocation failed|(failed|could not) (to )?allocate/i.test(said))
-      throw tabIsFull(said, cause);
-    if ((cause as Error).name !== 'RuntimeError') throw cause;
+      throw tabIsFull(said, elsewhere, cause);
+    if (!isBroken(cause)) throw cause;
     throw new EngineError(
       `ONNX Runtime broke down in WebAssembly, perhaps because the memory of this tab is full (${said}); start again in a new worker or page, with a smaller model or fewer tokens at once`,
       { cause },
