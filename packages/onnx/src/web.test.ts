@@ -16,6 +16,19 @@ describe('the entry for pages', () => {
     );
   });
 
+  /** A session of a stand-in for a build of ONNX Runtime. */
+  async function open(provider: 'cpu' | 'webgpu', create: () => Promise<unknown>) {
+    vi.doMock(provider === 'cpu' ? 'onnxruntime-web/wasm' : 'onnxruntime-web/webgpu', () => ({
+      Tensor: ort.Tensor,
+      env: { wasm: {} },
+      InferenceSession: { create },
+    }));
+    const { loadWeb } = await import('./runtime/web/load-web.ts');
+    const runtime = await loadWeb({ assets: undefined, threads: 1, note: undefined }, provider);
+    const options = { executionProvider: provider, threads: 1 } as never;
+    return runtime.createSession(new Uint8Array(), options);
+  }
+
   /** A session of a build of ONNX Runtime that fails. */
   async function sessionOf(
     provider: 'cpu' | 'webgpu',
@@ -25,16 +38,7 @@ describe('the entry for pages', () => {
   ) {
     const fail = () => Promise.reject(cause);
     const session = { inputNames: [], outputNames: [], run: fail, release: fail };
-    const create = step === 'create' ? fail : async () => session;
-    vi.doMock(provider === 'cpu' ? 'onnxruntime-web/wasm' : 'onnxruntime-web/webgpu', () => ({
-      Tensor: ort.Tensor,
-      env: { wasm: {} },
-      InferenceSession: { create },
-    }));
-    const { loadWeb } = await import('./runtime/web/load-web.ts');
-    const runtime = await loadWeb({ assets: undefined, threads: 1, note: undefined }, provider);
-    const options = { executionProvider: provider, threads: 1 } as never;
-    const { run, release } = await runtime.createSession(new Uint8Array(), options);
+    const { run, release } = await open(provider, step === 'create' ? fail : async () => session);
     return step === 'release' ? release() : run(feeds, [], {});
   }
 
@@ -50,6 +54,19 @@ describe('the entry for pages', () => {
     const made = sessionOf('cpu', step, new Error(said));
     await expect(made).rejects.toThrow(full);
     await expect(made).rejects.toThrow(said);
+  });
+
+  it('begins a run once the one before it has ended, because WebGPU would wait forever', async () => {
+    const order: string[] = [];
+    const run = async () => {
+      order.push('begins');
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push('ends');
+      return {};
+    };
+    const session = await open('webgpu', async () => ({ inputNames: [], outputNames: [], run }));
+    await Promise.all([session.run({}, [], {}), session.run({}, [], {})]);
+    expect(order).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 
   it('refuses inputs that WebAssembly has no room for before it copies them', async () => {

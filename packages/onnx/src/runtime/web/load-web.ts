@@ -39,20 +39,29 @@ export async function loadWeb(
     ...runtime,
     note,
     async createSession(...asked) {
-      const create = () => withinMemory(() => runtime.createSession(...asked));
+      const create = () => inTurn(() => withinMemory(() => runtime.createSession(...asked)));
       const session = await located({ assets, provider }, create);
       return {
         inputNames: session.inputNames,
         outputNames: session.outputNames,
         run: async (feeds, ...given) => {
           if (provider === 'cpu') requireRoom(feeds);
-          return withinMemory(() => session.run(feeds, ...given));
+          return inTurn(() => withinMemory(() => session.run(feeds, ...given)));
         },
         endProfiling: () => session.endProfiling(),
-        release: () => session.release().catch(unlessBroken),
+        release: () => inTurn(() => session.release().catch(unlessBroken)),
       };
     },
   };
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Begins a call once those before it have ended. The build for WebGPU would wait forever for a call that awaits the card. */
+function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  const result = last.then(work);
+  last = result.catch(() => undefined);
+  return result;
 }
 
 /** The build for WebGPU is larger. */
