@@ -17,10 +17,10 @@ describe('the entry for pages', () => {
   });
 
   /** A session of a stand-in for a build of ONNX Runtime. */
-  async function open(provider: 'cpu' | 'webgpu', create: () => Promise<unknown>) {
+  async function open(provider: 'cpu' | 'webgpu', create: () => Promise<unknown>, device = {}) {
     vi.doMock(provider === 'cpu' ? 'onnxruntime-web/wasm' : 'onnxruntime-web/webgpu', () => ({
       Tensor: ort.Tensor,
-      env: { wasm: {} },
+      env: { wasm: {}, webgpu: { device } },
       InferenceSession: { create },
     }));
     const { loadWeb } = await import('./runtime/web/load-web.ts');
@@ -67,6 +67,18 @@ describe('the entry for pages', () => {
     const session = await open('webgpu', async () => ({ inputNames: [], outputNames: [], run }));
     await Promise.all([session.run({}, [], {}), session.run({}, [], {})]);
     expect(order).toEqual(['begins', 'ends', 'begins', 'ends']);
+  });
+
+  it.each([
+    [
+      { lost: Promise.resolve({ message: 'it fell out' }) },
+      /^the page lost the graphics card.*\(it fell out\)/,
+    ],
+    [{ lost: new Promise(() => {}) }, /^Cannot read properties of undefined$/],
+  ])('says that the graphics card was lost, if that is why a call fails: %o', async (device, said) => {
+    const run = () => Promise.reject(new TypeError('Cannot read properties of undefined'));
+    const session = await open('webgpu', async () => ({ inputNames: [], outputNames: [], run }), device);
+    await expect(session.run({}, [], {})).rejects.toThrow(said);
   });
 
   it('refuses inputs that WebAssembly has no room for before it copies them', async () => {

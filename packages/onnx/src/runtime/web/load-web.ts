@@ -35,18 +35,20 @@ export async function loadWeb(
     sessionOptions: webOptions,
     given: () => 'copy',
   });
+  const call = <Result>(work: () => Promise<Result>) =>
+    inTurn(() => onDevice(module.env.webgpu, () => withinMemory(work)));
   return {
     ...runtime,
     note,
     async createSession(...asked) {
-      const create = () => inTurn(() => withinMemory(() => runtime.createSession(...asked)));
+      const create = () => call(() => runtime.createSession(...asked));
       const session = await located({ assets, provider }, create);
       return {
         inputNames: session.inputNames,
         outputNames: session.outputNames,
         run: async (feeds, ...given) => {
           if (provider === 'cpu') requireRoom(feeds);
-          return inTurn(() => withinMemory(() => session.run(feeds, ...given)));
+          return call(() => session.run(feeds, ...given));
         },
         endProfiling: () => session.endProfiling(),
         release: () => inTurn(() => session.release().catch(unlessBroken)),
@@ -100,6 +102,26 @@ async function located<Result>(
     throw new EngineError(
       `onnxruntime-web could not load its files from ${assets ?? 'its own folder'}: serve ${name}.mjs and .wasm of ` +
         `onnxruntime-web/dist, and name their folder in the option \`assets\` (${said})`,
+      { cause },
+    );
+  }
+}
+
+/** What is read of the graphics card that ONNX Runtime computes on. */
+interface Card {
+  readonly device?: { readonly lost?: Promise<{ readonly message: string }> } | undefined;
+}
+
+/** Calls fail in many ways once the graphics card is lost. Says so. */
+async function onDevice<Result>(card: unknown, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    const { device } = (card ?? {}) as Card;
+    const lost = await Promise.race([device?.lost, new Promise<void>((resolve) => setTimeout(resolve))]);
+    if (!lost) throw cause;
+    throw new EngineError(
+      `the page lost the graphics card, with the weights on it (${lost.message}); close this engine, create another one and go on from weights that you kept`,
       { cause },
     );
   }
