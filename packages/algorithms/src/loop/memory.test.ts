@@ -1,6 +1,7 @@
 import type { MemoryForecast } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { banditSetup } from './bandit.fixture.ts';
+import { MemoryCheck } from './memory.ts';
 import type { RlOptions } from './options.ts';
 import { runRlTraining } from './rl.ts';
 import type { RunStoppedError } from './run-stopped.ts';
@@ -45,12 +46,36 @@ async function runWith(
 }
 
 describe('memory of a run', () => {
-  it('is asked for before the run and before the first updates', async () => {
+  it('is asked for before the run and before updates', async () => {
     const { asked, notes, iterations, error } = await runWith(() => ({ bytes: { weights: 2 * gib } }));
     expect([iterations, notes, error]).toEqual([3, [], undefined]);
     expect(asked[0]).toEqual({ sequences: 1, tokens: 2 });
     expect(asked[1]).toEqual({ sequences: 16, tokens: expect.any(Number) });
-    expect(asked).toHaveLength(2);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('is compared again when a batch takes more, though no sequence is longer', async () => {
+    let updates = 0;
+    const taken = [0, 1, 1, 9];
+    const { error, iterations } = await runWith(() => ({ bytes: { logits: taken[updates++]! * gib } }));
+    expect([iterations, error?.reason]).toEqual([2, 'memory']);
+  });
+
+  it('is not asked for of what is not trained', () => {
+    const { backend, inference, tasks } = banditSetup('memory');
+    const asked: number[][] = [];
+    Object.assign(backend, {
+      forecastMemory: (given: readonly { readonly tokens: readonly number[] }[]) =>
+        void asked.push(given.map(({ tokens }) => tokens.length)),
+    });
+    const check = new MemoryCheck({ backend, inference, tasks }, { whenSpent: 'stop' }, () => undefined);
+    const step = (promptTokens: number[], tokens: number[]) => ({ promptTokens, tokens });
+    const scored = [step([1, 2], [3]), step([], []), step([1], [])].map((one) => ({
+      reward: 1,
+      trajectory: { steps: [one] },
+    }));
+    check.beforeUpdates([{ scored }] as never, { iteration: 1, state: { iteration: 1, taskCursor: 0 } });
+    expect(asked).toEqual([[3]]);
   });
 
   it('that is far too much stops the run before anything is sampled', async () => {

@@ -1,4 +1,5 @@
 import { type TokenSequence, tokenSequences } from '@rlp/core';
+import { isMasked } from '../sequence/is-masked.ts';
 import { memoryOf } from '../training/memory-of.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { RlDependencies, RlState, ScoredGroup } from './protocol.ts';
@@ -14,12 +15,13 @@ interface Place {
  * Compares what training takes with what the machine has.
  *
  * Before a run only weights, gradients and the optimizer are sure. The lengths of the samples are known before the first update, and
- * grow. So each batch with longer or more sequences than any before is looked at.
+ * change. So each batch that takes more than any before is looked at. It need not be longer: short sequences fill micro-batches.
  */
 export class MemoryCheck {
   readonly #parts: Pick<RlDependencies, 'backend' | 'inference' | 'tasks'>;
   readonly #whenSpent: 'stop' | 'continue';
   readonly #say: (text: string) => void;
+  /** Bytes of the largest batch. */
   #largest = 0;
 
   constructor(
@@ -35,23 +37,27 @@ export class MemoryCheck {
   /** @throws RunStoppedError if weights, gradients and the optimizer alone are too much. */
   atStart(at: Place): void {
     this.#look([{ tokens: [0, 0], mask: Uint8Array.of(0, 1) }], at);
+    // The first batch is compared anyway.
+    this.#largest = 0;
   }
 
   /** Gives the tasks back before it throws. @throws RunStoppedError if the updates of an iteration take too much. */
   beforeUpdates(groups: readonly ScoredGroup[], at: Place): void {
     const scored = groups.flatMap(({ scored }) => scored.filter(({ reward }) => reward !== null));
-    const steps = scored.map(({ trajectory }) => trajectory.steps);
-    const lengths = steps.flat().map(({ promptTokens, tokens }) => promptTokens.length + tokens.length);
-    const size = steps.length * longestOf(lengths);
-    if (size <= 1.25 * this.#largest) return;
-    this.#largest = size;
-    this.#look(steps.flatMap(tokenSequences), at);
+    const sequences = scored.flatMap(({ trajectory }) => tokenSequences(trajectory.steps));
+    const trained = sequences.filter(({ mask }) => !isMasked(mask));
+    this.#look(trained, at);
   }
 
   #look(sequences: readonly Pick<TokenSequence, 'tokens' | 'mask'>[], at: Place): void {
     const { backend, inference, tasks } = this.#parts;
-    const longest = longestOf(sequences.map(({ tokens }) => tokens.length));
-    const look = memoryOf(backend, sequences, inference.cacheBytes?.(longest));
+    const longest = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+    const cache = inference.cacheBytes?.(longest) ?? 0;
+    const forecast = backend.forecastMemory?.(sequences);
+    const bytes = Object.values(forecast?.bytes ?? {}).reduce((sum, part) => sum + part, cache);
+    if (bytes <= 1.05 * this.#largest) return;
+    this.#largest = bytes;
+    const look = memoryOf(forecast, sequences, cache);
     if (look === undefined) return;
     const { sentence, remedy } = look;
     if (look.outcome === 'tight' || this.#whenSpent === 'continue') {
@@ -61,8 +67,4 @@ export class MemoryCheck {
     tasks.seek(at.state.taskCursor);
     throw new RunStoppedError({ reason: 'memory', sentence, remedy }, at);
   }
-}
-
-function longestOf(lengths: readonly number[]): number {
-  return lengths.reduce((longest, length) => Math.max(longest, length), 0);
 }

@@ -120,7 +120,7 @@ function checkMemory({
   // Of all lengths, short sequences fill micro-batches beside long ones.
   const spread = Array.from({ length: count }, (_, at) => sorted[Math.floor((at * sorted.length) / count)]!);
   const batches = count < sorted.length ? [sorted.slice(0, count), spread] : [sorted];
-  const looks = batches.map((batch) => memoryOf(backend, batch));
+  const looks = batches.map((batch) => memoryOf(backend.forecastMemory?.(batch), batch));
   const look = looks.find((one) => one?.outcome === 'too-much') ?? looks.find((one) => one !== undefined);
   if (look === undefined) return;
   if (look.outcome === 'too-much')

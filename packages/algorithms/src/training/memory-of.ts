@@ -1,4 +1,4 @@
-import type { TrainingBackend, TrainingSequence } from '@rlp/core';
+import type { MemoryForecast, TrainingSequence } from '@rlp/core';
 
 /** Share of the free memory from which a run is told. */
 const noteShare = 0.85;
@@ -6,18 +6,17 @@ const noteShare = 0.85;
 const stopShare = 1.1;
 
 /**
- * Compares an update with these sequences with the free memory. `undefined` if it fits, or if the backend does not know.
+ * Compares an update with these sequences with the free memory. `undefined` if it fits, or if there is no forecast.
  *
  * @param cache - Bytes of the sampler's key-value cache.
  */
 export function memoryOf(
-  backend: TrainingBackend,
+  forecast: MemoryForecast | undefined,
   sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
   cache = 0,
 ):
   | { readonly outcome: 'tight' | 'too-much'; readonly sentence: string; readonly remedy: string }
   | undefined {
-  const forecast = backend.forecastMemory?.(sequences);
   if (forecast === undefined) return undefined;
   const { available, remedy } = forecast;
   const bytes = { ...forecast.bytes, 'key-value cache': cache };
