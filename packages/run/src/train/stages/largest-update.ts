@@ -38,10 +38,10 @@ export function longestAnswers({
   readonly contextLength: number;
 }): LargestUpdate {
   const length = Math.min(contextLength, 2 * maxTokens);
-  const isAnswer = (at: number) => at >= Math.ceil(length / 2);
+  const prompt = Math.ceil(length / 2);
   const sequences = Array.from({ length: answers }, (_, answer) => ({
-    tokens: Array.from({ length }, (_, at) => (isAnswer(at) ? answer : answer % tasks)),
-    mask: Uint8Array.from({ length }, (_, at) => (isAnswer(at) ? 1 : 0)),
+    tokens: new Array<number>(length).fill(answer % tasks, 0, prompt).fill(answer, prompt),
+    mask: new Uint8Array(length).fill(1, prompt),
   }));
   return { sequences };
 }
