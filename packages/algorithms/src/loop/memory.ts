@@ -1,4 +1,4 @@
-import { type TokenSequence, tokenSequences } from '@rlp/core';
+import { type MemoryForecast, type TokenSequence, tokenSequences } from '@rlp/core';
 import { isMasked } from '../sequence/is-masked.ts';
 import { memoryOf } from '../training/memory-of.ts';
 import type { ResolvedRlOptions } from './options.ts';
@@ -9,6 +9,14 @@ import { RunStoppedError } from './run-stopped.ts';
 interface Place {
   readonly iteration: number;
   readonly state: RlState;
+}
+
+/** What an update with these sequences takes, with the sampler's cache. */
+interface Foretold {
+  readonly forecast: MemoryForecast;
+  readonly sequences: readonly Pick<TokenSequence, 'tokens' | 'mask'>[];
+  readonly cache: number;
+  readonly bytes: number;
 }
 
 /**
@@ -36,27 +44,32 @@ export class MemoryCheck {
 
   /** @throws RunStoppedError if weights, gradients and the optimizer alone are too much. */
   atStart(at: Place): void {
-    this.#look([{ tokens: [0, 0], mask: Uint8Array.of(0, 1) }], at);
-    // The first batch is compared anyway.
-    this.#largest = 0;
+    const foretold = this.#foretell([{ tokens: [0, 0], mask: Uint8Array.of(0, 1) }]);
+    if (foretold) this.#compare(foretold, at);
   }
 
   /** Gives the tasks back before it throws. @throws RunStoppedError if the updates of an iteration take too much. */
   beforeUpdates(groups: readonly ScoredGroup[], at: Place): void {
+    if (this.#parts.backend.forecastMemory === undefined) return;
     const scored = groups.flatMap(({ scored }) => scored.filter(({ reward }) => reward !== null));
     const sequences = scored.flatMap(({ trajectory }) => tokenSequences(trajectory.steps));
-    const trained = sequences.filter(({ mask }) => !isMasked(mask));
-    this.#look(trained, at);
+    const foretold = this.#foretell(sequences.filter(({ mask }) => !isMasked(mask)));
+    if (foretold === undefined || foretold.bytes <= 1.05 * this.#largest) return;
+    this.#largest = foretold.bytes;
+    this.#compare(foretold, at);
   }
 
-  #look(sequences: readonly Pick<TokenSequence, 'tokens' | 'mask'>[], at: Place): void {
-    const { backend, inference, tasks } = this.#parts;
+  #foretell(sequences: Foretold['sequences']): Foretold | undefined {
+    const { backend, inference } = this.#parts;
+    const forecast = backend.forecastMemory?.(sequences);
+    if (forecast === undefined) return undefined;
     const longest = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
     const cache = inference.cacheBytes?.(longest) ?? 0;
-    const forecast = backend.forecastMemory?.(sequences);
-    const bytes = Object.values(forecast?.bytes ?? {}).reduce((sum, part) => sum + part, cache);
-    if (bytes <= 1.05 * this.#largest) return;
-    this.#largest = bytes;
+    const bytes = Object.values(forecast.bytes).reduce((sum, part) => sum + part, cache);
+    return { forecast, sequences, cache, bytes };
+  }
+
+  #compare({ forecast, sequences, cache }: Foretold, at: Place): void {
     const look = memoryOf(forecast, sequences, cache);
     if (look === undefined) return;
     const { sentence, remedy } = look;
@@ -64,7 +77,7 @@ export class MemoryCheck {
       this.#say(`${sentence}; ${remedy}`);
       return;
     }
-    tasks.seek(at.state.taskCursor);
+    this.#parts.tasks.seek(at.state.taskCursor);
     throw new RunStoppedError({ reason: 'memory', sentence, remedy }, at);
   }
 }

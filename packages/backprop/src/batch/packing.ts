@@ -1,5 +1,5 @@
 import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
-import { branchedCost, growBranches } from './branches.ts';
+import { type BranchedTree, branchedCost, growBranches } from './branches.ts';
 import {
   type Fill,
   fillBranches,
@@ -10,8 +10,8 @@ import {
 } from './fill.ts';
 import type { LayoutCosts } from './layout-costs.ts';
 import { type PackingLimits, type Scoring, validateBatch, validateTokens } from './packing-validation.ts';
-import { cutRectangles, rectanglesCost } from './rectangles.ts';
-import { growTrees, type Path } from './shared-prefixes.ts';
+import { cutRectangles, type Rectangle, rectanglesCost, sizeOf } from './rectangles.ts';
+import { growTrees, type Path, type Tree } from './shared-prefixes.ts';
 
 /** A batch divided into micro-batches. Their gradients sum to the gradient of the batch. */
 export interface PackedBatch {
@@ -67,6 +67,36 @@ export function packSequences(
   return { ...pack(paths, layout, options), lengths, temperature };
 }
 
+/** What the memory of a micro-batch depends on. */
+export interface MicroBatchSize extends Pick<MicroBatch, 'rows' | 'length' | 'blocks' | 'stem'> {
+  readonly tokens: number;
+  /** Tokens after which a score is computed. */
+  readonly scored: number;
+}
+
+/** Sizes of the micro-batches that {@link packBatch} makes of these sequences. Checks nothing and fills no arrays. */
+export function microBatchSizes(
+  sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
+  options: Omit<PackingOptions, keyof PackingLimits>,
+  sequencesPerRow = 1,
+): MicroBatchSize[] {
+  const paths = sequences.map(({ tokens, mask }) => pathOf(tokens, mask));
+  // Trained tokens are not shared.
+  const scores = paths.map(({ claims }) => claims.reduce((sum, claim) => sum + (claim === 0 ? 0 : 1), 0));
+  const scoredOf = (trees: readonly Tree[]) =>
+    trees.flatMap(({ branches }) => branches).reduce((sum, { member }) => sum + scores[member]!, 0);
+  const division = divide(paths, trainedLayout({ sequencesPerRow }, options), options);
+  if (division.form === 'branches') {
+    return division.parts.map((tree) => {
+      const { branches, size: tokens, stem, length } = tree;
+      return { tokens, scored: scoredOf([tree]), rows: branches.length, length, blocks: 1, stem };
+    });
+  }
+  return division.parts.map(({ rows, length, blocks }) => {
+    return { tokens: sizeOf(rows), scored: scoredOf(rows.flat()), rows: rows.length, length, blocks };
+  });
+}
+
 /**
  * Packs plain sequences so that the last token is read too. Throws as {@link packBatch} does.
  *
@@ -98,7 +128,7 @@ export function unpack(packed: PackedBatch, results: readonly Float32Array[]): F
 
 /** Positions up to the last token that is scored. */
 function pathOf(tokens: readonly TokenId[], mask?: ArrayLike<number>): Path {
-  const claims = new Int32Array(tokens.length - 1);
+  const claims = new Int32Array(Math.max(0, tokens.length - 1));
   let length = 0;
   for (let t = 1; t < tokens.length; t++) {
     if (mask && !mask[t]) continue;
@@ -117,17 +147,38 @@ interface Layout {
 
 function trainedLayout(
   { sequencesPerRow = 1 }: Pick<Loss, 'sequencesPerRow'>,
-  { trainedPrefixes }: PackingOptions,
+  { trainedPrefixes }: Pick<PackingOptions, 'trainedPrefixes'>,
 ): Layout {
   return { claims: trainedPrefixes === 'apart' ? 'nothing' : 'exclusive', sequencesPerRow };
 }
 
 function pack(
   paths: readonly Path[],
-  { claims, sequencesPerRow = 1 }: Layout,
+  layout: Layout,
   options: PackingOptions,
   grid?: (scored: readonly Scored[]) => LossGrid,
 ): Pick<PackedBatch, 'microBatches' | 'scored'> {
+  const division = divide(paths, layout, options);
+  const filled =
+    division.form === 'branches'
+      ? division.parts.map((tree) => fillBranches(tree, paths))
+      : division.parts.map((rectangle) => fillRectangle(rectangle, paths));
+  return {
+    microBatches: filled.map(({ arrays, scored }: Fill) => ({ ...arrays, loss: grid?.(scored) })),
+    scored: filled.map(({ scored }) => scored),
+  };
+}
+
+/** Parts of a batch that each become a micro-batch. */
+type Division =
+  | { readonly form: 'branches'; readonly parts: readonly BranchedTree[] }
+  | { readonly form: 'rectangles'; readonly parts: readonly Rectangle[] };
+
+function divide(
+  paths: readonly Path[],
+  { claims, sequencesPerRow = 1 }: Layout,
+  options: Omit<PackingOptions, keyof PackingLimits>,
+): Division {
   const { tokensPerMicroBatch } = options;
   const grown = (members?: readonly number[]) =>
     growTrees(paths, claims, tokensPerMicroBatch, options, members);
@@ -140,14 +191,9 @@ function pack(
   const rectangles = cutRectangles(units, tokensPerMicroBatch, options);
   const branched =
     sequencesPerRow === 1 ? growBranches(paths, claims, tokensPerMicroBatch, options) : undefined;
-  const filled =
-    branched && branchedCost(branched, options) < rectanglesCost(rectangles, options)
-      ? branched.map((tree) => fillBranches(tree, paths))
-      : rectangles.map((rectangle) => fillRectangle(rectangle, paths));
-  return {
-    microBatches: filled.map(({ arrays, scored }: Fill) => ({ ...arrays, loss: grid?.(scored) })),
-    scored: filled.map(({ scored }) => scored),
-  };
+  return branched && branchedCost(branched, options) < rectanglesCost(rectangles, options)
+    ? { form: 'branches', parts: branched }
+    : { form: 'rectangles', parts: rectangles };
 }
 
 /** Indices of the sequences of each row. */

@@ -2,8 +2,8 @@ import type { ModelConfig } from '@rlp/models';
 import { headParameter, linearLayers, moduleParameters, type QuantizedForm } from '@rlp/models/decoder';
 import { attentionForm, pairsOf } from '../batch/attention-blocks.ts';
 import { branchedPairs } from '../batch/branches.ts';
-import type { MicroBatch } from '../batch/fill.ts';
 import { type AttentionForm, attentionParts, type LayoutCosts, stemParts } from '../batch/layout-costs.ts';
+import type { MicroBatchSize } from '../batch/packing.ts';
 import { headBlockRows, largeVocabulary } from '../graphs/parameter-blocks.ts';
 
 /** Model that computes micro-batches, and how. */
@@ -39,7 +39,7 @@ const holes = { full: 0.2, float32: 0.15, int8: 0.15, nf4: 0.3 } as const;
 /** Bytes of the micro-batch that takes most. None if there is no micro-batch. */
 export function computedBytes(
   computation: Computation,
-  microBatches: readonly MicroBatch[],
+  microBatches: readonly MicroBatchSize[],
   costs: LayoutCosts,
 ): ComputedBytes {
   const form = attentionForm(microBatches, costs);
@@ -64,12 +64,12 @@ interface Size {
 }
 
 function sizeOf(
-  { tokens: { length: tokens }, scored, rows, length, blocks, stem = 0 }: MicroBatch,
+  { tokens, scored, rows, length, blocks, stem = 0 }: MicroBatchSize,
   form: AttentionForm,
   costs: LayoutCosts,
 ): Size {
   const none = { queries: 0, keys: 0 };
-  const size = { tokens, scored: scored.length, pairs: 0, passing: 0, copies: none };
+  const size = { tokens, scored, pairs: 0, passing: 0, copies: none };
   switch (form) {
     case 'whole':
       return { ...size, pairs: rows * length ** 2 };

@@ -11,7 +11,7 @@ import {
 import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
 import { layoutCosts } from '../batch/layout-costs.ts';
-import { type PackingOptions, packSequences } from '../batch/packing.ts';
+import { microBatchSizes, type PackingOptions } from '../batch/packing.ts';
 import { optimizerSchema } from '../optimizer/options.ts';
 import { withRoles } from '../optimizer/roles.ts';
 import { stateBytes } from '../optimizer/state-specs.ts';
@@ -37,7 +37,7 @@ const schema = z.strictObject({
     (value) => typeof value === 'object' && value !== null && 'position' in value,
     "expected a model's config, from loadModel or parseModelConfig",
   ),
-  /** Sequences of an update, which share no tokens. Required. */
+  /** Number of sequences in an update. They have no common beginning. Required. */
   rows: z.int().min(1),
   /** Tokens in each sequence. Required. */
   length: z.int().min(1),
@@ -169,15 +169,11 @@ export function estimateUpdate(
   answers: MemoryShape,
   sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
   packing: Omit<PackingOptions, 'vocabularySize' | 'contextLength'>,
-  sequencesPerRow = 1,
+  sequencesPerRow?: number,
 ): MemoryEstimate {
   const { config, lora } = answers;
-  const { microBatches } = packSequences(
-    sequences.map(({ tokens }) => tokens),
-    { ...packing, vocabularySize: Number.POSITIVE_INFINITY, contextLength: Number.POSITIVE_INFINITY },
-    { temperature: 1, masks: sequences.map(({ mask }) => mask), sequencesPerRow },
-  );
-  const { activations, ...scores } = computedBytes(answers, microBatches, packing);
+  const sizes = microBatchSizes(sequences, packing, sequencesPerRow);
+  const { activations, ...scores } = computedBytes(answers, sizes, packing);
   const parameters = countParameters(config);
   const critic = answers.purpose === 'critic';
   const adapter = lora && adapterParameters(config, lora);

@@ -3,7 +3,7 @@ import { parseModelConfig } from '@rlp/models';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { layoutCosts } from '../batch/layout-costs.ts';
-import { packBatch } from '../batch/packing.ts';
+import { microBatchSizes, packBatch } from '../batch/packing.ts';
 import { optimizerSchema } from '../optimizer/options.ts';
 import { estimateMemory } from './estimate-memory.ts';
 import { memoryForecast } from './forecast.ts';
@@ -104,11 +104,21 @@ describe('memoryForecast', () => {
         prompts,
         lengths,
         fc.constantFrom(64, 512, 4096),
-        (prompt, answers, tokensPerMicroBatch) => {
-          const sequences = answered(prompt, answers);
+        fc.constantFrom(1, 2),
+        (prompt, answers, tokensPerMicroBatch, sequencesPerRow) => {
+          const sequences = answered(prompt, [
+            ...answers,
+            ...answers.slice(0, answers.length % sequencesPerRow),
+          ]);
           const options = { ...packing, tokensPerMicroBatch };
-          const { microBatches } = packBatch({ sequences }, loss, options);
-          const { activations, logits } = forecastOn('cpu', { costs: options })(sequences)!.bytes;
+          const { microBatches } = packBatch({ sequences }, { ...loss, sequencesPerRow }, options);
+          const sizes = microBatches.map(({ tokens, scored, rows, length, blocks, stem }) => {
+            return { tokens: tokens.length, scored: scored.length, rows, length, blocks, stem };
+          });
+          expect(microBatchSizes(sequences, options, sequencesPerRow)).toEqual(sizes);
+          const { activations, logits } = forecastOn('cpu', { costs: options })(sequences, {
+            sequencesPerRow,
+          })!.bytes;
           const takes = microBatches.map(({ tokens, scored, rows, length, stem = 0 }) => {
             // Around attention 6 · 64 numbers, in the feed-forward block 2 · 128; three layers, and holes.
             const bytes = (numbers: number) => 4 * (1.2 * 3 * numbers + 2000 * scored.length);

@@ -149,8 +149,8 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   }
 
   /**
-   * Up to 7 rows are faster as they are, a single one by half. But its last bits differ, and logprobs must not depend on how many rows run.
-   * So only a decoder of one row has them so.
+   * A single row is faster as it is stored, but then gets other last bits than it gets among others. So only a decoder of one row computes
+   * it so, and numbers change less with what else runs.
    */
   #linear(step: StepKind, count: number): LinearOrder {
     const { weights, maxSequences } = this.options;

@@ -130,7 +130,7 @@ async function onDevice<Result>(card: unknown, work: () => Promise<Result>): Pro
 /** Bytes that are left of the 4 GiB of WebAssembly for compiled graphs and what they compute. */
 const besideFeeds = 2 ** 29;
 
-/** ONNX Runtime overwrites its own memory if there is no room for its inputs, of which weights are the largest. */
+/** Refuses inputs that do not fit. ONNX Runtime would overwrite its own memory with them. The weights are among them. */
 function requireRoom(feeds: Tensors): void {
   const bytes = Object.values(feeds).reduce((sum, { data }) => sum + (data as Float32Array).byteLength, 0);
   if (bytes <= 2 ** 32 - besideFeeds) return;
@@ -147,7 +147,7 @@ function tabIsFull(why: string, where = '', cause?: unknown): EngineError {
 const elsewhere = ', in a new worker or page, because WebAssembly gives no memory back';
 
 /** Whether WebAssembly itself failed, so that nothing of it can be used or freed. */
-const isBroken = (cause: unknown): boolean => (cause as Error).name === 'RuntimeError';
+const isBroken = (cause: unknown): boolean => cause instanceof Error && cause.name === 'RuntimeError';
 
 /** An error of closing would hide what broke it. */
 function unlessBroken(cause: unknown): void {
