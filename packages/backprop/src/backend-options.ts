@@ -65,16 +65,7 @@ const loraFields = z
     baseModel: z.string().min(1).optional(),
   })
   .superRefine((options, { addIssue }) => {
-    if (options.variant === 'dora' && options.base !== 'float32') {
-      addIssue({ code: 'custom', path: ['variant'], message: "'dora' needs base 'float32'" });
-    }
-    if (options.variant === 'dora' && (options.dropout ?? 0) > 0) {
-      addIssue({
-        code: 'custom',
-        path: ['dropout'],
-        message: "is not combined with variant 'dora'; leave it out",
-      });
-    }
+    for (const problem of loraProblems(options)) addIssue({ code: 'custom', ...problem });
     if (options.adapter === undefined) return;
     for (const name of Object.keys(adapterShape) as (keyof typeof adapterShape)[]) {
       if (options[name] === undefined) continue;
@@ -138,6 +129,21 @@ const schema = z.strictObject({
 
 /** Schema of {@link OnnxBackendOptions}, without what options exclude each other. */
 export const onnxBackendSchema = withForeignNames(schema, onnxBackendNames);
+
+/** What options of a correction exclude each other. */
+export function loraProblems({
+  variant,
+  base,
+  dropout = 0,
+}: Pick<LoraOptions, 'variant' | 'base' | 'dropout'>): {
+  readonly path: string[];
+  readonly message: string;
+}[] {
+  if (variant !== 'dora') return [];
+  const bases = base === 'float32' ? [] : [{ path: ['variant'], message: "'dora' needs base 'float32'" }];
+  if (dropout === 0) return bases;
+  return [...bases, { path: ['dropout'], message: "is not combined with variant 'dora'; leave it out" }];
+}
 
 /** What options of a backend exclude each other, as a sentence about `precision`. */
 export function precisionProblem({

@@ -10,6 +10,7 @@ import {
 } from '@rlp/models/decoder';
 import { elementCount } from '@rlp/onnx';
 import * as z from 'zod';
+import { loraProblems, precisionProblem } from '../backend-options.ts';
 import { layoutCosts } from '../batch/layout-costs.ts';
 import { microBatchSizes, type PackingOptions } from '../batch/packing.ts';
 import { optimizerSchema } from '../optimizer/options.ts';
@@ -18,7 +19,7 @@ import { stateBytes } from '../optimizer/state-specs.ts';
 import type { TrainedParameter } from '../optimizer/update-rule.ts';
 import { computedBytes } from './computed-bytes.ts';
 
-const loraSchema = z.strictObject({
+const loraFields = z.strictObject({
   /** Rank of the correction. Default 8. */
   rank: z.int().min(1).default(8),
   /** How the frozen weights are stored, as the option `lora.base` of the backend. Default `'float32'`. */
@@ -29,6 +30,10 @@ const loraSchema = z.strictObject({
   dropout: z.number().min(0).lt(1).default(0),
   /** Modules trained in full, as the option `lora.modulesToSave` of the backend. Default: none. */
   modulesToSave: z.array(z.string().min(1)).default([]),
+});
+
+const loraSchema = loraFields.superRefine((options, { addIssue }) => {
+  for (const problem of loraProblems(options)) addIssue({ code: 'custom', ...problem });
 });
 
 const schema = z.strictObject({
@@ -57,6 +62,11 @@ const schema = z.strictObject({
   optimizer: optimizerSchema.prefault({}),
   /** Trains a low-rank correction. Default: every weight is trained. */
   lora: loraSchema.optional(),
+});
+
+const checkedSchema = schema.superRefine((options, { addIssue }) => {
+  const message = precisionProblem(options);
+  if (message !== undefined) addIssue({ code: 'custom', path: ['precision'], message });
 });
 
 /** What a run would train, for {@link estimateMemory}. */
@@ -147,10 +157,10 @@ const gib = 2 ** 30;
  * | 3.3 M | 32 × 128 | 512 | none | 429 | 423 |
  * | 0.3 M | 64 × 96 | 512 | none | 428 | 412 |
  *
- * @throws OptionsError naming every unknown or invalid field.
+ * @throws OptionsError naming every unknown or invalid field, and options that the backend does not combine.
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
-  const answers = parseOptions('estimateMemory', schema, question);
+  const answers = parseOptions('estimateMemory', checkedSchema, question);
   const { config, length, trained = length, tokensPerMicroBatch } = answers;
   // Micro-batches of more rows are the same.
   const rows = Math.min(answers.rows, 2 * Math.ceil(tokensPerMicroBatch / length));

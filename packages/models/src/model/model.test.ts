@@ -255,6 +255,18 @@ describe('loadModel of a damaged folder', () => {
     expect(error.message).toContain('check that config.json belongs to these weights');
   });
 
+  it('lists layers and biases that the config leaves out', async () => {
+    await saveModel(folder, make({ ...llama, attention_bias: true, num_hidden_layers: 3 }));
+    await rewrite('config.json', (json) => ({ ...json, attention_bias: false, num_hidden_layers: 2 }));
+    const error = await loadModel(folder).catch((reason) => reason);
+    expect(error).toBeInstanceOf(FormatError);
+    expect(error.message).toContain('model.layers.0.self_attn.q_proj.bias: not in the config');
+    await rewrite('config.json', (json) => ({ ...json, attention_bias: true }));
+    await expect(loadModel(folder)).rejects.toThrow(
+      'model.layers.2.input_layernorm.weight: not in the config',
+    );
+  });
+
   it('names both sizes when the tokenizer does not fit', async () => {
     const { files } = byteTokenizer();
     await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(files.tokenizer));
