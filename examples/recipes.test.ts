@@ -1,9 +1,10 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Task } from '@rlp/core';
-import { loadModel } from '@rlp/models';
+import { loadModel, parseModelConfig, saveModel } from '@rlp/models';
+import { parameterSpecs } from '@rlp/models/decoder';
 import { trainRun } from '@rlp/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trainAgent } from './agent-with-tools.ts';
@@ -38,9 +39,12 @@ describe('fine-tune', () => {
     );
     // Two of the model's five layers, whose graphs compile sooner.
     const folder = join(out, 'two layers');
-    await cp(model, folder, { recursive: true });
-    const config = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'));
-    await writeFile(join(folder, 'config.json'), JSON.stringify({ ...config, num_hidden_layers: 2 }));
+    const whole = await loadModel(model);
+    const json = JSON.parse(await readFile(join(model, 'config.json'), 'utf8'));
+    const config = parseModelConfig({ ...json, num_hidden_layers: 2 });
+    const names = parameterSpecs(config).map(({ name }) => name);
+    const weights = new Map(names.map((name) => [name, whole.weights.get(name)!]));
+    await saveModel(folder, { ...whole, config, weights });
     const { before, after } = await fineTune({ folder, data, out, learningRate: 1e-2, epochs: 1 });
     expect(after).toBeLessThan(before);
     const adapter = JSON.parse(await readFile(join(out, 'adapter/adapter_config.json'), 'utf8'));
