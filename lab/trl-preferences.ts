@@ -17,14 +17,15 @@
  * The test trains two layers: `--layers 2 --rate 3e-4 --exact`.
  */
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { RandomStream } from '@rlp/core';
 import { createOnnxSampler } from '@rlp/inference';
-import { loadModel } from '@rlp/models';
+import { loadModel, parseModelConfig, saveModel } from '@rlp/models';
+import { parameterSpecs } from '@rlp/models/decoder';
 import { writeSafetensors } from '@rlp/models/safetensors';
 import { createEngine } from '@rlp/onnx/runtime';
 import { type PreferenceJob, preferenceCases } from './trl/preference-cases.ts';
@@ -68,14 +69,16 @@ function lengthIn(range: string, step: number): number {
   return shortest! + (step % (longest! - shortest! + 1));
 }
 
-/** The model's folder, or with `--layers` a copy whose configuration has fewer of them. */
+/** The model's folder, or with `--layers` a copy that has only its first layers. */
 async function modelIn(folder: string): Promise<string> {
   if (values.layers === undefined) return model;
   const copy = join(folder, 'model');
-  await cp(model, copy, { recursive: true });
-  const config = JSON.parse(await readFile(join(copy, 'config.json'), 'utf8')) as object;
-  const cut = { ...config, num_hidden_layers: Number(values.layers) };
-  await writeFile(join(copy, 'config.json'), JSON.stringify(cut));
+  const whole = await loadModel(model);
+  const json = JSON.parse(await readFile(join(model, 'config.json'), 'utf8')) as object;
+  const config = parseModelConfig({ ...json, num_hidden_layers: Number(values.layers) });
+  const names = parameterSpecs(config).map(({ name }) => name);
+  const weights = new Map(names.map((name) => [name, whole.weights.get(name)!]));
+  await saveModel(copy, { ...whole, config, weights });
   return copy;
 }
 
