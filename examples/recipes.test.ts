@@ -40,8 +40,7 @@ describe('fine-tune', () => {
     // Two of the model's five layers, whose graphs compile sooner.
     const folder = join(out, 'two layers');
     const whole = await loadModel(model);
-    const json = JSON.parse(await readFile(join(model, 'config.json'), 'utf8'));
-    const config = parseModelConfig({ ...json, num_hidden_layers: 2 });
+    const config = parseModelConfig({ ...whole.config.source, num_hidden_layers: 2 });
     const names = parameterSpecs(config).map(({ name }) => name);
     const weights = new Map(names.map((name) => [name, whole.weights.get(name)!]));
     await saveModel(folder, { ...whole, config, weights });

@@ -74,8 +74,7 @@ async function modelIn(folder: string): Promise<string> {
   if (values.layers === undefined) return model;
   const copy = join(folder, 'model');
   const whole = await loadModel(model);
-  const json = JSON.parse(await readFile(join(model, 'config.json'), 'utf8')) as object;
-  const config = parseModelConfig({ ...json, num_hidden_layers: Number(values.layers) });
+  const config = parseModelConfig({ ...whole.config.source, num_hidden_layers: Number(values.layers) });
   const names = parameterSpecs(config).map(({ name }) => name);
   const weights = new Map(names.map((name) => [name, whole.weights.get(name)!]));
   await saveModel(copy, { ...whole, config, weights });

@@ -63,8 +63,7 @@ const examples: LabelledSequence[] = [
 /** The model without its later layers: graphs of two compile sooner, and TRL computed with two. */
 async function firstLayers(folder: string, layers: number) {
   const model = await loadModel(folder);
-  const json = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as object;
-  const config = parseModelConfig({ ...json, num_hidden_layers: layers });
+  const config = parseModelConfig({ ...model.config.source, num_hidden_layers: layers });
   const names = parameterSpecs(config).map(({ name }) => name);
   return { ...model, config, weights: new Map(names.map((name) => [name, model.weights.get(name)!])) };
 }

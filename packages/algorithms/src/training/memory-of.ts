@@ -6,7 +6,7 @@ const noteShare = 0.85;
 const stopShare = 1.1;
 
 /**
- * Compares what an update takes with the memory that is free. `undefined` if it fits, or if there is no forecast.
+ * Compares the memory of an update with what is free. Returns `undefined` if it fits, or without a forecast.
  *
  * @param cache - Bytes of the sampler's key-value cache.
  */

@@ -325,12 +325,12 @@ describe('estimateMemory', () => {
     const wrong = { ...question, adaptation: { kind: 'lora', rank: 4 } };
     expect(() => estimateMemory(wrong)).toThrow('Unrecognized option "adaptation"');
   });
-});
 
-it.each([
-  [{ lora: { variant: 'dora', base: 'int8' } }, "lora.variant: 'dora' needs base 'float32'"],
-  [{ lora: { variant: 'dora', dropout: 0.1 } }, "lora.dropout: is not combined with variant 'dora'"],
-  [{ lora: { base: 'nf4' }, precision: 'mixed' }, "'mixed' is not combined with base 'nf4' of lora"],
-] as const)('refuses %j, as the backend does', (options, message) => {
-  expect(() => estimateMemory({ config: llama({}), rows: 1, length: 8, ...options })).toThrow(message);
+  it.each([
+    [{ lora: { variant: 'dora', base: 'int8' } }, "lora.variant: 'dora' needs base 'float32'"],
+    [{ lora: { variant: 'dora', dropout: 0.1 } }, "lora.dropout: is not combined with variant 'dora'"],
+    [{ lora: { base: 'nf4' }, precision: 'mixed' }, "'mixed' is not combined with base 'nf4' of lora"],
+  ] as const)('refuses %j, as the backend does', (options, message) => {
+    expect(() => estimateMemory({ config: llama({}), rows: 1, length: 8, ...options })).toThrow(message);
+  });
 });

@@ -21,23 +21,19 @@ export function locateParameters(
   file: string,
 ): ReadonlyMap<string, StoredTensor> {
   const found = new Map<string, StoredTensor>();
-  const seen = new Set<string>();
+  const unknown = new Set([...tensors.keys()].filter((name) => belongsToLayer(name, basePrefix(config))));
   const problems: string[] = [];
   for (const { name, shape } of parameterSpecs(config)) {
     const tensor = candidates(config, name)
       .map((candidate) => tensors.get(candidate))
       .find((candidate) => candidate !== undefined);
-    if (tensor) seen.add(tensor.name);
+    if (tensor) unknown.delete(tensor.name);
     if (!tensor) problems.push(`${name}: missing`);
     else if (tensor.shape.join() !== shape.join()) {
       problems.push(`${tensor.name}: expected shape [${shape}] by the config, got [${tensor.shape}]`);
     } else found.set(name, tensor);
   }
-  for (const { name } of tensors.values()) {
-    if (belongsToLayer(name, basePrefix(config)) && !seen.has(name)) {
-      problems.push(`${name}: not in the config`);
-    }
-  }
+  problems.push(...[...unknown].map((name) => `${name}: not in the config`));
   if (problems.length === 0) return found;
   const shown = problems.slice(0, 8).map((problem) => `  - ${problem}`);
   const more = problems.length > shown.length ? [`  - and ${problems.length - shown.length} more`] : [];

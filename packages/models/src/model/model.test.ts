@@ -267,6 +267,22 @@ describe('loadModel of a damaged folder', () => {
     );
   });
 
+  it('ignores causal masks of GPT-2, rotary frequencies and what is outside of the layers', async () => {
+    const cases = [
+      [gpt2, ['transformer.h.0.attn.bias', 'transformer.h.1.attn.masked_bias', 'score.weight']],
+      [llama, ['model.layers.0.self_attn.rotary_emb.inv_freq', 'lm_head.weight']],
+    ] as const;
+    for (const [json, names] of cases) {
+      const model = make(json);
+      const copy = join(folder, json.model_type);
+      await saveModel(copy, model);
+      await rm(join(copy, 'SHA256SUMS'), { force: true });
+      const extra = names.map((name) => [name, { shape: [1], data: Float32Array.of(1) }] as const);
+      await writeSafetensors(join(copy, 'model.safetensors'), new Map([...model.weights, ...extra]));
+      expect((await loadModel(copy)).weights).toEqual(model.weights);
+    }
+  });
+
   it('names both sizes when the tokenizer does not fit', async () => {
     const { files } = byteTokenizer();
     await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(files.tokenizer));
