@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ArgumentError, FormatError, OptionsError } from '@rlp/core';
+import { ArgumentError, FormatError, type HostTensor, OptionsError } from '@rlp/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -276,9 +276,10 @@ describe('loadModel of a damaged folder', () => {
       const model = make(json);
       const copy = join(folder, json.model_type);
       await saveModel(copy, model);
-      await rm(join(copy, 'SHA256SUMS'), { force: true });
-      const extra = names.map((name) => [name, { shape: [1], data: Float32Array.of(1) }] as const);
-      await writeSafetensors(join(copy, 'model.safetensors'), new Map([...model.weights, ...extra]));
+      await rm(join(copy, 'SHA256SUMS'));
+      const tensors = new Map<string, HostTensor>(model.weights);
+      for (const name of names) tensors.set(name, { shape: [1], data: Float32Array.of(1) });
+      await writeSafetensors(join(copy, 'model.safetensors'), tensors);
       expect((await loadModel(copy)).weights).toEqual(model.weights);
     }
   });
