@@ -1,4 +1,5 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { html, renderPage } from '@rlp/page';
@@ -12,12 +13,26 @@ export function runtimeFolder(): string {
   return dirname(createRequire(engine).resolve('onnxruntime-web/wasm'));
 }
 
-/** Writes the page, its worker and the files of ONNX Runtime into a folder. Any web server can serve it. */
+/** Writes the page, its workers and the files of ONNX Runtime into a folder. Any web server can serve it. */
 export async function buildPlayground(folder: string): Promise<void> {
   await mkdir(join(folder, 'onnx'), { recursive: true });
+  await bundle(folder, ['page.ts', 'worker.ts']);
+  for (const name of runtimeFiles) await cp(join(runtimeFolder(), name), join(folder, 'onnx', name));
+  await writeFile(join(folder, 'index.html'), page());
+  const files = ['index.html', 'page.js', 'worker.js', ...runtimeFiles.map((name) => `onnx/${name}`)];
+  const contents = createHash('sha256');
+  for (const name of files) contents.update(await readFile(join(folder, name)));
+  await bundle(folder, ['offline.ts'], {
+    FILES: JSON.stringify(files),
+    CONTENTS: JSON.stringify(contents.digest('hex')),
+  });
+}
+
+async function bundle(outdir: string, programs: readonly string[], define: Record<string, string> = {}) {
   await build({
-    entryPoints: ['page.ts', 'worker.ts'].map((name) => join(import.meta.dirname, name)),
-    outdir: folder,
+    entryPoints: programs.map((name) => join(import.meta.dirname, name)),
+    outdir,
+    define,
     bundle: true,
     minify: true,
     format: 'esm',
@@ -25,8 +40,6 @@ export async function buildPlayground(folder: string): Promise<void> {
     conditions: ['@rlp/source', 'browser', 'import'],
     logLevel: 'error',
   });
-  for (const name of runtimeFiles) await cp(join(runtimeFolder(), name), join(folder, 'onnx', name));
-  await writeFile(join(folder, 'index.html'), page());
 }
 
 function page(): string {
@@ -38,6 +51,7 @@ function page(): string {
 <button id="start" type="button">Teach it</button> <button id="pause" type="button">Pause</button> <button id="stop" type="button">Stop</button></p>
 <p id="status" role="status">It takes about a minute.</p>
 <p id="threads" class="empty">One thread computes, because the server of this page does not isolate it.</p>
+<p id="kept" class="empty" hidden>This page needs no connection any more.</p>
 <div class="charts"><figure><figcaption><h3>Right answers to new questions</h3></figcaption><div id="chart"></div><p class="empty">Grey: it practises and is told only its score.</p></figure>
 <figure><figcaption><h3>What it answers</h3></figcaption><table><caption>Questions, and the answers of the model</caption><thead><tr><th>question</th><th>answer</th><th></th></tr></thead><tbody id="answers"></tbody></table></figure></div>
 <div id="files"></div>`,

@@ -14,10 +14,17 @@ interface PageElement {
   addEventListener(event: 'click', listener: () => void): void;
 }
 
+interface ServiceWorkers {
+  readonly ready: Promise<unknown>;
+  register(program: string): Promise<unknown>;
+  addEventListener(event: 'controllerchange', listener: () => void): void;
+}
+
 interface Page {
   readonly document: { querySelector(selector: string): PageElement };
-  readonly location: { readonly href: string; readonly search: string };
+  readonly location: { readonly href: string; readonly search: string; reload(): void };
   readonly crossOriginIsolated: boolean;
+  readonly navigator: { readonly serviceWorker?: ServiceWorkers };
   readonly Worker: new (
     url: URL,
     options: { readonly type: 'module' },
@@ -32,7 +39,7 @@ interface Page {
   };
 }
 
-const { document, location, crossOriginIsolated, Worker } = globalThis as unknown as Page;
+const { document, location, crossOriginIsolated, navigator, Worker } = globalThis as unknown as Page;
 const find = (selector: string) => document.querySelector(selector);
 const [game, start, pause, stop] = ['#game', '#start', '#pause', '#stop'].map(find) as [
   PageElement,
@@ -148,3 +155,18 @@ game.innerHTML = html`${Object.entries(games).map(
 )}`.html;
 find('#threads').hidden = crossOriginIsolated;
 enable('idle');
+if (navigator.serviceWorker !== undefined) await keepFiles(navigator.serviceWorker);
+
+/** Keeps the files of the page in the browser. Kept files are isolated, so a page that is not is loaded again, unless it trains. */
+async function keepFiles(serviceWorkers: ServiceWorkers): Promise<void> {
+  serviceWorkers.addEventListener('controllerchange', () => {
+    if (!crossOriginIsolated && worker === undefined) location.reload();
+  });
+  try {
+    await serviceWorkers.register('offline.js');
+    await serviceWorkers.ready;
+    find('#kept').hidden = false;
+  } catch (error) {
+    console.warn('The browser does not keep the files of this page, so it needs a connection.', error);
+  }
+}

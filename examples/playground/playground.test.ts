@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadModel } from '@rlp/models';
@@ -77,9 +77,13 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function opened(isolation: 'isolated' | 'plain', { imitations, iterations } = short) {
+  async function opened(
+    isolation: 'isolated' | 'plain',
+    { imitations, iterations } = short,
+    serviceWorkers: 'allow' | 'block' = 'block',
+  ) {
     const served = await serveFolder(join(folder, 'site'), 0, isolation);
-    const page = await browser.newPage();
+    const page = await browser.newPage({ serviceWorkers });
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('request', (request) => {
@@ -94,7 +98,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
       await served.close();
       expect(problems).toEqual([]);
     };
-    return { page, status, close };
+    return { page, status, served, close };
   }
 
   it('has buttons that a thumb can hit', { timeout: 30_000 }, async () => {
@@ -118,6 +122,47 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await page.click('#start');
     await status(/Done/);
     await close();
+  });
+
+  it('needs no server once its files are kept, and has threads though its server did not isolate it', {
+    timeout: 60_000,
+  }, async () => {
+    const { page, status, served, close } = await opened('plain', { imitations: 1, iterations: 1 }, 'allow');
+    await page.locator('#threads').waitFor({ state: 'hidden' });
+    await page.locator('#kept').waitFor({ timeout: 20_000 });
+    await served.close();
+    await page.reload();
+    expect(await page.locator('#threads').isHidden()).toBe(true);
+    await page.click('#start');
+    await status(/Done/);
+    await close();
+  });
+
+  it('shows a new build once no tab shows the old one', { timeout: 60_000 }, async () => {
+    const site = join(folder, 'site that changes');
+    await cp(join(folder, 'site'), site, { recursive: true });
+    const served = await serveFolder(site);
+    const context = await browser.newContext();
+    const heading = async () => {
+      const page = await context.newPage();
+      await page.goto(served.url);
+      const text = await page.textContent('h1');
+      await page.close();
+      return text;
+    };
+    const old = await context.newPage();
+    await old.goto(served.url);
+    await old.locator('#kept').waitFor({ timeout: 20_000 });
+
+    await replaceIn(join(site, 'index.html'), 'A language model learns', 'It learns');
+    await replaceIn(join(site, 'offline.js'), /[0-9a-f]{64}/g, 'a newer build');
+    await old.reload();
+    await expect.poll(() => old.evaluate(keptBuilds), { timeout: 20_000 }).toBe(2);
+    expect(await old.textContent('h1')).toMatch(/^A language model learns/);
+    await old.close();
+    await expect.poll(heading, { timeout: 20_000 }).toMatch(/^It learns/);
+    await context.close();
+    await served.close();
   });
 
   it('trains to the weights that Node trains to, and offers them', { timeout: 90_000 }, async () => {
@@ -157,6 +202,16 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await close();
   });
 });
+
+/** Builds of the page that the browser keeps, asked in the page. */
+async function keptBuilds(): Promise<number> {
+  const { caches } = globalThis as unknown as { readonly caches: { keys(): Promise<readonly string[]> } };
+  return (await caches.keys()).length;
+}
+
+async function replaceIn(file: string, what: string | RegExp, by: string): Promise<void> {
+  await writeFile(file, (await readFile(file, 'utf8')).replaceAll(what, by));
+}
 
 /** Downloads the files of the page into a folder, and loads the model there. */
 async function downloaded(page: Page, folder: string) {

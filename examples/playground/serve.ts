@@ -5,7 +5,8 @@
  * pnpm recipe examples/playground/serve.ts   # prints an address; Ctrl-C ends it
  * ```
  *
- * `worker.ts` trains, `page.ts` shows it. The two headers let the page use several threads. Without them it works with one.
+ * `worker.ts` trains, `page.ts` shows it, `offline.ts` keeps its files. The two headers let the page use several threads on its first
+ * visit too. Without them it is loaded twice.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
