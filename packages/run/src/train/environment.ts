@@ -66,6 +66,11 @@ export function showsMessages(environment: RunEnvironment): boolean {
   return environment instanceof ConversationEnvironment;
 }
 
+/** Whether the first prompts of the run's environment are those of the rows. */
+export function showsRows(environment: RunEnvironment): boolean {
+  return environment instanceof SimpleTextEnvironment || showsMessages(environment);
+}
+
 /** An endless source of the rows as tasks. */
 export function tasksOf(rows: readonly RunRow[], seed: string) {
   return taskSource<AnswerMetadata>(rows, { seed });

@@ -5,6 +5,7 @@ import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { loadModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
+import type { RolloutOptions } from '@rlp/rollout';
 import type { Teacher } from '../../config/distill-schema.ts';
 import type { AnswerMetadata } from '../../config/stock-rewards.ts';
 import { savedModel } from '../../folder/run-files.ts';
@@ -68,15 +69,11 @@ export const distillStage: Stage = {
   kind: 'rl',
   learningRate: 1e-6,
   backend: ({ given }) => ({ reference: 'none', ...given.distill?.backend }),
-  plan(prepared, { config }) {
-    const { iterations, tasksPerIteration } = prepared.config.distill!;
-    const { groupSize, sampling } = optionsOf(prepared).rollout as {
-      readonly groupSize: number;
-      readonly sampling?: { readonly maxTokens?: number };
-    };
-    const answers = tasksPerIteration * groupSize;
-    const limits = { maxTokens: sampling?.maxTokens, contextLength: config.contextLength };
-    const largest = () => longestAnswers({ tasks: tasksPerIteration, answers, ...limits });
+  plan(prepared, model) {
+    const { iterations, tasksPerIteration: tasks } = prepared.config.distill!;
+    const rollout: RolloutOptions = optionsOf(prepared).rollout;
+    const answers = tasks * rollout.groupSize!;
+    const largest = () => longestAnswers(prepared, model, { tasks, answers, rollout });
     return { iterations, updates: iterations, notes: [], largest, data: undefined };
   },
   reports: (context, { iterations }) => distilled(context, iterations),

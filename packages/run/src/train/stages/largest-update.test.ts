@@ -1,4 +1,8 @@
+import type { Message } from '@rlp/core';
+import { ConversationEnvironment, SimpleTextEnvironment } from '@rlp/env';
+import { characterTokenizer, type LanguageModel } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
+import type { PreparedRun } from '../prepare.ts';
 import { longest, longestAnswers, longestPairs } from './largest-update.ts';
 
 const side = (length: number) => ({
@@ -19,16 +23,54 @@ describe('the largest update', () => {
     expect(sequencesPerRow).toBe(2);
   });
 
-  it('has answers that share the prompt of their task and nothing else', () => {
-    const { sequences } = longestAnswers({ tasks: 2, answers: 6, maxTokens: 3, contextLength: 99 });
-    expect(sequences.map(({ mask }) => Array.from(mask).join(''))).toEqual(new Array(6).fill('000111'));
-    const parts = sequences.map(({ tokens }) => [tokens.slice(0, 3).join(), tokens.slice(3).join()]);
+  const prompts = (texts: readonly string[], change: object = {}) =>
+    ({
+      environment: new SimpleTextEnvironment(),
+      rows: { practised: texts.map((prompt, at) => ({ id: `${at}`, prompt, metadata: {} })) },
+      given: {},
+      ...change,
+    }) as unknown as PreparedRun;
+  const model = {
+    tokenizer: characterTokenizer('abc', { begin: '<s>', end: '.' }),
+    chat: undefined,
+    config: { contextLength: 12 },
+  } as unknown as LanguageModel;
+  const masks = ({ sequences }: ReturnType<typeof longestAnswers>) =>
+    sequences.map(({ mask }) => Array.from(mask).join(''));
+  const asked = { tasks: 2, answers: 4, rollout: { sampling: { maxTokens: 3 } } };
+
+  it('has answers to the longest prompts of the rows, which those to a task share', () => {
+    const update = longestAnswers(prompts(['a', 'abc', 'ab', 'a']), model, asked);
+    expect(masks(update)).toEqual(['0000111', '000111', '0000111', '000111']);
+    const parts = update.sequences.map(({ tokens }) => [tokens.slice(0, 3).join(), tokens.slice(-3).join()]);
     expect(new Set(parts.map(([prompt]) => prompt)).size).toBe(2);
-    expect(new Set(parts.map(([, answer]) => answer)).size).toBe(6);
+    expect(new Set(parts.map(([, answer]) => answer)).size).toBe(4);
   });
 
-  it('has no answer beyond the context', () => {
-    const { sequences } = longestAnswers({ tasks: 1, answers: 1, maxTokens: undefined, contextLength: 7 });
-    expect(Array.from(sequences[0]!.mask)).toEqual([0, 0, 0, 0, 1, 1, 1]);
+  it('leaves prompts out that fill the context, or that the tokenizer refuses', () => {
+    const texts = ['abcabcabcabc', 'a+b+c', 'abcabcabca'];
+    expect(masks(longestAnswers(prompts(texts), model, asked))[0]).toBe('000000000001');
+    const sampler = { contextLength: 5 };
+    const narrow = prompts([...texts, 'ab'], { given: { sampler } });
+    expect(masks(longestAnswers(narrow, model, asked))[0]).toBe('00011');
+  });
+
+  it('takes prompts of a chat as its template writes them', () => {
+    const chat = { render: (messages: readonly Message[]) => messages.flatMap(() => [0, 0]) } as unknown;
+    const environment = new ConversationEnvironment({ systemPrompt: 'b' });
+    const update = longestAnswers(
+      prompts(['a'], { environment }),
+      { ...model, chat } as LanguageModel,
+      asked,
+    );
+    expect(masks(update)[0]).toBe('0000111');
+  });
+
+  it('takes prompts that an agent writes to be as long as answers, within the context', () => {
+    const agent = prompts(['a'], { agent: {} });
+    expect(masks(longestAnswers(agent, model, asked))).toEqual(new Array(4).fill('000111'));
+    expect(masks(longestAnswers(agent, model, { ...asked, rollout: { contextLength: 7 } }))[0]).toBe(
+      '0000111',
+    );
   });
 });

@@ -1,6 +1,11 @@
 import type { JudgedPair } from '@rlp/algorithms/preference';
-import type { Loss, TrainingSequence } from '@rlp/core';
+import { type Loss, promptMessages, type State, type TrainingSequence } from '@rlp/core';
+import type { LanguageModel } from '@rlp/models';
+import type { RolloutOptions } from '@rlp/rollout';
 import { pairLength } from '../data/pairs.ts';
+import type { RunRow } from '../data/rows.ts';
+import { showsRows } from '../environment.ts';
+import type { PreparedRun } from '../prepare.ts';
 
 /** What the estimate of memory depends on. */
 export interface LargestUpdate extends Pick<Loss, 'sequencesPerRow'> {
@@ -25,23 +30,57 @@ export function longestPairs(
   return { sequences: largest.flatMap(({ chosen, rejected }) => [chosen, rejected]), sequencesPerRow: 2 };
 }
 
-/** Answers as long as they may be, after prompts of that length, which the answers to a task share. */
-export function longestAnswers({
-  tasks,
-  answers,
-  maxTokens = 256,
-  contextLength,
-}: {
-  readonly tasks: number;
-  readonly answers: number;
-  readonly maxTokens: number | undefined;
-  readonly contextLength: number;
-}): LargestUpdate {
-  const length = Math.min(contextLength, 2 * maxTokens);
-  const prompt = Math.ceil(length / 2);
-  const sequences = Array.from({ length: answers }, (_, answer) => ({
-    tokens: new Array<number>(length).fill(answer % tasks, 0, prompt).fill(answer, prompt),
-    mask: new Uint8Array(length).fill(1, prompt),
-  }));
+/**
+ * Answers as long as they may be, to the longest prompts of the rows, which the answers to a task share. Prompts that only the episodes
+ * will tell are taken to be as long as answers.
+ */
+export function longestAnswers(
+  prepared: PreparedRun,
+  model: LanguageModel,
+  {
+    tasks,
+    answers,
+    rollout,
+  }: { readonly tasks: number; readonly answers: number; readonly rollout: RolloutOptions },
+): LargestUpdate {
+  const { sampling: { maxTokens = 256 } = {}, contextLength = Number.POSITIVE_INFINITY } = rollout;
+  const context = Math.min(
+    contextLength,
+    prepared.given.sampler?.contextLength ?? model.config.contextLength,
+  );
+  const known = longestPrompts(prepared, model, { count: tasks, below: context });
+  const unknown = Math.ceil(Math.min(context, 2 * maxTokens) / 2);
+  const prompts = known.length > 0 ? known : new Array<number>(tasks).fill(unknown);
+  const sequences = Array.from({ length: answers }, (_, answer) => {
+    const task = answer % prompts.length;
+    const length = Math.min(context, prompts[task]! + maxTokens);
+    return {
+      tokens: new Array<number>(length).fill(task, 0, prompts[task]).fill(answer, prompts[task]),
+      mask: new Uint8Array(length).fill(1, prompts[task]),
+    };
+  });
   return { sequences };
+}
+
+/** Tokens of the longest prompts that answers fit behind. None if a game, an agent or the caller's environment writes them. */
+function longestPrompts(
+  { rows: { practised }, environment, agent }: PreparedRun,
+  { tokenizer, chat }: LanguageModel,
+  { count, below }: { readonly count: number; readonly below: number },
+): readonly number[] {
+  const lengths: number[] = [];
+  if (agent !== undefined || !showsRows(environment)) return lengths;
+  const textLength = ({ prompt }: RunRow) =>
+    promptMessages(prompt).reduce((sum, { content }) => sum + content.length, 0);
+  for (const row of longest(practised, practised.length, textLength)) {
+    if (lengths.length === count) break;
+    try {
+      const view = environment.buildPrompt(environment.reset(row, 0) as State);
+      const { length } = typeof view === 'string' ? tokenizer.encode(view) : chat!.render(view);
+      if (length < below) lengths.push(length);
+    } catch {
+      // Its episodes will fail, and say why.
+    }
+  }
+  return lengths;
 }

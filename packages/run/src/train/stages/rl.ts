@@ -96,13 +96,12 @@ export const rlStage: Stage = {
     const valueHead = algorithm?.name === 'ppo' ? ({ valueHead: 'linear' } as const) : {};
     return { ...valueHead, ...algorithm?.backend };
   },
-  plan(prepared, { config }) {
+  plan(prepared, model) {
     const { iterations, options } = optionsOf(prepared);
-    const { epochs = 1, minibatches = 1, tasksPerIteration = 8, rollout } = options;
-    const { groupSize = 8, sampling } = rollout as { groupSize?: number; sampling?: { maxTokens?: number } };
-    const answers = Math.ceil((tasksPerIteration * groupSize) / minibatches);
-    const limits = { maxTokens: sampling?.maxTokens, contextLength: config.contextLength };
-    const largest = () => longestAnswers({ tasks: tasksPerIteration, answers, ...limits });
+    const { epochs = 1, minibatches = 1, tasksPerIteration: tasks = 8 } = options;
+    const rollout: RolloutOptions = options.rollout;
+    const answers = Math.ceil((tasks * (rollout.groupSize ?? 8)) / minibatches);
+    const largest = () => longestAnswers(prepared, model, { tasks, answers, rollout });
     return { iterations, updates: iterations * epochs * minibatches, notes: [], largest, data: undefined };
   },
   reports: (context, { iterations }) => practised(context, iterations),
