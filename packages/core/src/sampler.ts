@@ -101,8 +101,12 @@ export interface InferenceEngine {
   readonly shares?: SharedWeights | undefined;
   /** Tokens that its policy knows. */
   readonly vocabularySize?: number | undefined;
-  /** Bytes of host memory that sequences of so many tokens take while they are sampled. Default: unknown. */
-  cacheBytes?(tokens: number): number;
+  /**
+   * Bytes of host memory that sequences of so many tokens take while they are sampled. Default: unknown.
+   *
+   * @param sequences - How many are sampled. Default: as many as it samples at once.
+   */
+  cacheBytes?(tokens: number, sequences?: number): number;
   /**
    * Takes over new weights. Resolves once every later request is sampled with them, with the version now in force.
    * Rejects with a `SamplerError` and keeps the old weights otherwise.

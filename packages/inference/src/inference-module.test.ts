@@ -52,8 +52,9 @@ describe('InferenceModule', () => {
     expect([inference.accepts, inference.shares]).toEqual([['shared', 'adapter', 'checkpoint'], shares]);
     expect(inference.vocabularySize).toBe(tokenizer.vocabularySize);
     expect(inference.cacheBytes(100)).toBe(0);
-    Object.assign(backend, { cacheBytes: (tokens: number) => 8 * tokens });
+    Object.assign(backend, { cacheBytes: (tokens: number, count = 4) => 2 * count * tokens });
     expect(inference.cacheBytes(100)).toBe(800);
+    expect(inference.cacheBytes(100, 1)).toBe(200);
     expect(await inference.updateWeights({ kind: 'adapter', version: 5, path: 'x' })).toBe(5);
     expect(inference.policyVersion).toBe(5);
   });

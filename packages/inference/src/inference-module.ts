@@ -91,8 +91,8 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   }
 
   /** Bytes that sequences with this many tokens need while they are sampled. 0 if the backend cannot tell. */
-  cacheBytes(tokens: number): number {
-    return this.backend.cacheBytes?.(tokens) ?? 0;
+  cacheBytes(tokens: number, sequences?: number): number {
+    return this.backend.cacheBytes?.(tokens, sequences) ?? 0;
   }
 
   get tokenizer(): Tokenizer {

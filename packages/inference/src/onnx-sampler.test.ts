@@ -241,6 +241,8 @@ describe('createOnnxSampler', () => {
     const backend = await start({ maxSequences: 3, prefixCacheBytes: 5 * position });
     expect(backend.cacheBytes!(1)).toBe(6 * position);
     expect(backend.cacheBytes!(10)).toBe(35 * position);
+    expect(backend.cacheBytes!(10, 2)).toBe(25 * position);
+    expect(backend.cacheBytes!(10, 99)).toBe(35 * position);
     expect(backend.cacheBytes!(1000)).toBe((3 * 64 + 5) * position);
   });
 

@@ -119,9 +119,9 @@ class OnnxSampler implements InferenceBackend {
     this.vocabularySize = model.config.vocabularySize;
   }
 
-  cacheBytes(tokens: number): number {
+  cacheBytes(tokens: number, sequences = this.#maxSequences): number {
     const { layers, keyValueHeads, headDimension } = this.#config;
-    const positions = this.#maxSequences * Math.min(tokens, this.contextLength);
+    const positions = Math.min(sequences, this.#maxSequences) * Math.min(tokens, this.contextLength);
     const running = 2 * Float32Array.BYTES_PER_ELEMENT * positions * layers * keyValueHeads * headDimension;
     return running + Math.min(running, this.#prefixCacheBytes);
   }

@@ -72,12 +72,13 @@ async function openStage(run: OpenRun, name: StageName, isLast: boolean): Promis
 }
 
 /** What training will take, for people. Empty if nobody can tell. */
-function memoryLine({ backend }: Policy, { largest }: StagePlan): string {
-  const { sequences, ...loss } = largest();
+function memoryLine({ backend, inference }: Policy, { largest }: StagePlan): string {
+  const { sequences, sampled = 0, ...loss } = largest();
   const forecast = backend.forecastMemory(sequences, loss);
   if (forecast === undefined) return '';
-  const bytes = Object.values(forecast.bytes).reduce((sum, part) => sum + part, 0);
   const length = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+  const cache = inference.cacheBytes(length, sampled);
+  const bytes = Object.values(forecast.bytes).reduce((sum, part) => sum + part, cache);
   return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${sequences.length} sequences of up to ${length} tokens.`;
 }
 

@@ -5,7 +5,6 @@ import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { loadModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
-import type { RolloutOptions } from '@rlp/rollout';
 import type { Teacher } from '../../config/distill-schema.ts';
 import type { AnswerMetadata } from '../../config/stock-rewards.ts';
 import { savedModel } from '../../folder/run-files.ts';
@@ -71,9 +70,8 @@ export const distillStage: Stage = {
   backend: ({ given }) => ({ reference: 'none', ...given.distill?.backend }),
   plan(prepared, model) {
     const { iterations, tasksPerIteration: tasks } = prepared.config.distill!;
-    const rollout: RolloutOptions = optionsOf(prepared).rollout;
-    const answers = tasks * rollout.groupSize!;
-    const largest = () => longestAnswers(prepared, model, { tasks, answers, rollout });
+    const { rollout } = optionsOf(prepared);
+    const largest = () => longestAnswers(prepared, model, { tasks, rollout });
     return { iterations, updates: iterations, notes: [], largest, data: undefined };
   },
   reports: (context, { iterations }) => distilled(context, iterations),

@@ -37,7 +37,7 @@ describe('the largest update', () => {
   } as unknown as LanguageModel;
   const masks = ({ sequences }: ReturnType<typeof longestAnswers>) =>
     sequences.map(({ mask }) => Array.from(mask).join(''));
-  const asked = { tasks: 2, answers: 4, rollout: { sampling: { maxTokens: 3 } } };
+  const asked = { tasks: 2, rollout: { groupSize: 2, sampling: { maxTokens: 3 } } };
 
   it('has answers to the longest prompts of the rows, which those to a task share', () => {
     const update = longestAnswers(prompts(['a', 'abc', 'ab', 'a']), model, asked);
@@ -45,6 +45,7 @@ describe('the largest update', () => {
     const parts = update.sequences.map(({ tokens }) => [tokens.slice(0, 3).join(), tokens.slice(-3).join()]);
     expect(new Set(parts.map(([prompt]) => prompt)).size).toBe(2);
     expect(new Set(parts.map(([, answer]) => answer)).size).toBe(4);
+    expect(update.sampled).toBe(4);
   });
 
   it('leaves prompts out that fill the context, or that the tokenizer refuses', () => {
@@ -53,6 +54,11 @@ describe('the largest update', () => {
     const sampler = { contextLength: 5 };
     const narrow = prompts([...texts, 'ab'], { given: { sampler } });
     expect(masks(longestAnswers(narrow, model, asked))[0]).toBe('00011');
+  });
+
+  it('has the answers of one of the minibatches, of all that are sampled', () => {
+    const { sequences, sampled } = longestAnswers(prompts(['a']), model, { ...asked, minibatches: 3 });
+    expect([sequences.length, sampled]).toEqual([2, 4]);
   });
 
   it('takes prompts of a chat as its template writes them', () => {
@@ -69,7 +75,7 @@ describe('the largest update', () => {
   it('takes prompts that an agent writes to be as long as answers, within the context', () => {
     const agent = prompts(['a'], { agent: {} });
     expect(masks(longestAnswers(agent, model, asked))).toEqual(new Array(4).fill('000111'));
-    expect(masks(longestAnswers(agent, model, { ...asked, rollout: { contextLength: 7 } }))[0]).toBe(
+    expect(masks(longestAnswers(agent, model, { ...asked, rollout: { contextLength: 7 } }))[15]).toBe(
       '0000111',
     );
   });

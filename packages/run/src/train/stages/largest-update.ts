@@ -10,6 +10,15 @@ import type { PreparedRun } from '../prepare.ts';
 /** What the estimate of memory depends on. */
 export interface LargestUpdate extends Pick<Loss, 'sequencesPerRow'> {
   readonly sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[];
+  /** Sequences that are sampled for it at once. Default none. */
+  readonly sampled?: number | undefined;
+}
+
+/** What a stage samples in an iteration, and into how many updates it divides that. */
+interface SampledAnswers {
+  readonly tasks: number;
+  readonly rollout: RolloutOptions;
+  readonly minibatches?: number | undefined;
 }
 
 /** The longest of what a stage learns from. */
@@ -37,11 +46,7 @@ export function longestPairs(
 export function longestAnswers(
   prepared: PreparedRun,
   model: LanguageModel,
-  {
-    tasks,
-    answers,
-    rollout,
-  }: { readonly tasks: number; readonly answers: number; readonly rollout: RolloutOptions },
+  { tasks, rollout, minibatches = 1 }: SampledAnswers,
 ): LargestUpdate {
   const { sampling: { maxTokens = 256 } = {}, contextLength = Number.POSITIVE_INFINITY } = rollout;
   const context = Math.min(
@@ -51,7 +56,8 @@ export function longestAnswers(
   const known = longestPrompts(prepared, model, { count: tasks, below: context });
   const unknown = Math.ceil(Math.min(context, 2 * maxTokens) / 2);
   const prompts = known.length > 0 ? known : new Array<number>(tasks).fill(unknown);
-  const sequences = Array.from({ length: answers }, (_, answer) => {
+  const sampled = tasks * (rollout.groupSize ?? 8);
+  const sequences = Array.from({ length: Math.ceil(sampled / minibatches) }, (_, answer) => {
     const task = answer % prompts.length;
     const length = Math.min(context, prompts[task]! + maxTokens);
     return {
@@ -59,7 +65,7 @@ export function longestAnswers(
       mask: new Uint8Array(length).fill(1, prompts[task]),
     };
   });
-  return { sequences };
+  return { sequences, sampled };
 }
 
 /** Tokens of the longest prompts that answers fit behind. None if a game, an agent or the caller's environment writes them. */

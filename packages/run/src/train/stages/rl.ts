@@ -98,10 +98,8 @@ export const rlStage: Stage = {
   },
   plan(prepared, model) {
     const { iterations, options } = optionsOf(prepared);
-    const { epochs = 1, minibatches = 1, tasksPerIteration: tasks = 8 } = options;
-    const rollout: RolloutOptions = options.rollout;
-    const answers = Math.ceil((tasks * (rollout.groupSize ?? 8)) / minibatches);
-    const largest = () => longestAnswers(prepared, model, { tasks, answers, rollout });
+    const { epochs = 1, minibatches = 1, tasksPerIteration: tasks = 8, rollout } = options;
+    const largest = () => longestAnswers(prepared, model, { tasks, rollout, minibatches });
     return { iterations, updates: iterations * epochs * minibatches, notes: [], largest, data: undefined };
   },
   reports: (context, { iterations }) => practised(context, iterations),
