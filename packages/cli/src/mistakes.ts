@@ -79,9 +79,10 @@ async function optionOf(flag: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Words after those that a command takes. Commands that read flags by themselves read these, too. */
+/** Words after those that a command takes. A command that reads flags by itself says which of them lacks a value. */
 async function surplus(title: string, command: Loaded, args: readonly string[]): Promise<string | undefined> {
-  if (commandTable[title]?.flags === 'dotted') return undefined;
+  const isDotted = commandTable[title]?.flags === 'dotted';
+  if (isDotted && args.some((argument) => /^--[\w-]+\.[^=]*$/.test(argument))) return undefined;
   const definitions = (await resolved(command.args)) ?? {};
   const optional = Object.entries(definitions).map(([name, each]) => [name, { ...each, required: false }]);
   const { parseArgs } = await import('citty');
