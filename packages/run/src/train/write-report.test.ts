@@ -18,6 +18,10 @@ it.each([
     'not measured, because 30 responses got no score: no reference',
   ],
   [{}, 'not measured'],
+  [
+    { accuracy: 0.5, unscored: { count: 2, causes: { 'sampler failed': 2 } } },
+    '50.0 %; 2 responses got no score: sampler failed',
+  ],
 ])('says what was measured: %j', (measured, said) => {
   expect(accuracyText({ ...nothing, ...measured })).toBe(said);
 });

@@ -33,12 +33,15 @@ export interface RunReport {
   readonly rows: readonly MetricRow[];
 }
 
-/** A share in percent with its interval: `99.0 % (97.5–99.6 %)`. */
+/** A share in percent with its interval, `99.0 % (97.5–99.6 %)`, and how many responses do not count in it. */
 export function accuracyText({ accuracy, low, high, reward, unscored }: Evaluation): string {
   const percent = (share: number) => (100 * share).toFixed(1);
-  if (accuracy === undefined) return reward === undefined ? unmeasured(unscored) : rewardText(reward);
+  const missing = unscoredText(unscored);
+  if (accuracy === undefined && reward === undefined)
+    return `not measured${missing && `, because ${missing}`}`;
   const interval = low === undefined || high === undefined ? '' : ` (${percent(low)}–${percent(high)} %)`;
-  return `${percent(accuracy)} %${interval}`;
+  const measured = accuracy === undefined ? rewardText(reward!) : `${percent(accuracy)} %${interval}`;
+  return `${measured}${missing && `; ${missing}`}`;
 }
 
 /** The mean of a reward that is not a share, with its interval. */
@@ -48,12 +51,10 @@ function rewardText({ value, low, high }: NonNullable<Evaluation['reward']>): st
   return `none, because rewards are graded; mean reward ${value.toFixed(3)}${interval}`;
 }
 
-/** Why nothing was measured. */
-function unmeasured({ count, causes }: Evaluation['unscored']): string {
+/** How many responses count in no number, and why. Empty if all count. */
+function unscoredText({ count, causes }: Evaluation['unscored']): string {
   const [cause] = Object.keys(causes);
-  return count === 0 || cause === undefined
-    ? 'not measured'
-    : `not measured, because ${count} responses got no score: ${cause}`;
+  return count === 0 || cause === undefined ? '' : `${count} responses got no score: ${cause}`;
 }
 
 function accuracyLabel(name: string): string {
