@@ -51,6 +51,10 @@ describe('a configuration', () => {
       { algorithm: { name: 'gigpo', rollout: { sampling: { temperature: 0 } } } },
       /algorithm\.rollout\.sampling\.temperature: must be above 0.*\n.*environment: has no stateKey, and gigpo/,
     ],
+    [
+      { backend: { reference: 'none' }, algorithm: { loss: { klCoefficient: 0.1 } } },
+      /algorithm\.loss\.klCoefficient: reads the reference policy, which reference: 'none' of the backend drops/,
+    ],
     [{ mode: 'distill' }, /distill: is missing; mode 'distill' learns from a teacher/],
     [{ mode: 'evall' }, /mode: .*did you mean 'eval'/],
     [{ data: undefined }, /data: is missing/],

@@ -103,7 +103,7 @@ function agentProblems({ agent, environment, algorithm, ...config }: Given): str
 }
 
 /** What a training loop would refuse once its stage begins, which may be hours later. */
-function practiceProblems({ agent, environment, algorithm, distill }: Given): string[] {
+function practiceProblems({ agent, environment, algorithm, distill, backend }: Given): string[] {
   const greedy = Object.entries({ algorithm, distill }).filter(
     ([, stage]) =>
       isRecord(stage) &&
@@ -115,7 +115,13 @@ function practiceProblems({ agent, environment, algorithm, distill }: Given): st
   const namesStates =
     gameOf({ environment }) !== undefined ||
     (isRecord(environment) && typeof environment.stateKey === 'function');
+  const owner = isRecord(algorithm) && isRecord(algorithm.backend) ? algorithm.backend : {};
+  const { reference } = { ...(isRecord(backend) && backend), ...owner };
   return [
+    ...(reference === 'none' && isRecord(algorithm) ? referenceReaders(algorithm) : []).map(
+      (option) =>
+        `algorithm.${option}: reads the reference policy, which reference: 'none' of the backend drops; leave one of them out`,
+    ),
     ...greedy.map(
       ([stage]) =>
         `${stage}.rollout.sampling.temperature: must be above 0, because greedy samples have no gradient`,
@@ -125,6 +131,17 @@ function practiceProblems({ agent, environment, algorithm, distill }: Given): st
           'environment: has no stateKey, and gigpo compares steps of equal states; take a game or your own environment with one, or grpo',
         ]
       : []),
+  ];
+}
+
+/** Options of an algorithm that read the first policy. */
+function referenceReaders({ loss, klControl, rewardKl, referenceKl }: Given): string[] {
+  const { klCoefficient = 0 } = isRecord(loss) ? loss : {};
+  return [
+    ...(klCoefficient === 0 ? [] : ['loss.klCoefficient']),
+    ...(klControl === undefined ? [] : ['klControl']),
+    ...(rewardKl === undefined ? [] : ['rewardKl']),
+    ...(referenceKl === 'always' ? ['referenceKl'] : []),
   ];
 }
 
