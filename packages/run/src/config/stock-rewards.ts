@@ -1,6 +1,7 @@
 import { extractTag, finalAnswer, plainForm, writtenAnswer } from '@rlp/answers';
 import { parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
 import { isReasoningAnswer, type ReasoningMetadata } from '@rlp/env/reasoning';
+import type { TextTokenizer } from '@rlp/models';
 import { RewardRegistry } from '@rlp/rewards';
 import * as stock from '@rlp/rewards/stock';
 import * as z from 'zod';
@@ -103,8 +104,8 @@ interface OpenRewards {
   readonly computer: RewardComputer<AnswerMetadata>;
   /** First component that needs an answer in each task. */
   readonly readsAnswer: string | undefined;
-  /** @throws FormatError if a reward model is not there. */
-  requireModels(): void;
+  /** @throws what `SavedRewardModel.requireModel` throws. */
+  requireModels(policy: TextTokenizer): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -136,8 +137,8 @@ export function createRunRewards(parts: Parts): OpenRewards {
   const readsAnswer = configs.find(
     ({ name, params }) => readAnswers.has(name) && !Object.hasOwn(params ?? {}, 'reference'),
   )?.as;
-  const requireModels = () => {
-    for (const model of models) model.requireModel();
+  const requireModels = async (policy: TextTokenizer) => {
+    for (const model of models) await model.requireModel(policy);
   };
   return { computer: registry.createRewards(configs), readsAnswer, requireModels, close };
 }

@@ -61,7 +61,7 @@ export async function prepareRun(
   requireChat(given, environment, model);
   requireRoom(given, model);
   const { computer, component, readsAnswer, requireModels, close } = createRewards(config);
-  requireModels?.();
+  await requireModels?.(model.tokenizer);
   await requireTeacher(config.distill?.teacher, model.tokenizer, signal);
   requireFitting(rows, { given, mode, readsAnswer });
   return {

@@ -88,6 +88,15 @@ it('trains a reward model that a later run names as its reward', async () => {
     { stream },
   );
   expect(practised.status).toBe('finished');
+  const foreign = trainRun(
+    {
+      ...{ data, output: join(directory, 'foreign'), evaluation: 'none', algorithm: {} },
+      model: { create: { ...model.create, tokenizer: { characters: '=+9876543210' } } },
+      rewards: { liked: { name: 'rewardModel', params: { model: output } } },
+    },
+    { stream },
+  );
+  await expect(foreign).rejects.toThrow(/rewardModel: \S+judge has another vocabulary than the model/);
   const [row] = metricRowsFromJsonl(await readFile(practised.files.metrics, 'utf8'), 'metrics');
   expect(row!.metrics['reward/mean']).toEqual(expect.any(Number));
 }, 60_000);

@@ -4,10 +4,17 @@ import { rewardModel } from '@rlp/algorithms/preference';
 import { createOnnxBackend, readValueHead } from '@rlp/backprop';
 import { type CheckpointBackend, FormatError, type RewardFunction } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
-import { type LanguageModel, loadModel, writeModelFiles } from '@rlp/models';
+import {
+  type LanguageModel,
+  loadModel,
+  loadTokenizer,
+  type TextTokenizer,
+  writeModelFiles,
+} from '@rlp/models';
 import { writeSafetensors } from '@rlp/models/safetensors';
 import { createEngine } from '@rlp/onnx/runtime';
 import { savedModel } from '../folder/run-files.ts';
+import { requireVocabulary } from './require-vocabulary.ts';
 
 /** File of the value head beside a model, where `readValueHead` looks for it. */
 const headFile = 'value_head.safetensors';
@@ -30,8 +37,8 @@ export async function saveRewardModel(
 
 /** A reward that holds an engine once it was used. */
 export type SavedRewardModel = RewardFunction & {
-  /** @throws FormatError if there is no reward model. Loads nothing. */
-  requireModel(): void;
+  /** @throws FormatError if there is no reward model, ArgumentError if its tokens are not the policy's. Loads no weights. */
+  requireModel(policy: TextTokenizer): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -47,7 +54,10 @@ export function savedRewardModel(source: string): SavedRewardModel {
     return (await loaded)(trajectory, context);
   };
   return Object.assign(reward, {
-    requireModel: () => void folderOf(source),
+    async requireModel(policy: TextTokenizer) {
+      const { tokenizer } = await loadTokenizer(folderOf(source));
+      requireVocabulary('rewardModel', { name: source, tokenizer }, policy);
+    },
     close: async () => (await loaded)?.close(),
   });
 }

@@ -1,4 +1,5 @@
 import type { RewardComputer } from '@rlp/core';
+import type { TextTokenizer } from '@rlp/models';
 import type { ResolvedRunConfig } from '../config/run-schema.ts';
 import { type AnswerMetadata, createRunRewards } from '../config/stock-rewards.ts';
 import { playsGame } from './environment.ts';
@@ -10,8 +11,8 @@ interface RunRewards {
   readonly component: string | undefined;
   /** Component that needs an answer in each row. */
   readonly readsAnswer?: string | undefined;
-  /** @throws FormatError if a reward model is not there. */
-  requireModels?(): void;
+  /** @throws what `SavedRewardModel.requireModel` throws. */
+  requireModels?(policy: TextTokenizer): Promise<void>;
   /** Closes what was opened for them, but not what the configuration gave. */
   close(): Promise<void>;
 }
