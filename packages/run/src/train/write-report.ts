@@ -54,7 +54,8 @@ function rewardText({ value, low, high }: NonNullable<Evaluation['reward']>): st
 /** How many responses count in no number, and why. Empty if all count. */
 function unscoredText({ count, causes }: Evaluation['unscored']): string {
   const [cause] = Object.keys(causes);
-  return count === 0 || cause === undefined ? '' : `${count} responses got no score: ${cause}`;
+  if (count === 0 || cause === undefined) return '';
+  return `${count} ${count === 1 ? 'response' : 'responses'} got no score: ${cause}`;
 }
 
 function accuracyLabel(name: string): string {
