@@ -154,7 +154,8 @@ export class Learning {
     const isTeaching = others.some((other) => teaches(other));
     if (past.least === past.most) return isTeaching;
     if (rule === 'reward_saturation_low') {
-      const isLost = past.hasDiffered && !hasLeftBottom(course);
+      const hasLeftBottom = course.min - past.least > (1 - top) * (past.most - past.least);
+      const isLost = past.hasDiffered && !hasLeftBottom;
       return !isLost && (isTeaching || hasRisen(course) || samples < this.#options.windowSize);
     }
     const hasLost = past.hasJumped || others.some(isFallen);
@@ -192,10 +193,6 @@ function hasRisen({ mean, std, samples, past }: Course): boolean {
 function isAtTop({ max, mean, std, past: { least, most } }: Course): boolean {
   const height = std > 0 ? max : mean;
   return height - least >= top * (most - least);
-}
-
-function hasLeftBottom({ min, past: { least, most } }: Course): boolean {
-  return min - least > (1 - top) * (most - least);
 }
 
 /** Whether over half of what a reward paid at best is lost. */

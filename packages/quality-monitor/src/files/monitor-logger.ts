@@ -11,10 +11,7 @@ const schema = z.strictObject({
   /** File for metrics. Default none. */
   metricsLogFile: z.string().min(1).optional(),
   /** Bytes at which a file moves to `file.1`, and that to `file.2`. Default 64 MiB. */
-  maxBytes: z
-    .int()
-    .min(1024)
-    .default(2 ** 26),
+  maxBytes: z.int().min(1024).default(67_108_864),
   /** Older files to keep. Default 3. */
   keep: z.int().min(0).default(3),
   /** Gives the `time` of each line, such as `() => new Date()`. Default: lines have no time. */
@@ -42,11 +39,8 @@ export interface MonitorLoggerOptions extends z.input<typeof schema> {}
  * @throws OptionsError for bad options.
  */
 export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
-  const { alertLogFile, metricsLogFile, maxBytes, keep, clock } = parseOptions(
-    'monitorLogger',
-    schema,
-    options,
-  );
+  const parsed = parseOptions('monitorLogger', schema, options);
+  const { alertLogFile, metricsLogFile, maxBytes, keep, clock } = parsed;
   const open = (path: string | undefined) =>
     path === undefined ? undefined : new AppendFile({ path, maxBytes, keep });
   const alertFile = open(alertLogFile);
@@ -68,15 +62,11 @@ export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
 function findingFields(finding: Finding) {
   const { severity, rule, message, evidence, component, responsesSeen = 0 } = finding;
   const { trajectories, samples, examples, phrases, note } = finding;
+  const filled = Object.entries({ trajectories, samples, examples, phrases }).filter(([, of]) => of?.length);
   return {
     ...{ timestamp: responsesSeen, severity, pathology_type: rule, message },
     metrics: { ...evidence, ...(component !== undefined && { reward_name: component }) },
-    ...filled({ trajectories, samples, examples, phrases }),
+    ...Object.fromEntries(filled),
     ...(note !== undefined && !isPathology(rule) && { note }),
   };
-}
-
-/** The lists with elements. */
-function filled(lists: Readonly<Record<string, readonly unknown[] | undefined>>) {
-  return Object.fromEntries(Object.entries(lists).filter(([, list = []]) => list.length > 0));
 }

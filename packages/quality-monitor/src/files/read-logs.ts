@@ -92,7 +92,6 @@ function alertOf(line: Readonly<Record<string, unknown>>): Alert | undefined {
 }
 
 function finite(values: Readonly<Record<string, unknown>>): Metrics {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => typeof value === 'number'),
-  ) as Metrics;
+  const numbers = Object.entries(values).filter(([, value]) => typeof value === 'number');
+  return Object.fromEntries(numbers) as Metrics;
 }

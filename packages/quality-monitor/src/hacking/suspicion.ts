@@ -24,9 +24,7 @@ const batchCorrelation = 0.02;
 const fading = 0.8;
 /** The same for unrewarded responses, and standard errors added to their hits. The quick scale must react faster. */
 const drifts = { quick: { fading: 0.6, errors: -0.5 }, slow: { fading: 0.9, errors: 0.5 } } as const;
-/** Pseudo-count of recent unrewarded responses, distributed as in the reference. */
-const pseudoRecent = 8;
-/** Pseudo-count of the reference, of rewarded responses and of unrewarded ones, distributed as all responses. */
+/** Pseudo-count of the reference, distributed as all responses, and of recent unrewarded ones, distributed as in the reference. */
 const pseudoCount = 8;
 /** Least batches in the reference before a trait is judged. */
 const leastBatches = 4;
@@ -271,7 +269,7 @@ export class ScaleSuspicions {
   #drifted(signal: number, usual: number, usualOfOthers: number): number {
     const hits = this.#state.unrewarded[signal]!;
     const leastHits = Math.max(0, hits + drifts[this.scale].errors * Math.sqrt(hits));
-    const now = (leastHits + pseudoRecent * usualOfOthers) / (this.#state.unrewardedCount + pseudoRecent);
+    const now = (leastHits + pseudoCount * usualOfOthers) / (this.#state.unrewardedCount + pseudoCount);
     const rise = odds(now) / odds(usualOfOthers);
     const risen = odds(usual) * rise;
     return rise > 1 ? risen / (1 + risen) : 0;

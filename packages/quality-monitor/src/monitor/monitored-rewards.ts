@@ -76,11 +76,10 @@ export function monitoredReward<Reward extends AnyReward>(
       : scoresOf(given, result);
     for (const [entry, score] of scores) ledger.add(name, entry, score, batchInterval);
   };
-  const members = {
+  return overheard(reward, hear, {
     flush: { value: () => ledger.flush() },
     pending: { get: () => ledger.pending(name) },
-  };
-  return overheard(reward, hear, members) as Monitored<Reward>;
+  }) as Monitored<Reward>;
 }
 
 type Score = readonly [scored: LedgerEntry, score: number | null];

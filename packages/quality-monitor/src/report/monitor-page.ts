@@ -109,8 +109,12 @@ function countTable(findings: readonly Finding[]): Html {
     const counts = worstFirst.map((level) => own.filter(({ severity }) => severity === level).length || '');
     return [ruleTitle(rule), ...counts];
   });
-  const caption = 'Alerts by rule and severity';
-  return dataTable({ caption, columns: ['Rule', ...worstFirst], rows, height: 'tall' });
+  return dataTable({
+    caption: 'Alerts by rule and severity',
+    columns: ['Rule', ...worstFirst],
+    rows,
+    height: 'tall',
+  });
 }
 
 /** A table of the newest records that unfolds. */
