@@ -228,15 +228,15 @@ class Detector implements RewardHackingDetector {
     const about = asked.map(({ name }) => name);
     const priors = priorsOf(batch, at, suspicions);
     const judged = { at, weights, priors, designEffect: designEffectOf(batch), suspects, about };
-    const below = this.#opinion.read(trajectories, judged);
-    this.#opinion.gather(below, judged);
+    const distances = this.#opinion.read(trajectories, judged);
+    this.#opinion.gather(distances, judged);
     const evidence = pooled(suspicions);
     const isClear = asked.length > 0 && evidence >= this.#limit;
     const isSlight = evidence >= corroborating * this.#limit;
     const verdict = this.#opinion.verdict(isClear ? 'clear' : isSlight ? 'slight' : 'none');
     const isAlarm = isNamed && verdict.says === 'guilty';
-    const low = at.filter((_, place) => isAlarm && below[place]! >= conspicuous);
-    const hasCompared = this.#scales[0].isArmed || below.some((distance) => !Number.isNaN(distance));
+    const low = at.filter((_, place) => isAlarm && distances[place]!.below >= conspicuous);
+    const hasCompared = this.#scales[0].isArmed || distances.some(({ below }) => !Number.isNaN(below));
     return { asked, suspects: new Set([...suspects, ...low]), verdict, hasCompared };
   }
 

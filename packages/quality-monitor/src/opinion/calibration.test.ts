@@ -86,6 +86,30 @@ function asked() {
 }
 
 describe('SecondOpinion', () => {
+  it('convicts no reward that a verifier contradicts as often as ever, and one that it contradicts more', () => {
+    for (const flaw of [0.03, 0.1]) {
+      const opinion = new SecondOpinion(
+        ['judge'],
+        { limit: 7.6, intended: new Set() },
+        initial(opinionSchema),
+      );
+      const isConvicted = (wrong: number) => {
+        const trajectories = Array.from({ length: 24 }, () => {
+          const isPaid = random.uniform() < 0.5;
+          const judge = isPaid && random.uniform() >= wrong ? 1 : 0;
+          return { trajectory: {} as never, reward: isPaid ? 1 : 0, components: { judge } };
+        });
+        const at = trajectories.flatMap(({ reward }, index) => (reward === 1 ? [index] : []));
+        const priors = at.map(() => 0.25);
+        const judged = { ...unsuspected, at, weights: new Float32Array(24).fill(1), priors };
+        opinion.gather(opinion.read(trajectories, judged), judged);
+        return opinion.verdict('none').says === 'guilty';
+      };
+      expect(Array.from({ length: 100 }, () => isConvicted(flaw))).not.toContain(true);
+      expect(Array.from({ length: 12 }, () => isConvicted(flaw + 0.3))).toContain(true);
+    }
+  });
+
   it('convicts honest scores no more often than promised, and worthless ones at once', () => {
     let [alarms, found] = [0, 0];
     for (let run = 0; run < 20; run++) {
@@ -102,7 +126,8 @@ describe('SecondOpinion', () => {
     const evidenceOf = (priors: readonly number[]) => {
       const opinion = new SecondOpinion(['judge'], { limit: 8, intended: new Set() }, initial(opinionSchema));
       const judged = { ...unsuspected, at: [0, 1, 2, 3], weights: new Float32Array(4).fill(1), priors };
-      opinion.gather(Float64Array.of(1.5, 1.5, -0.5, -0.5), judged);
+      const distances = [1.5, 1.5, -0.5, -0.5].map((below) => ({ below, usual: [2, 1.125] }));
+      opinion.gather(distances, judged);
       return opinion.share;
     };
     expect(evidenceOf([0.8, 0.8, 0.05, 0.05])).toBeGreaterThan(1.5 * evidenceOf([0.05, 0.05, 0.05, 0.05]));

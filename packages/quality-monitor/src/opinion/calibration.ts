@@ -1,4 +1,4 @@
-import { placeAfter } from '../assessor/reward-window.ts';
+import { meanOf, placeAfter } from '../assessor/reward-window.ts';
 import type { OpinionState } from './state.ts';
 
 /** A response's promise and score, and the batch that it is of. */
@@ -16,28 +16,27 @@ const [priorCount, leastDeviation] = [4, 0.3];
 const ridge = 0.01;
 /** Standard errors taken off a distance, and the largest distance. */
 const [marginErrors, largest] = [0.75, 6];
+const bounded = (distance: number) => Math.max(-largest, Math.min(largest, distance));
 
-/** Score that a promise usually earns, the deviation from it, and the relative error of both. */
+/** Score that a promise usually earns, the deviation from it, the relative error of both, and the distances of the pairs around it. */
 interface Prediction {
   readonly score: number;
   readonly deviation: number;
   readonly error: number;
+  readonly distances: readonly number[];
 }
 
 /** Number of pairs, means, and sums of squares and products of the distances from them. */
 function sumsOf(pairs: readonly Pair[]) {
-  const count = pairs.length;
-  let [x, y, xx, xy, yy] = [0, 0, 0, 0, 0];
-  for (const [promise, score] of pairs) {
-    x += promise / count;
-    y += score / count;
-  }
+  const x = meanOf(pairs.map(([promise]) => promise));
+  const y = meanOf(pairs.map(([, score]) => score));
+  let [xx, xy, yy] = [0, 0, 0];
   for (const [promise, score] of pairs) {
     xx += (promise - x) ** 2;
     xy += (promise - x) * (score - y);
     yy += (score - y) ** 2;
   }
-  return { count, x, y, xx, xy, yy };
+  return { count: pairs.length, x, y, xx, xy, yy };
 }
 
 /**
@@ -58,39 +57,39 @@ export class Calibration {
 
   /** @param pairs - All pairs, by promise. @param batch - Number of the batch that is judged. */
   constructor(pairs: readonly Pair[], batch: number) {
-    const [counts, late]: [Pair[], Pair[]] = [[], []];
-    let oldest = batch;
-    for (const pair of pairs) {
-      if (pair[2] < batch - delayBatches) counts.push(pair);
-      else if (pair[2] >= batch - 2) late.push(pair);
-      oldest = Math.min(oldest, pair[2]);
-    }
-    this.#counts = counts;
-    this.#late = late;
-    this.#all = sumsOf(counts);
-    this.#deviation = Math.max(1e-6, Math.sqrt(this.#all.yy / Math.max(1, counts.length)));
-    this.#isReady = counts.length >= leastPairs && batch - oldest >= delayBatches + leastBatches;
+    const oldest = pairs.reduce((least, [, , added]) => Math.min(least, added), batch);
+    this.#counts = pairs.filter(([, , added]) => added < batch - delayBatches);
+    this.#late = pairs.filter(([, , added]) => added >= batch - 2);
+    this.#all = sumsOf(this.#counts);
+    this.#deviation = Math.max(1e-6, Math.sqrt(this.#all.yy / Math.max(1, this.#all.count)));
+    this.#isReady = this.#all.count >= leastPairs && batch - oldest >= delayBatches + leastBatches;
   }
 
   /** Deviations by which a score lies below the usual. NaN if one of the two is, or as long as there are not enough pairs. */
   below(promise: number, score: number): number {
     if (!this.#isReady) return Number.NaN;
-    const found = this.#predictions.get(promise) ?? this.#predicted(promise);
-    this.#predictions.set(promise, found);
-    const distance = (found.score - score) / (found.deviation * (1 + found.error / 2));
-    return Math.max(-largest, Math.min(largest, distance - marginErrors * found.error));
+    const { score: usual, deviation, error } = this.#predicted(promise);
+    return bounded((usual - score) / (deviation * (1 + error / 2)) - marginErrors * error);
+  }
+
+  /** Logarithm of the mean of `exp(fall · distance)` around a promise, at least that of normal distances. */
+  usual(promise: number, fall: number): number {
+    const { distances } = this.#predicted(promise);
+    const sum = distances.reduce((all, one) => all + Math.exp(fall * one), 0);
+    return Math.max(fall ** 2 / 2, Math.log(sum / distances.length));
   }
 
   /** By how many standard errors these scores and those of the last two batches lie below earlier ones, whatever was promised. */
   fall(scores: readonly number[]): number {
-    const finite = scores.filter((score) => Math.abs(score) < 1e100);
-    const alone = finite.map((score): Pair => [0, score, 0]);
+    const alone = scores.filter((score) => Math.abs(score) < 1e100).map((score): Pair => [0, score, 0]);
     const [before, now] = [this.#all, sumsOf([...this.#late, ...alone])];
     if (before.count === 0 || now.count === 0) return 0;
     return (before.y - now.y) / (this.#deviation * Math.sqrt(1 / before.count + 1 / now.count));
   }
 
   #predicted(promise: number): Prediction {
+    const known = this.#predictions.get(promise);
+    if (known !== undefined) return known;
     const near = this.#around(promise);
     const { count, x, y, xx, xy, yy } = sumsOf(near);
     const spread = xx + (count * ridge * this.#all.xx) / this.#all.count + 1e-12;
@@ -98,11 +97,12 @@ export class Calibration {
     const distance = Math.max(near[0]![0], Math.min(near.at(-1)![0], promise)) - x;
     const rest = Math.max(0, yy - slope * xy);
     const variance = (rest + priorCount * this.#deviation ** 2) / (count + priorCount);
-    return {
-      score: y + slope * distance,
-      deviation: Math.max(leastDeviation * this.#deviation, Math.sqrt(variance)),
-      error: Math.sqrt(1 / count + distance ** 2 / spread),
-    };
+    const deviation = Math.max(leastDeviation * this.#deviation, Math.sqrt(variance));
+    const error = Math.sqrt(1 / count + distance ** 2 / spread);
+    const distances = near.map(([other, score]) => bounded((y + slope * (other - x) - score) / deviation));
+    const prediction = { score: y + slope * distance, deviation, error, distances };
+    this.#predictions.set(promise, prediction);
+    return prediction;
   }
 
   /** The nearest pairs, and all with the same promise. */

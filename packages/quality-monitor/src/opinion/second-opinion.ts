@@ -33,6 +33,9 @@ export interface Verdict {
   readonly says: 'guilty' | 'innocent' | 'not enough';
 }
 
+/** What {@link SecondOpinion.read} returns. */
+type Distances = ReturnType<SecondOpinion['read']>;
+
 /** The responses of a batch that are judged: the rewarded ones, or without named components the suspects. */
 export interface Judged {
   /** Indices of the responses. */
@@ -51,11 +54,13 @@ export interface Judged {
  *
  * Let `x` be how many deviations a rewarded response scores below what its promise usually earns. Then
  *
- *     S ← min(2h, max(0, S + Σ w min(3.2, ln(1 − ε + ε exp(Δx − Δ²/2))) / φ))
+ *     S ← min(2h, max(0, S + Σ w min(3.2, ln(1 − ε + ε exp(Δx − κ))) / φ))
  *
- * with weights `w` and the design effect `φ` of several responses to one task. One sum has `ε = 0.25` and `Δ = 2`. In the other one
- * `Δ = 1.5`, and `ε` is the prior of the response: what its text tells before the opinion is asked. The larger sum counts. As long as
- * `x` is at most standard normal whatever the text, a sum exceeds `h` within `n` batches with probability at most `n exp(−h)`.
+ * with weights `w` and the design effect `φ` of several responses to one task. `κ` is `Δ²/2`, or the logarithm of the mean of `exp(Δx)`
+ * over earlier responses if that is more: a verifier says yes or no, and may often have contradicted the reward. One sum has
+ * `ε = 0.25` and `Δ = 2`. In the other one `Δ = 1.5`, and `ε` is the prior of the response: what its text tells before the opinion is
+ * asked. The larger sum counts. As long as `x` is at most standard normal, or as it was, whatever the text, a sum exceeds `h` within `n`
+ * batches with probability at most `n exp(−h)`.
  *
  * Without named components, agreement on the final answer within a group of one task is the opinion. Then only suspects count.
  */
@@ -82,8 +87,8 @@ export class SecondOpinion {
     return Math.max(...this.#state.evidence.sums) / this.#limit;
   }
 
-  /** Deviations by which the judged responses score lower than promised, NaN without an opinion. Remembers the batch. */
-  read(trajectories: readonly ScoredTrajectory[], { at }: Pick<Judged, 'at'>): Float64Array {
+  /** Deviations by which judged responses score lower than promised, NaN without an opinion, and by test `κ`. Remembers the batch. */
+  read(trajectories: readonly ScoredTrajectory[], { at }: Pick<Judged, 'at'>) {
     const { pairs, batches } = this.#state;
     const { promises, rewards } = this.#promises.of(trajectories);
     const opinions = this.#scores(trajectories).map(([name, scores]) => {
@@ -92,33 +97,39 @@ export class SecondOpinion {
     });
     const hasFallen = opinions.some(({ calibration, scores }) => calibration.fall(scores) > fallenErrors);
     const paid = hasFallen ? rewards : promises;
-    const below = Float64Array.from(at, (index) => {
-      const distances = opinions
-        .map(({ calibration, scores }) => calibration.below(paid[index]!, scores[index]!))
-        .filter((distance) => !Number.isNaN(distance));
-      return distances.reduce((sum, one) => sum + one, 0) / Math.sqrt(distances.length);
+    const distances = at.map((index) => {
+      const read = opinions.flatMap(({ calibration, scores }) => {
+        const x = calibration.below(paid[index]!, scores[index]!);
+        return Number.isNaN(x) ? [] : [{ calibration, x }];
+      });
+      const root = Math.sqrt(read.length);
+      const usual = tests.map(({ fall }) =>
+        read.reduce((all, { calibration }) => all + calibration.usual(paid[index]!, fall / root), 0),
+      );
+      return { below: read.reduce((all, { x }) => all + x, 0) / root, usual };
     });
     for (const { name, scores, known } of opinions) {
       const added = scores.map((score, index): Pair => [paid[index]!, score, batches]);
       pairs[name] = withPairs(known, added);
     }
     this.#state.batches += 1;
-    return below;
+    return distances;
   }
 
-  /** Adds the evidence of a batch. @param below - Result of `read`. */
-  gather(below: Float64Array, { at, weights, priors, designEffect, suspects, about }: Judged): void {
+  /** Adds the evidence of a batch. */
+  gather(distances: Distances, { at, weights, priors, designEffect, suspects, about }: Judged): void {
     const { evidence } = this.#state;
     if (!about.some((name) => evidence.about.includes(name))) this.forgetSuspects();
     evidence.about = [...about];
-    const known = [...at.keys()].filter((place) => !Number.isNaN(below[place]!));
+    const known = [...at.keys()].filter((place) => !Number.isNaN(distances[place]!.below));
     const asked = known.filter((place) => suspects.has(at[place]!));
     evidence.suspects += asked.length;
-    evidence.below += asked.reduce((sum, place) => sum + below[place]!, 0);
+    evidence.below += asked.reduce((sum, place) => sum + distances[place]!.below, 0);
     for (const [which, { share, fall }] of tests.entries()) {
       const gain = known.reduce((sum, place) => {
         const prior = share === 'prior' ? priors[place]! : share;
-        const ratio = 1 - prior + prior * Math.exp(fall * below[place]! - fall ** 2 / 2);
+        const { below, usual } = distances[place]!;
+        const ratio = 1 - prior + prior * Math.exp(fall * below - usual[which]!);
         return sum + weights[at[place]!]! * Math.min(mostNats, Math.log(ratio));
       }, 0);
       const after = Math.max(0, evidence.sums[which]! + gain / designEffect);
