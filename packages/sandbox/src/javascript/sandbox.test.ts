@@ -147,6 +147,8 @@ describe('tests apart from a JavaScript program', () => {
       'assert.equal(await f(2), 2); const seen = []; g(() => seen.push(1)); setTimeout(() => seen.push(0), 50); await new Promise((r) => setTimeout(r, 150)); assert.deepEqual(seen, [0, 1])',
     ],
     ['module.exports = { f: (n) => n + 1 }', 'assert.equal(f(1), 2)'],
+    ['const f = (n) => n + 1;\nexport default f;', 'assert.equal(f(1), 2)'],
+    ['function f(n) { return n + 1 }\nexport { f, f as default };', 'assert.equal(f(1), 2)'],
     [
       'export function* f(n) { for (let k = 0; k < n; k++) yield k }',
       'assert.deepEqual([...f(3)], [0, 1, 2])',

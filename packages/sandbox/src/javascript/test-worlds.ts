@@ -96,10 +96,10 @@ export class TestWorlds {
 const scoped = (test: string) => `with (scopeOfTests) {\n${test}\n}`;
 const awaiting = (test: string) => `with (scopeOfTests) { (async () => {\n${test}\n})() }`;
 
-/** A module as a script: its exports are its names. */
+/** A module as a script: its exports are its names, so `export default f;` and `export { f };` say nothing new. */
 function asScript(code: string): string {
   return code.replace(
-    /^export\s+(?:default\s+)?(?=(?:async\s+)?function\b|class\b|const\b|let\b|var\b)/gm,
+    /^export\s+(?:(?:default\s+)?(?=(?:async\s+)?function\b|class\b|const\b|let\b|var\b)|(?:default\s+[\w$]+|\{[\w$\s,]*\})[^\S\n]*;?[^\S\n]*$)/gm,
     '',
   );
 }
