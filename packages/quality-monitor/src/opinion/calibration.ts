@@ -18,12 +18,13 @@ const ridge = 0.01;
 const [marginErrors, largest] = [0.75, 6];
 const bounded = (distance: number) => Math.max(-largest, Math.min(largest, distance));
 
-/** Score that a promise usually earns, the deviation from it, the relative error of both, and the distances of the pairs around it. */
+/** Score that a promise usually earns, deviation from it, relative error of both, distances of the pairs around it, and `usual` by `fall`. */
 interface Prediction {
   readonly score: number;
   readonly deviation: number;
   readonly error: number;
   readonly distances: readonly number[];
+  readonly usual: Record<number, number>;
 }
 
 /** Number of pairs, means, and sums of squares and products of the distances from them. */
@@ -74,9 +75,9 @@ export class Calibration {
 
   /** Logarithm of the mean of `exp(fall · distance)` around a promise, at least that of normal distances. */
   usual(promise: number, fall: number): number {
-    const { distances } = this.#predicted(promise);
-    const sum = distances.reduce((all, one) => all + Math.exp(fall * one), 0);
-    return Math.max(fall ** 2 / 2, Math.log(sum / distances.length));
+    const { distances, usual } = this.#predicted(promise);
+    usual[fall] ??= Math.log(meanOf(distances.map((one) => Math.exp(fall * one))));
+    return Math.max(fall ** 2 / 2, usual[fall]);
   }
 
   /** By how many standard errors these scores and those of the last two batches lie below earlier ones, whatever was promised. */
@@ -100,7 +101,7 @@ export class Calibration {
     const deviation = Math.max(leastDeviation * this.#deviation, Math.sqrt(variance));
     const error = Math.sqrt(1 / count + distance ** 2 / spread);
     const distances = near.map(([other, score]) => bounded((y + slope * (other - x) - score) / deviation));
-    const prediction = { score: y + slope * distance, deviation, error, distances };
+    const prediction = { score: y + slope * distance, deviation, error, distances, usual: {} };
     this.#predictions.set(promise, prediction);
     return prediction;
   }
