@@ -169,27 +169,30 @@ it.each(quantizedForms)(
   },
 );
 
-it("reads the router of experts in place, whatever 'weights' says", async () => {
+const kept = [
+  { what: 'the router of experts', weights: 'shared', suffix: 'mlp.gate.weight' },
+  { what: 'the router of experts', weights: 'int8', suffix: 'mlp.gate.weight' },
+  { what: 'the head', weights: 'shared', suffix: 'lm_head.weight' },
+  { what: 'the head', weights: 'int8', suffix: 'lm_head.weight' },
+] as const;
+
+it.each(kept)("takes $what over at publication with '$weights' weights", async ({ weights, suffix }) => {
   const model = tinyModel('qwen3, experts');
-  await publish('experts', model, new Map(), 'int8');
-  const [shared, rounded] = await Promise.all(
-    (['shared', 'int8'] as const).map((weights) =>
-      createOnnxSampler({ engine, model, store: 'experts', weights }),
-    ),
-  );
+  const store = `${weights} ${suffix}`;
+  await publish(store, model, new Map(), 'int8');
+  const open = () => createOnnxSampler({ engine, model, store, weights });
   const sample = (sampler: InferenceBackend) =>
     sampler.sample({ prompt: tinyTokenizer.encode('once'), count: 2, maxTokens: 8, seed: 'experts' });
-  const before = await sample(shared!);
-  expect(await sample(rounded!)).toEqual(before);
-  const routers = [...model.weights].filter(([name]) => name.endsWith('mlp.gate.weight'));
-  const turned = routers.map(
-    ([name, { shape, data }]) => [name, { shape, data: data.map((x) => -x) }] as const,
-  );
-  await engine.writeStore('experts', new Map(turned));
-  for (const sampler of [shared!, rounded!])
-    await sampler.updateWeights({ kind: 'shared', version: 1, engine, store: 'experts' });
-  const after = await sample(shared!);
+  const sampler = await open();
+  const before = await sample(sampler);
+  const turned = [...model.weights]
+    .filter(([name]) => name.endsWith(suffix))
+    .map(([name, { shape, data }]) => [name, { shape, data: data.map((x) => -x) }] as const);
+  await engine.writeStore(store, new Map(turned));
+  await sampler.updateWeights({ kind: 'shared', version: 0, engine, store });
+  const after = await sample(sampler);
   expect(after).not.toEqual(before);
-  expect(await sample(rounded!)).toEqual(after);
-  await Promise.all([shared!.close(), rounded!.close()]);
+  const other = await open();
+  expect(await sample(other)).toEqual(after);
+  await Promise.all([sampler.close(), other.close()]);
 });

@@ -40,20 +40,26 @@ export interface DecoderStatesOptions {
   readonly attend: DecoderBlocks['attend'];
 }
 
-/** Inputs of the logits. */
+/** Last states of a decoder, and what makes logits of them. */
 export interface DecoderStates {
   /** Last hidden states `[batch · time, d]`. */
   readonly hidden: Value;
   /** The output matrix `[V, d]`. */
-  readonly head: Value;
+  readonly head: () => Value;
+  /** Logits `[n, V]` of hidden states `[n, d]`. */
+  readonly logits: (hidden: Value) => Value;
 }
 
 /** A decoder for inference: no gradients, sizes known at run time. */
 export function decoderStates(options: DecoderStatesOptions): DecoderStates {
   const { config, tokens } = options;
   const blocks = inferenceBlocks(options);
-  const hidden = decoderHidden(config, tokens, blocks);
-  return { hidden, head: blocks.parameter(headParameter(config)) };
+  const layer = headLayer(config);
+  return {
+    hidden: decoderHidden(config, tokens, blocks),
+    head: () => blocks.parameter(layer.weight),
+    logits: (hidden) => blocks.linear(hidden, layer),
+  };
 }
 
 /** {@link decoderStates} of the inputs `tokens` and `positions` int64 `[batch, time]`. */
@@ -101,11 +107,10 @@ function swappedLinear(x: Value, layer: LinearLayer, parameter: (name: string) =
   return withBias(y, layer, parameter);
 }
 
-/** Logits `[n, V]` of hidden states `[n, d]` under the output matrix `[V, d]`. */
-export function outputLogits(hidden: Value, head: Value, linear: LinearOrder): Value {
-  return linear === 'plain'
-    ? gemm(hidden, head, { transposeB: 'yes' })
-    : transpose(gemm(head, hidden, { transposeB: 'yes' }));
+/** The output matrix as a linear layer. */
+function headLayer(config: ModelConfig): LinearLayer {
+  const [inputs, outputs] = [config.hiddenSize, config.vocabularySize];
+  return { weight: headParameter(config), bias: undefined, inputs, outputs, order: 'out-in' };
 }
 
 /** Splits a layer's queries or keys `[batch · time, heads · headDimension]` into heads, turned by their positions. */

@@ -57,9 +57,9 @@ const LOWEST_HALF = -60_000;
 export function deviceGraph(options: DeviceGraphOptions): Graph {
   const graph = new Graph();
   const attendAt = (positions: Value) => cachedAttention(graph, options, positions);
-  const { hidden, head } = inputStates(graph, options, attendAt);
+  const { hidden, logits } = inputStates(graph, options, attendAt);
   const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']));
-  addStepOutputs({ hidden: last, head }, { linear: 'plain', output: options.output });
+  addStepOutputs({ hidden: last, logits }, options.output);
   return graph;
 }
 

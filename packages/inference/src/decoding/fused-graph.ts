@@ -81,11 +81,11 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
     return known;
   };
   const attend = cachedAttention(graph, options, { time, total, positions });
-  const { hidden, head } = decoderStates({
+  const { hidden, logits } = decoderStates({
     ...{ config, tokens, positions, ops: 'fused', linear, weights: options, attend },
   });
   const last = step === 'tokens' ? hidden : embedding(hidden, graph.input('rows', 'int64', ['outputs']));
-  addStepOutputs({ hidden: last, head }, { linear, output });
+  addStepOutputs({ hidden: last, logits }, output);
   return graph;
 }
 

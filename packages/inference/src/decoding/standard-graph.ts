@@ -32,9 +32,9 @@ export interface StandardGraphOptions extends GraphWeights {
 export function standardGraph(options: StandardGraphOptions): Graph {
   const graph = new Graph();
   const attendAt = (positions: Value) => concatenatedAttention(graph, options, positions);
-  const { hidden, head } = inputStates(graph, { ...options, ops: 'standard' }, attendAt);
+  const { hidden, logits } = inputStates(graph, { ...options, ops: 'standard' }, attendAt);
   const last = embedding(hidden, graph.input('rows', 'int64', ['outputs']));
-  addStepOutputs({ hidden: last, head }, { linear: 'plain', output: 'distributions' });
+  addStepOutputs({ hidden: last, logits }, 'distributions');
   return graph;
 }
 

@@ -1,4 +1,5 @@
 import type { TokenId } from '@rlp/core';
+import { headParameter } from '@rlp/models/decoder';
 import { type Graph, serialize, type Value } from '@rlp/onnx';
 import type { EngineHost, EngineSession, SessionOptions, Tensors } from '@rlp/onnx/runtime';
 import type { GraphWeights, LayerProduct } from './blocks.ts';
@@ -13,6 +14,7 @@ import type {
 import { HalfWeights } from './half-weights.ts';
 import { oneTokenEach, type StepInputs, type StepKind } from './step-inputs.ts';
 import { WeightFile } from './weight-file.ts';
+import { WeightWatch } from './weight-watch.ts';
 import { StoredWeights } from './weights.ts';
 
 /** A session and the parameters that its runs read. On a device an update replaces them. */
@@ -33,6 +35,8 @@ export abstract class StoredDecoder {
   /** Weights in float16, if the options ask for them. */
   protected readonly half: HalfWeights | undefined;
   readonly #weights: StoredWeights;
+  /** Layers that a store holds quantized do not change, and corrections are read in place. The head may be trained in full. */
+  readonly #head: WeightWatch;
   readonly #steps = new Map<string, Promise<Step>>();
 
   constructor(host: EngineHost, options: DecoderOptions) {
@@ -43,6 +47,7 @@ export abstract class StoredDecoder {
     this.options = options;
     this.host = host;
     this.#weights = new StoredWeights(host, config, store);
+    this.#head = new WeightWatch(host, store, [headParameter(config)]);
     this.half = options.weights === 'float16' ? new HalfWeights(host, store) : undefined;
   }
 
@@ -86,7 +91,7 @@ export abstract class StoredDecoder {
 
   async refresh(): Promise<void> {
     const { weights } = this.options;
-    if (weights === 'shared' || (weights === 'int8' && this.isQuantized)) return;
+    if (weights === 'shared' || (weights === 'int8' && this.isQuantized && !this.#head.changed())) return;
     await this.close();
     await this.prepare();
   }

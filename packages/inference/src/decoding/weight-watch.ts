@@ -10,10 +10,13 @@ const LOOKED_AT = 8;
  */
 export class WeightWatch {
   readonly #store: ParameterStore;
+  readonly #watched: readonly string[];
   #seen: readonly unknown[];
 
-  constructor(host: EngineHost, store: string) {
+  /** @param watched - Names of the parameters that are compared. Default: all. */
+  constructor(host: EngineHost, store: string, watched?: readonly string[]) {
     this.#store = host.store(store);
+    this.#watched = watched ?? this.#store.parameters.map(({ name }) => name);
     this.#seen = this.#look();
   }
 
@@ -26,9 +29,9 @@ export class WeightWatch {
   }
 
   #look(): unknown[] {
-    const { parameters, residency, revision } = this.#store;
+    const { residency, revision } = this.#store;
     if (residency === 'device') return [revision];
-    return parameters.flatMap(({ name }) => {
+    return this.#watched.flatMap((name) => {
       const data = this.#store.data(name);
       return Array.from(
         { length: LOOKED_AT },

@@ -4,6 +4,7 @@ import {
   asInt8,
   bytesPerBlock,
   correctionNames,
+  headParameter,
   type LinearLayer,
   linearLayers,
   parameterSpecs,
@@ -24,7 +25,7 @@ import type { WeightFile } from './weight-file.ts';
 /**
  * How sessions hold the weights. `'shared'` reads the store in place, so the next run sees a trainer's update. `'packed'` builds a copy
  * into the session, rearranged for matrix products. It is faster, but new weights rebuild the session. `'int8'` builds in the linear layers
- * in 8 bits and reads the rest in place. `'float16'` reads a copy on the device.
+ * and the head in 8 bits and reads the rest in place. `'float16'` reads a copy on the device.
  */
 export type WeightPlacement = 'shared' | 'packed' | 'int8' | 'float16';
 
@@ -40,12 +41,15 @@ export class StoredWeights {
   readonly form: QuantizedForm | 'float32';
   /** Weights of the linear layers. Routers of experts are not among them. */
   readonly #linear: ReadonlySet<string>;
+  /** Weights that are rounded if the store holds them in float32: those, and the head. */
+  readonly #rounded: ReadonlySet<string>;
 
   /** @throws ArgumentError if the store does not hold the model's parameters. */
   constructor(host: EngineHost, config: ModelConfig, store: string) {
     this.#store = host.store(store);
     this.#shapes = new Map(this.#store.parameters.map(({ name, shape }) => [name, shape]));
     this.#linear = new Set(linearLayers(config).map(({ weight }) => weight));
+    this.#rounded = new Set([...this.#linear, headParameter(config)]);
     const held = (form: QuantizedForm) => [...this.#linear].some((weight) => this.#holds(weight, form));
     this.form = quantizedForms.find(held) ?? 'float32';
     for (const { name, shape } of parameterSpecs(config)) {
@@ -99,7 +103,7 @@ export class StoredWeights {
     const baked = this.bakedProduct(file);
     return (x, layer) => {
       const product = baked(x, layer);
-      if (product !== undefined || !this.#linear.has(layer.weight)) return product;
+      if (product !== undefined || !this.#rounded.has(layer.weight)) return product;
       const matrix = quantizeMatrix(this.#store.data(layer.weight), layer, 'int8');
       return bakedProduct(x, layer.weight, matrix, file);
     };

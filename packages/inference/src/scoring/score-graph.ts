@@ -40,12 +40,12 @@ export function scoreGraph(options: ScoreGraphOptions): Graph {
   const { hidden, head } = inputStates(graph, options, attendAt);
   const asked = embedding(hidden, graph.input('rows', 'int64', ['rows']));
   if (options.output === 'logits') {
-    graph.output('logits', getLogits(asked, head));
+    graph.output('logits', getLogits(asked, head()));
     return graph;
   }
   const targets = graph.input('targets', 'int64', ['rows']);
   const temperature = graph.input('temperature', 'float32', [1, 1]);
-  const scores = tokenLogprobs(asked, head, targets, { temperature, entropies: 'needed' });
+  const scores = tokenLogprobs(asked, head(), targets, { temperature, entropies: 'needed' });
   graph.output('logprobs', scores.logprobs);
   graph.output('entropies', scores.entropies!);
   return graph;
