@@ -1,13 +1,23 @@
 import { RandomStream } from '@rlp/core';
 import { createOnnxSampler } from '@rlp/inference';
 import { createEngine } from '@rlp/onnx/runtime';
-import { type Measurement, type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
+import {
+  type Measurement,
+  type MeasureOptions,
+  operatorShares,
+  peakMebibytes,
+  timeRuns,
+} from './measurement.ts';
 import { type BenchShape, benchModel } from './shapes.ts';
 
 /** Sampling at temperature 1 with log-probabilities of the chosen tokens, all prompts at once, no two alike. */
 export async function measureGenerate(shape: BenchShape, options: MeasureOptions): Promise<Measurement> {
   const { conversations } = shape;
-  const engine = await createEngine({ threads: options.threads, executionProvider: options.provider });
+  const engine = await createEngine({
+    threads: options.threads,
+    executionProvider: options.provider,
+    profiling: options.profiling === 'operators' ? 'on' : 'off',
+  });
   const backend = await createOnnxSampler({
     engine,
     model: benchModel(shape),
@@ -22,12 +32,14 @@ export async function measureGenerate(shape: BenchShape, options: MeasureOptions
   });
   const run = (index: number) => (conversations ? converse : complete)(backend, shape, index);
   const times = await timeRuns(options, run);
+  const extra =
+    options.profiling === 'operators' ? { operators: operatorShares(await engine.profile()) } : {};
   await backend.close();
   await engine.close();
   const tokens = conversations
     ? conversations.episodes * conversations.turns * conversations.action
     : shape.prompts * shape.newTokens;
-  return { ...times, tokens, peakRssMiB: peakMebibytes(), extra: {} };
+  return { ...times, tokens, peakRssMiB: peakMebibytes(), extra };
 }
 
 type Backend = Awaited<ReturnType<typeof createOnnxSampler>>;

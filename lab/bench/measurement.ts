@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Engine } from '@rlp/onnx/runtime';
 
 /** How one measurement is taken. */
 export interface MeasureOptions {
@@ -10,7 +11,7 @@ export interface MeasureOptions {
   readonly runs: number;
   /** Where generation keeps its weights. */
   readonly weights: 'shared' | 'packed' | 'int8' | 'float16';
-  /** `'operators'` reports what each operator took instead of what lies outside of sessions; it slows the run down. */
+  /** `'operators'` reports what each operator took, in training instead of what lies outside of sessions; it slows the run down. */
   readonly profiling: 'runs' | 'operators';
 }
 
@@ -58,4 +59,17 @@ export function peakMebibytes(): number {
     // Only Linux has this file.
   }
   return process.resourceUsage().maxRSS / 1024;
+}
+
+/** Shares of an engine's time that its operators took. */
+export function operatorShares(times: Awaited<ReturnType<Engine['profile']>>): Record<string, string> {
+  const total = times.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  return Object.fromEntries(
+    times
+      .slice(0, 12)
+      .map(({ operator, count, milliseconds }) => [
+        operator,
+        `${((100 * milliseconds) / total).toFixed(1)} % in ${count}`,
+      ]),
+  );
 }

@@ -2,7 +2,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { policyLoss } from '@rlp/algorithms/loss';
 import { createOnnxBackend, type OnnxBackendOptions } from '@rlp/backprop';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
-import { type Measurement, type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
+import {
+  type Measurement,
+  type MeasureOptions,
+  operatorShares,
+  peakMebibytes,
+  timeRuns,
+} from './measurement.ts';
 import { type BenchShape, benchModel, benchSequences } from './shapes.ts';
 
 const lagResolutionMs = 1;
@@ -68,16 +74,4 @@ function backendOptions(engine: Engine, shape: BenchShape, { weights }: MeasureO
     reference: 'none',
     tokensPerMicroBatch: shape.batch ? 4096 : shape.rows * shape.length,
   };
-}
-
-function operatorShares(times: Awaited<ReturnType<Engine['profile']>>): Record<string, string> {
-  const total = times.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
-  return Object.fromEntries(
-    times
-      .slice(0, 12)
-      .map(({ operator, count, milliseconds }) => [
-        operator,
-        `${((100 * milliseconds) / total).toFixed(1)} % in ${count}`,
-      ]),
-  );
 }
