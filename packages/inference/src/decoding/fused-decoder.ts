@@ -154,7 +154,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
    */
   #linear(step: StepKind, count: number): LinearOrder {
     const { weights, maxSequences } = this.options;
-    if (weights === 'packed' || maxSequences === 1) return 'plain';
+    if (weights !== 'shared' || maxSequences === 1) return 'plain';
     if (this.#isBuiltIn) return maxSequences <= SWAP_LIMIT ? 'swapped' : 'plain';
     return step === 'tokens' && count <= SWAP_LIMIT ? 'swapped' : 'plain';
   }
