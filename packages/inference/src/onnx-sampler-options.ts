@@ -36,8 +36,8 @@ export const onnxSamplerSchema = z.strictObject({
    * `'shared'` reads them in place, so new weights cost nothing. Use it for training. `'packed'` copies them into the session. That is
    * faster, but takes time and memory per update. Use it for serving.
    *
-   * `'int8'` copies the linear layers and the head in 8 bits, in blocks of 64 that share a scale. It is faster for few sequences at a time and slower
-   * for many. An update compiles the session again. It requires `operators: 'fused'` on the provider `cpu`. `'float16'` copies all weights
+   * `'int8'` copies the linear layers and the head in 8 bits, in blocks of 64 that share a scale. It is faster, most of all for few sequences at
+   * a time. An update compiles the session again. It requires `operators: 'fused'` on the provider `cpu`. `'float16'` copies all weights
    * in half precision, and keeps keys and values in it, in half the memory. It requires the provider `cuda` or `webgpu`. With both, sampled
    * logprobs differ a little from float32 scores, so train with a sampler correction. Default `'shared'`.
    */
