@@ -180,7 +180,7 @@ export interface TrainingBackend {
   /** Memory that an update with these sequences takes. `undefined` if it is unknown, which is the default. */
   forecastMemory?(
     sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
-    loss?: Pick<Loss, 'sequencesPerRow'>,
+    loss?: Pick<Loss, 'sequencesPerRow' | 'values'>,
   ): MemoryForecast | undefined;
 
   /**

@@ -96,6 +96,17 @@ describe('memoryForecast', () => {
     expect(of(2)).toBe(2 * of(1));
   });
 
+  it('counts no logits for a loss that reads only values', () => {
+    const of = (values: 'needed' | 'only') => forecastOn('cpu')(apart(2, 100), { values })!.bytes;
+    expect(of('needed').logits).toBeGreaterThan(0);
+    expect(of('only')).toEqual({
+      ...of('needed'),
+      logits: 0,
+      scoring: 0,
+      activations: of('only').activations,
+    });
+  });
+
   it('foretells at least what each micro-batch of the batch takes, and no more than the largest', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 24 });
     const prompts = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 4 });

@@ -10,7 +10,7 @@ const remedy =
 /** What `forecastMemory` of a backend does. */
 export type ForecastMemory = (
   sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
-  loss?: Pick<Loss, 'sequencesPerRow'>,
+  loss?: Pick<Loss, 'sequencesPerRow' | 'values'>,
 ) => MemoryForecast | undefined;
 
 /**
@@ -28,12 +28,13 @@ export function memoryForecast(
 ): ForecastMemory {
   const { executionProvider } = engine;
   const { config } = model;
-  const shape = { config, activations, precision, reference, optimizer, lora, purpose: 'policy' } as const;
-  return (sequences, { sequencesPerRow } = {}) => {
+  const shape = { config, activations, precision, reference, optimizer, lora };
+  return (sequences, { sequencesPerRow, values } = {}) => {
     requireArguments('forecastMemory', { sequences: 'objects' }, sequences);
     // A page is not told what it may take.
     if (executionProvider !== 'cpu' || typeof process === 'undefined') return undefined;
-    const estimate = estimateUpdate(shape, sequences, options, sequencesPerRow);
+    const purpose = values === 'only' ? 'critic' : 'policy';
+    const estimate = estimateUpdate({ ...shape, purpose }, sequences, options, sequencesPerRow);
     const { total: _total, loading: _loading, table: _table, ...bytes } = estimate;
     return { bytes, held: process.memoryUsage.rss(), available: availableMemory(), remedy };
   };

@@ -8,7 +8,7 @@ import { showsRows } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
 
 /** What the estimate of memory depends on. */
-export interface LargestUpdate extends Pick<Loss, 'sequencesPerRow'> {
+export interface LargestUpdate extends Pick<Loss, 'sequencesPerRow' | 'values'> {
   readonly sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[];
   /** Sequences that are sampled for it at once. Default none. */
   readonly sampled?: number | undefined;

@@ -24,7 +24,7 @@ export const rewardModelStage: Stage<readonly RunPair[]> = {
     const { pairs, notes } = pairsOf(prepared.rows.practised, 'rewardModel', prepared, model);
     const options = rewardModelSchema.parse(optionsOf(prepared));
     const iterations = updatesOf(pairs.length, options);
-    const largest = () => longestPairs(pairs, options);
+    const largest = () => ({ ...longestPairs(pairs, options), values: 'only' }) as const;
     return { iterations, updates: iterations, notes, largest, data: pairs };
   },
   reports({ prepared, policy: { backend }, resume, clock, signal }, { data: pairs }) {
