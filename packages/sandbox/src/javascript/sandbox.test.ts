@@ -150,6 +150,10 @@ describe('tests apart from a JavaScript program', () => {
     ['const f = (n) => n + 1;\nexport default f;', 'assert.equal(f(1), 2)'],
     ['function f(n) { return n + 1 }\nexport { f, f as default };', 'assert.equal(f(1), 2)'],
     [
+      'const f = (n) => n + 1\nexport default f\n;[1].map(f)\nconst g = f\nexport { g }\n(function () {})()',
+      'assert.equal(g(1), 2)',
+    ],
+    [
       'export function* f(n) { for (let k = 0; k < n; k++) yield k }',
       'assert.deepEqual([...f(3)], [0, 1, 2])',
     ],
@@ -208,6 +212,11 @@ describe('tests apart from a JavaScript program', () => {
     'setTimeout = (call) => call(); function f(n) { setInterval(() => 0, 1); return n }',
   ])('rejects %j', async (source) => {
     expect(await judge(source, 'assert(f(2) == 4); assert.equal(f(3), 9)')).toBe('failed');
+  });
+
+  it('reads an export before many spaces in time', async () => {
+    const source = `/*\nexport default f${' '.repeat(200_000)}.\n*/ const f = 1`;
+    expect(await judge(source, 'assert.equal(f, 1)', 2000)).toBe('passed');
   });
 
   it('stops programs and tests that do not stop', async () => {
