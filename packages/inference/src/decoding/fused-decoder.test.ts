@@ -72,8 +72,8 @@ describe('FusedDecoder', () => {
     ['shared', 1, ['all', 'all']],
     // The weights of one session compute prompts and tokens.
     ['packed', 300, ['all']],
-    ['int8', 33, ['all']],
-    ['int8', 32, ['none']],
+    // Nothing of them is computed with operands swapped.
+    ['int8', 32, ['all']],
     ['int8', 1, ['all']],
   ] as const)(
     'opens the sessions that %s weights need for %i sequences',
