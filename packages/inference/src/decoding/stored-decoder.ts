@@ -35,8 +35,11 @@ export abstract class StoredDecoder {
   /** Weights in float16, if the options ask for them. */
   protected readonly half: HalfWeights | undefined;
   readonly #weights: StoredWeights;
-  /** Layers that a store holds quantized do not change, and corrections are read in place. The head may be trained in full. */
-  readonly #head: WeightWatch;
+  /**
+   * The head that is rounded beside layers that the store holds quantized. Those do not change, and corrections are read in place, but
+   * it may be trained in full. Rows of tokens that are not sampled hardly change, so each row is watched.
+   */
+  readonly #head: WeightWatch | undefined;
   readonly #steps = new Map<string, Promise<Step>>();
 
   constructor(host: EngineHost, options: DecoderOptions) {
@@ -47,7 +50,10 @@ export abstract class StoredDecoder {
     this.options = options;
     this.host = host;
     this.#weights = new StoredWeights(host, config, store);
-    this.#head = new WeightWatch(host, store, [headParameter(config)]);
+    if (options.weights === 'int8' && this.isQuantized) {
+      const head = { names: [headParameter(config)], values: config.vocabularySize };
+      this.#head = new WeightWatch(host, store, head);
+    }
     this.half = options.weights === 'float16' ? new HalfWeights(host, store) : undefined;
   }
 
@@ -91,7 +97,7 @@ export abstract class StoredDecoder {
 
   async refresh(): Promise<void> {
     const { weights } = this.options;
-    if (weights === 'shared' || (weights === 'int8' && this.isQuantized && !this.#head.changed())) return;
+    if (weights === 'shared' || this.#head?.changed() === false) return;
     await this.close();
     await this.prepare();
   }

@@ -1,22 +1,30 @@
 import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
 
-/** Number of values of each parameter that are compared. */
+/** Values of each parameter that are compared, if all parameters are. */
 const LOOKED_AT = 8;
+
+/** Parameters of a store that are watched. */
+interface Watched {
+  readonly names: readonly string[];
+  /** Values of each that are compared, at equal distances. */
+  readonly values: number;
+}
 
 /**
  * Notices changes of the weights in a store, such as those of a trainer that shares it.
  *
- * It compares a few values of each parameter. An update changes nearly all of them.
+ * It compares values of each parameter. An update changes nearly all of them.
  */
 export class WeightWatch {
   readonly #store: ParameterStore;
-  readonly #watched: readonly string[];
+  readonly #watched: Watched;
   #seen: readonly unknown[];
 
-  /** @param watched - Names of the parameters that are compared. Default: all. */
-  constructor(host: EngineHost, store: string, watched?: readonly string[]) {
+  /** @param watched - Default: a few values of all parameters. */
+  constructor(host: EngineHost, store: string, watched?: Watched) {
     this.#store = host.store(store);
-    this.#watched = watched ?? this.#store.parameters.map(({ name }) => name);
+    const all = this.#store.parameters.map(({ name }) => name);
+    this.#watched = watched ?? { names: all, values: LOOKED_AT };
     this.#seen = this.#look();
   }
 
@@ -31,12 +39,10 @@ export class WeightWatch {
   #look(): unknown[] {
     const { residency, revision } = this.#store;
     if (residency === 'device') return [revision];
-    return this.#watched.flatMap((name) => {
+    const { names, values } = this.#watched;
+    return names.flatMap((name) => {
       const data = this.#store.data(name);
-      return Array.from(
-        { length: LOOKED_AT },
-        (_, at) => data[Math.floor(((at + 0.5) * data.length) / LOOKED_AT)],
-      );
+      return Array.from({ length: values }, (_, at) => data[Math.floor(((at + 0.5) * data.length) / values)]);
     });
   }
 }
