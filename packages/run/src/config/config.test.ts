@@ -53,7 +53,16 @@ describe('a configuration', () => {
     ],
     [
       { backend: { reference: 'none' }, algorithm: { loss: { klCoefficient: 0.1 } } },
-      /algorithm\.loss\.klCoefficient: reads the reference policy, which reference: 'none' of the backend drops/,
+      /algorithm\.loss\.klCoefficient: needs the reference policy, which reference: 'none' of the backend drops/,
+    ],
+    [
+      {
+        algorithm: {
+          backend: { reference: 'none' },
+          referenceUpdate: { method: 'copy', everyIterations: 9 },
+        },
+      },
+      /algorithm\.referenceUpdate: needs the reference policy/,
     ],
     [{ mode: 'distill' }, /distill: is missing; mode 'distill' learns from a teacher/],
     [{ mode: 'evall' }, /mode: .*did you mean 'eval'/],

@@ -120,7 +120,7 @@ function practiceProblems({ agent, environment, algorithm, distill, backend }: G
   return [
     ...(reference === 'none' && isRecord(algorithm) ? referenceReaders(algorithm) : []).map(
       (option) =>
-        `algorithm.${option}: reads the reference policy, which reference: 'none' of the backend drops; leave one of them out`,
+        `algorithm.${option}: needs the reference policy, which reference: 'none' of the backend drops; leave one of them out`,
     ),
     ...greedy.map(
       ([stage]) =>
@@ -134,14 +134,16 @@ function practiceProblems({ agent, environment, algorithm, distill, backend }: G
   ];
 }
 
-/** Options of an algorithm that read the first policy. */
-function referenceReaders({ loss, klControl, rewardKl, referenceKl }: Given): string[] {
+/** Options of an algorithm that read the first policy, or move it. */
+function referenceReaders({ loss, klControl, rewardKl, referenceKl, referenceUpdate }: Given): string[] {
   const { klCoefficient = 0 } = isRecord(loss) ? loss : {};
+  const { method = 'none' } = isRecord(referenceUpdate) ? referenceUpdate : {};
   return [
     ...(klCoefficient === 0 ? [] : ['loss.klCoefficient']),
     ...(klControl === undefined ? [] : ['klControl']),
     ...(rewardKl === undefined ? [] : ['rewardKl']),
     ...(referenceKl === 'always' ? ['referenceKl'] : []),
+    ...(method === 'none' ? [] : ['referenceUpdate']),
   ];
 }
 
