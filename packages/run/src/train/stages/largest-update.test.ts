@@ -56,6 +56,18 @@ describe('the largest update', () => {
     expect(masks(longestAnswers(narrow, model, asked))[0]).toBe('00011');
   });
 
+  it('counts the tokens of few prompts that fill the context', () => {
+    let counted = 0;
+    const encode = (text: string) => {
+      counted++;
+      return model.tokenizer.encode(text);
+    };
+    const counting = { ...model, tokenizer: { encode } } as unknown as LanguageModel;
+    const texts = [...new Array<string>(1000).fill('abcabcabcabc'), 'a'];
+    expect(masks(longestAnswers(prompts(texts), counting, asked))[0]).toBe('000000000001');
+    expect(counted).toBeLessThan(100);
+  });
+
   it('has the answers of one of the minibatches, of all that are sampled', () => {
     const { sequences, sampled } = longestAnswers(prompts(['a']), model, { ...asked, minibatches: 3 });
     expect([sequences.length, sampled]).toEqual([2, 4]);

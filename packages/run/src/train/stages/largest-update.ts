@@ -68,7 +68,13 @@ export function longestAnswers(
   return { sequences, sampled };
 }
 
-/** Tokens of the longest prompts that answers fit behind. None if a game, an agent or the caller's environment writes them. */
+/** Prompts without room for an answer that are looked at. Their tokens are counted, which takes seconds for thousands. */
+const mostTooLong = 64;
+
+/**
+ * Tokens of the longest prompts that answers fit behind. None if a game, an agent or the caller's environment writes them. If many prompts
+ * are too long, others are taken to leave room for one token.
+ */
 function longestPrompts(
   { rows: { practised }, environment, agent }: PreparedRun,
   { tokenizer, chat }: LanguageModel,
@@ -78,7 +84,8 @@ function longestPrompts(
   if (agent !== undefined || !showsRows(environment)) return lengths;
   const textLength = ({ prompt }: RunRow) =>
     promptMessages(prompt).reduce((sum, { content }) => sum + content.length, 0);
-  for (const row of longest(practised, practised.length, textLength)) {
+  const tried = longest(practised, count + mostTooLong, textLength);
+  for (const row of tried) {
     if (lengths.length === count) break;
     try {
       const view = environment.buildPrompt(environment.reset(row, 0) as State);
@@ -88,5 +95,7 @@ function longestPrompts(
       // Its episodes will fail, and say why.
     }
   }
-  return lengths;
+  const untried = practised.length - tried.length;
+  const missing = Math.min(untried, count - lengths.length);
+  return [...lengths, ...new Array<number>(missing).fill(below - 1)];
 }
