@@ -14,9 +14,14 @@ interface PageElement {
   addEventListener(event: 'click', listener: () => void): void;
 }
 
+interface Installing {
+  readonly state: string;
+  addEventListener(event: 'statechange', listener: () => void): void;
+}
+
 interface ServiceWorkers {
   readonly ready: Promise<unknown>;
-  register(program: string): Promise<unknown>;
+  register(program: string): Promise<{ readonly installing: Installing | null }>;
   addEventListener(event: 'controllerchange', listener: () => void): void;
 }
 
@@ -162,11 +167,14 @@ async function keepFiles(serviceWorkers: ServiceWorkers): Promise<void> {
   serviceWorkers.addEventListener('controllerchange', () => {
     if (!crossOriginIsolated && worker === undefined) location.reload();
   });
+  const warn = (...reason: unknown[]) =>
+    console.warn('The browser does not keep the files of this page, so it needs a connection.', ...reason);
   try {
-    await serviceWorkers.register('offline.js');
+    const { installing } = await serviceWorkers.register('offline.js');
+    installing?.addEventListener('statechange', () => installing.state === 'redundant' && warn());
     await serviceWorkers.ready;
     find('#kept').hidden = false;
   } catch (error) {
-    console.warn('The browser does not keep the files of this page, so it needs a connection.', error);
+    warn(error);
   }
 }

@@ -59,7 +59,7 @@ export interface Judged {
  * with weights `w` and the design effect `φ` of several responses to one task. `κ` is `Δ²/2`, or the logarithm of the mean of `exp(Δx)`
  * over earlier responses if that is more: a verifier says yes or no, and may often have contradicted the reward. One sum has
  * `ε = 0.25` and `Δ = 2`. In the other one `Δ = 1.5`, and `ε` is the prior of the response: what its text tells before the opinion is
- * asked. The larger sum counts. As long as `x` is at most standard normal, or as it was, whatever the text, a sum exceeds `h` within `n`
+ * asked. The larger sum counts. As long as `x` is at most standard normal, or as it was, whatever the text, and opinions err apart, a sum exceeds `h` within `n`
  * batches with probability at most `n exp(−h)`.
  *
  * Without named components, agreement on the final answer within a group of one task is the opinion. Then only suspects count.
