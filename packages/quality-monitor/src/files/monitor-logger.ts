@@ -5,13 +5,15 @@ import * as z from 'zod';
 import { isPathology } from '../assessor/pathology.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
 
+const standardBytes = 2 ** 26;
+
 const schema = z.strictObject({
   /** File for findings and notes. Default none. */
   alertLogFile: z.string().min(1).optional(),
   /** File for metrics. Default none. */
   metricsLogFile: z.string().min(1).optional(),
   /** Bytes at which a file moves to `file.1`, and that to `file.2`. Default 64 MiB. */
-  maxBytes: z.int().min(1024).default(67_108_864),
+  maxBytes: z.int().min(1024).default(standardBytes),
   /** Older files to keep. Default 3. */
   keep: z.int().min(0).default(3),
   /** Gives the `time` of each line, such as `() => new Date()`. Default: lines have no time. */
