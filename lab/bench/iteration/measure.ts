@@ -5,7 +5,7 @@ import type { RewardFunction } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
 import { createOnnxSampler } from '@rlp/inference';
 import { loadModel } from '@rlp/models';
-import { createEngine } from '@rlp/onnx/runtime';
+import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
 import { type Measurement, type MeasureOptions, peakMebibytes } from '../measurement.ts';
 import type { IterationJob } from './job.ts';
@@ -23,7 +23,7 @@ const evenTokens: RewardFunction = ({ steps }) => {
 export async function measureIteration(path: string, options: MeasureOptions): Promise<Measurement> {
   const job: IterationJob = JSON.parse(await readFile(path, 'utf8'));
   const engine = await createEngine({ threads: options.threads, executionProvider: options.provider });
-  const grpo = await algorithmOf(job, engine);
+  const grpo = await algorithmOf(job, engine, options.weights);
   const milliseconds: number[] = [];
   const processorMilliseconds: number[] = [];
   const tokens: number[] = [];
@@ -48,13 +48,13 @@ export async function measureIteration(path: string, options: MeasureOptions): P
   };
 }
 
-async function algorithmOf(job: IterationJob, engine: Awaited<ReturnType<typeof createEngine>>) {
+async function algorithmOf(job: IterationJob, engine: Engine, weights: MeasureOptions['weights']) {
   const { prompts, groupSize, promptTokens, maxTokens, learningRate } = job;
   const model = await loadModel(job.model);
   const backend = await createOnnxBackend({ engine, model, learningRate });
   const maxSequences = prompts * groupSize;
   const contextLength = promptTokens + 16 + maxTokens;
-  const sampler = await createOnnxSampler({ engine, model, maxSequences, contextLength });
+  const sampler = await createOnnxSampler({ engine, model, maxSequences, contextLength, weights });
   const environment = new SimpleTextEnvironment({ prompts: job.texts });
   const { tokenizer } = model;
   const tasks = taskSource(environment.tasks, { shuffle: 'none' });
