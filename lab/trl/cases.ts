@@ -87,6 +87,23 @@ const rloo = (name: string, trl: TrlCase['trl'], rlp: TrlCase['rlp']): TrlCase =
 
 const twoRewards = { first: 1, second: 0.1 };
 
+/** Loss types that average over sequences, with what TRL averages in another way. */
+const ofSequences = (['grpo', 'dr_grpo', 'luspo'] as const).flatMap((name): TrlCase[] => {
+  const { trl, rlp }: Pick<TrlCase, 'trl' | 'rlp'> = lossTypes[name];
+  return [
+    grpo(
+      `${name}, entropy_coef 0.05`,
+      { ...trl, entropy_coef: 0.05 },
+      { ...rlp, loss: { ...rlp.loss, entropyCoefficient: 0.05 } },
+    ),
+    grpo(
+      `${name}, mask_truncated_completions`,
+      { ...trl, ...beta, mask_truncated_completions: true },
+      { ...rlp, truncatedTrajectories: 'mask', loss: { ...rlp.loss, ...kl } },
+    ),
+  ];
+});
+
 /** Every configuration that is compared. */
 export const cases: readonly TrlCase[] = [
   ...perLossType,
@@ -106,6 +123,7 @@ export const cases: readonly TrlCase[] = [
   ),
   grpo('entropy_coef 0.01', { entropy_coef: 0.01 }, { loss: { entropyCoefficient: 0.01 } }),
   grpo('mask_truncated_completions', { mask_truncated_completions: true }, { truncatedTrajectories: 'mask' }),
+  ...ofSequences,
   grpo('off_policy_mask 0.01', { off_policy_mask_threshold: 0.01 }, { loss: { offPolicyThreshold: 0.01 } }),
   grpo('temperature 0.7', { temperature: 0.7 }, { rollout: { sampling: { temperature: 0.7 } } }),
   grpo('weight_decay 0.1', { weight_decay: 0.1 }, {}, { optimizer: { weightDecay: 0.1 } }),
@@ -124,6 +142,11 @@ export const cases: readonly TrlCase[] = [
     'RLOO, normalize_advantages',
     { normalize_advantages: true },
     { advantage: { scale: 'advantage-std' } },
+  ),
+  rloo(
+    'RLOO, mask_truncated_completions',
+    { mask_truncated_completions: true },
+    { truncatedTrajectories: 'mask' },
   ),
   rloo('RLOO, reward_clip_range', { reward_clip_range: [0.2, 0.6] }, { rewardClip: { low: 0.2, high: 0.6 } }),
   rloo('RLOO, three collections', { num_iterations: 1 }, { epochs: 1 }),

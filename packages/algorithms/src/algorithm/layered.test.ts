@@ -45,6 +45,16 @@ describe('layers', () => {
     });
   });
 
+  it('keep the conventions of an aggregation whose mode alone is given, but not its divisor', () => {
+    const { trl, tinker } = algorithmPresets.grpo;
+    const aggregation = 'sequence-mean-token-mean';
+    expect(layered<AlgorithmOptions>(trl, { aggregation }).aggregation).toEqual({
+      mode: aggregation,
+      emptySequences: 'count',
+    });
+    expect(layered<AlgorithmOptions>(tinker, { aggregation }).aggregation).toEqual({ mode: aggregation });
+  });
+
   it('leave a bound that the caller wrote, so that it is refused by name', () => {
     const options = layered<AlgorithmOptions>(algorithmPresets.grpo.verl, {
       loss: { surrogate: 'sapo', dualClip: 4 },

@@ -1,4 +1,5 @@
 import { isRecord } from '@rlp/core';
+import { aggregationModes } from '../loss/aggregation.ts';
 import { readsBound } from '../loss/policy-loss-options.ts';
 import type { SurrogateKind } from '../loss/surrogates.ts';
 
@@ -7,9 +8,19 @@ function over(below: Record<string, unknown>, above: Record<string, unknown>): R
   const merged = { ...below };
   for (const [name, value] of Object.entries(above)) {
     const under = merged[name];
-    if (value !== undefined) merged[name] = isRecord(under) && isRecord(value) ? over(under, value) : value;
+    if (value === undefined) continue;
+    if (!isRecord(under)) merged[name] = value;
+    else if (isRecord(value)) merged[name] = over(under, value);
+    else merged[name] = isMode(value) ? withMode(under, value) : value;
   }
   return merged;
+}
+
+const isMode = (value: unknown): boolean => (aggregationModes as readonly unknown[]).includes(value);
+
+/** An aggregation by its mode alone keeps the conventions below it, but not the divisor of another mode. */
+function withMode({ constant: _, ...conventions }: Record<string, unknown>, mode: unknown) {
+  return { ...conventions, mode };
 }
 
 /** What layers have in common: the loss whose bounds depend on its surrogate. */

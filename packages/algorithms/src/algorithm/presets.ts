@@ -103,7 +103,8 @@ export const algorithmPresets = {
         correctionCap: 3,
         klWeight: 'ratio', // use_bias_correction_kl, which matters only with a klCoefficient
       },
-      aggregation: 'token-mean',
+      aggregation: { ...lossPresets.trl.sequenceMean, mode: 'token-mean' },
+      entropyAggregation: 'token-mean',
     },
     verl: { ...verl, advantage: advantagePresets.verl.grpo },
     skyrl: { ...skyrl, advantage: advantagePresets.skyrl.grpo },
@@ -155,7 +156,7 @@ export const algorithmPresets = {
       advantage: advantagePresets.trl.rloo,
       loss: { ...lossPresets.trl.clip, ...symmetric, ratio: 'sequence-product' },
       rewardKl: { coefficient: 0.05, estimator: 'k1', place: 'trajectory' },
-      aggregation: 'sequence-mean-token-mean',
+      aggregation: lossPresets.trl.sequenceMean,
     },
     verl: { ...verl, advantage: advantagePresets.verl.rloo },
     skyrl: { ...skyrl, advantage: advantagePresets.skyrl.rloo },

@@ -61,6 +61,8 @@ const rlShape = {
   aggregation: aggregationSchema.default('token-mean'),
   /** How the KL of the loss is averaged. Defaults to `aggregation`. */
   klAggregation: aggregationSchema.optional(),
+  /** How the entropy of the loss is averaged. Defaults to `aggregation`. */
+  entropyAggregation: aggregationSchema.optional(),
   /** Divisor of the `-norm` aggregations, in tokens. Defaults to the length of the longest sequence. */
   aggregationConstant: z.number().positive().optional(),
   /**

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type PolicyColumn, policyLoss } from '../loss/policy-loss.ts';
 import { banditSetup } from './bandit.fixture.ts';
 import { type RlOptions, resolveRlOptions } from './options.ts';
+import { policyLossOf } from './policy-update.ts';
 import { runRlTraining } from './rl.ts';
 
 /** One iteration, its sampler off by up to 1 nat: its metrics, its batches, the weights after it and how far they moved. */
@@ -122,6 +123,23 @@ describe('klAggregation', () => {
       sequences.map(({ weights: own, columns }) => own[1]! * columns.klCoefficients![1]!),
     );
     expect(weights).toEqual(Array(64).fill(0.5 / 8));
+  });
+});
+
+describe('entropyAggregation', () => {
+  const entropyAggregation = { mode: 'token-sum-norm', constant: 8 } as const;
+
+  it('weighs the entropy of every token, times its coefficient', async () => {
+    const { batches } = await iterate({ loss: { entropyCoefficient: 0.5 }, entropyAggregation });
+    const weights = batches.flatMap(({ sequences }) =>
+      sequences.map(({ weights: own, columns }) => own[1]! * columns.entropyCoefficients![1]!),
+    );
+    expect(weights).toEqual(Array(64).fill(0.5 / 8));
+  });
+
+  it('asks for no entropies where the coefficient is 0', () => {
+    const options = resolveRlOptions({ entropyAggregation });
+    expect(policyLossOf(options, { klForm: 'fixed' }).entropies).toBe('none');
   });
 });
 

@@ -19,7 +19,8 @@ import { makeUpdates, type Updates } from './updates.ts';
 
 /** The policy's loss of an iteration: which policy the ratio is taken to follows from how many updates there are. */
 export function policyLossOf(options: ResolvedRlOptions, { klForm }: Pick<Coefficients, 'klForm'>): Loss {
-  const { loss, klAggregation, epochs, minibatches, entropyControl, tokenSelection } = options;
+  const { loss, klAggregation, entropyAggregation, epochs, minibatches, entropyControl, tokenSelection } =
+    options;
   const several = epochs * minibatches > 1;
   const anchor = options.proximal ?? (loss.correction === 'none' ? 'behavior' : 'recomputed');
   const proximal = anchor === 'behavior' ? 'behavior' : several ? 'column' : 'current';
@@ -29,7 +30,9 @@ export function policyLossOf(options: ResolvedRlOptions, { klForm }: Pick<Coeffi
     ...selectionLossOptions(tokenSelection),
     ...((klForm === 'moving' || klAggregation !== undefined) &&
       loss.klCoefficient > 0 && { klCoefficient: 'column' }),
-    ...(entropyControl && { entropyCoefficient: 'column' }),
+    ...((entropyControl || (entropyAggregation !== undefined && loss.entropyCoefficient !== 0)) && {
+      entropyCoefficient: 'column',
+    }),
     proximal,
   });
 }
@@ -131,6 +134,7 @@ export function policySequences(
   const { options, coefficients, temperature, isShared, selection, loss } = context;
   const weights = weightsOf(sequences, rows, options);
   const klFactors = aggregationFactors(sequences, rows, options, options.klAggregation);
+  const entropyFactors = aggregationFactors(sequences, rows, options, options.entropyAggregation);
   const ofCritic = isShared ? options.critic.aggregation : undefined;
   const criticFactors = aggregationFactors(sequences, rows, options, ofCritic);
   const needsAdvantage = !isShared && loss === undefined && isOnlySurrogate(options);
@@ -150,6 +154,9 @@ export function policySequences(
       ...(coefficients.klForm === 'moving' && { klCoefficients: everywhere(coefficients.kl) }),
       ...(klFactors && { klCoefficients: klFactors[index]!.map((factor) => factor * coefficients.kl) }),
       ...(options.entropyControl && { entropyCoefficients: everywhere(coefficients.entropy) }),
+      ...(entropyFactors && {
+        entropyCoefficients: entropyFactors[index]!.map((factor) => factor * coefficients.entropy),
+      }),
       ...(correctionWeights && { correctionWeights: correctionWeights[row]! }),
       ...selection?.get(row),
       ...(isShared && valueColumns({ returns, scores }, row)),
