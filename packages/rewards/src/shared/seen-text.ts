@@ -129,12 +129,11 @@ export function isVisible(text: string, name = '', names: readonly string[] = [n
   );
 }
 
-/** Whether a text has a visible character, of a tag or outside of one, and is not a gap to be filled. One or two blanks may be a separator. */
+/** Whether a text has a visible character, of a tag or outside of one, and is not a gap to be filled. */
 export function hasInk(text: string): boolean {
   const shown = text
     .replace(/<!--.*?(-->|$)/gs, '')
     .replace(joiner, '')
-    .replace(blank, ' ')
-    .replace(gap, '');
-  return ink.test(shown) || /^[ \t\n]{1,2}$/.test(text);
+    .replace(blank, ' ');
+  return ink.test(shown.replace(gap, ''));
 }

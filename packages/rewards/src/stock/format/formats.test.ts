@@ -151,9 +151,13 @@ describe('jsonFormat', () => {
     expect(ofBooks).toEqual([0, 0, 0, 0, 0, 1, 1, 1]);
     expect(judge(jsonFormat(), '\ufeff{"a":1}')).toBe(0);
     const filled = jsonFormat({ schema: { type: 'string', minLength: 1 } });
-    for (const text of [' ', '\n', '$', '<br>', '---', '{x}', 'N/A'])
+    for (const text of ['$', '<br>', '---', '{x}', 'N/A'])
       expect(judge(filled, JSON.stringify(text))).toBe(1);
     for (const text of [
+      ' ',
+      '\n',
+      '\t',
+      '\r\n',
       '   ',
       '\u200b',
       '\u3164',
@@ -165,6 +169,31 @@ describe('jsonFormat', () => {
       '[insert title]',
     ])
       expect(judge(filled, JSON.stringify(text))).toBe(0);
+  });
+
+  it.each([
+    ['{"title":" "}', 0],
+    ['{"title":"\\n"}', 0],
+    ['{"workspace":" "}', 0],
+    ['{"tags":["a"," "]}', 0],
+    ['{"rows":[["a"," "]]}', 0],
+    ['["a"," "]', 0],
+    ['[{"title":" "}]', 0],
+    ['{"separator":" "}', 1],
+    ['{"fieldDelimiter":"\\t"}', 1],
+    ['{"line_separator":"\\r\\n","indent":"    "}', 1],
+    ['{"tokens":["a"," ","b"]}', 1],
+    ['[{"char":" "}]', 1],
+  ])('takes a blank for text only where a key asks for one: %s earns %d', (response, expected) => {
+    const text = { type: 'string', minLength: 1 };
+    const items = {
+      anyOf: [text, { type: 'array', items: { $ref: '#/$defs/any' } }, { $ref: '#/$defs/object' }],
+    };
+    const object = { type: 'object', additionalProperties: { $ref: '#/$defs/any' } };
+    const reward = jsonFormat({ schema: { $ref: '#/$defs/any', $defs: { any: items, object } } });
+    expect(judge(reward, response)).toBe(expected);
+    const named = jsonFormat({ schema: { properties: { title: { enum: [' ', '-'] } } } });
+    expect(judge(named, '{"title":" "}')).toBe(1);
   });
 
   it('gives what is nested too deeply 0', () => {
