@@ -1,7 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { withoutHidden } from '../shown-text.ts';
-import { isLeftOpen } from './said.ts';
+import { isLeftOpen } from './offers.ts';
 import { gaveUp, stanceAt, takesBack } from './stances.ts';
 import { tagName } from './xml-fields.ts';
 

@@ -8,7 +8,8 @@ import { closingAnswer } from './closing-answer.ts';
 import { jsonAnswer } from './json-answer.ts';
 import { lastSide } from './last-side.ts';
 import { numberIn } from './number-in.ts';
-import { isFormula, isLeftOpen, saidIn } from './said.ts';
+import { isLeftOpen } from './offers.ts';
+import { isFormula, saidIn } from './said.ts';
 import { conclusion, gaveUp, stanceAt, withoutRetracted } from './stances.ts';
 import { withoutMarks } from './statements.ts';
 import { valuesIn } from './values.ts';
@@ -210,7 +211,8 @@ const readers = {
     // A list of guesses.
     const listed = /#### ?(-?[\d.,]+)[^\n\d]*\n\s*$/.exec(before)?.[1];
     if (listed !== undefined && listed !== number) return null;
-    if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!)) return null;
+    const other = /^(?:\s*(?:or|and|to|[-–|])|(?=\s[\s\d.,]*$))\s*(\d[\d.,]*)/.exec(rest!)?.[1];
+    if (other !== undefined && isLeftOpen(`, or ${other}`, number)) return null;
     const isLonger = /^\s*[/^*\\π√]|^[a-z]|^\s(?:hundred|thousand|[bmtr]+illion)\b/i.test(rest!);
     const end = start + whole.length - (isLonger ? 0 : rest!.length);
     return {

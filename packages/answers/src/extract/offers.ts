@@ -1,0 +1,100 @@
+import { mathAnswersAgree } from '../equal/math-equivalence.ts';
+import { onlyNumberIn, valueInWords } from '../equal/number-words.ts';
+import { isUnit } from '../equal/units.ts';
+
+/** A statement that only offers other answers: "Or maybe 19.", "If not, 19." Without a word of doubt they are numbers, because all else may say the same. */
+const otherAnswer =
+  /^(?:<\/\w{1,20}>)?[\s"'.,;:!)\]}$*]*(?:or,? |(?:if not|else|failing that),? (?:then )?)?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\b(?:or|if not|else|that),? (?:then )?)(?=(?:about |roughly )?[$*(]{0,4}-?\d)|(?<=^(?:<\/\w{1,20}>)?,? or )(?=\p{L}+[.!]?\s*$))[\s$*(]*(?:about |roughly )?(?<values>-?\d[\d.,/]*\s?%?(?:[$*]*,? or [$*]*-?\d[\d.,/]*%?)*|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
+const plainNumber = /^-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
+
+/** Whether what follows an answer offers another one. A number that rounds to it is the same. */
+export function isLeftOpen(rest: string, answer: string): boolean {
+  if (isHedged(rest.slice(0, 300), answer)) return true;
+  const { 0: statement, groups } = otherAnswer.exec(
+    rest
+      .slice(0, 1000)
+      .replace(/\s{2,}/g, (space) => (space.includes('\n') ? '\n' : ' '))
+      .slice(0, 100),
+  ) ?? { 0: '' };
+  const others = groups?.values?.split(/[$*]*,? or [$*]*/) ?? [];
+  return others.some((other) => isAnother(other.replace(/[.,/]+$/, ''), answer, statement));
+}
+
+function isAnother(other: string, answer: string, statement: string): boolean {
+  if (mathAnswersAgree(other, answer, { units: 'converted' })) return false;
+  const [one, two] = [answer, other].map((text) =>
+    plainNumber.test(text) ? text.replaceAll(',', '') : undefined,
+  );
+  // 1.000 for 1000.
+  if (one !== undefined && /^\d{1,3}(?:\.\d{3})+$/.test(other) && other.replaceAll('.', '') === one)
+    return false;
+  if (one === undefined || two === undefined) {
+    const isWord = /^\p{Lu}/u.test(other) || onlyNumberIn(other) !== undefined;
+    const isOffered = /^\S*,? or /.test(statement);
+    return (
+      isWord && (isOffered || /\b(?:maybe|perhaps|possibly|alternatively|could|might|may)\b/i.test(statement))
+    );
+  }
+  if (/\b(?:about|roughly)\b/i.test(statement))
+    return Math.abs(Number(one) - Number(two)) > 0.05 * Math.abs(Number(one));
+  const places = Math.min(...[one, two].map((text) => text.split('.')[1]?.length ?? 0));
+  return Number(one).toFixed(places) !== Number(two).toFixed(places);
+}
+
+/** Markup, signs and up to three words between an answer and what is offered beside it. */
+const signs = String.raw`(?:<\/?\w{1,12}>|\.(?!\s+\p{L})|[\s$*_\\)\]}"',;:…—–=>&|-])*`;
+const between = String.raw`^${signs}(?:[a-z]+ ){0,3}?[a-z]*${signs}[([{]?\s?(?:[\p{L}\d]+ ){0,3}?`;
+const offering = String.raw`\b(?:or|maybe|perhaps|possibly|alternative(?:ly)?|otherwise|if not|unless|vs\.?|versus|also|guess|backup|fallback|(?:could|might|may)(?: also| well)? be)(?![\p{L}'’])[\s,:]*(?:(?:is|it|else|perhaps|maybe|even|simply|just|about|roughly|approximately|equivalently|the answer) ){0,3}`;
+const one = String.raw`-?[$€£]?\d(?:[\d.,]*\d)?%?`;
+const value = String.raw`(?<value>${one}(?:\s?[-+*/×·÷=]\s?${one})*)`;
+const end = String.raw`[$*)\]}.!\s]*(?:\n|$)`;
+/** `18 (or 20)`, `18 eggs, or maybe 20`, `18 (my other guess is 20)`: a word that offers, a few words behind an answer. */
+const offered = new RegExp(
+  String.raw`${between}${offering}[$*([{]*(?:${value}(?![\d:])[*$]*\s?(?<unit>\p{L}*)|(?<word>[a-z]{3,}(?:-[a-z]+)?|\p{Lu}\p{L}*(?: \p{Lu}\p{L}*){0,3})${end})`,
+  'u',
+);
+/** `18; 20`, `18 (20)`, `18 ± 2`, `18 (20 if it rains)`. */
+const beside = new RegExp(
+  String.raw`^(?:(?:[^\S\n]|[$*_\\"'}])*(?:[,;|~&(){}[\]…±–—-]|\.\.\.|\+\/-|\b(?:and|to)\b))+[^\S\n]*[$*]*${value}(?:${end}| (?:if|unless|assuming|instead)\b)`,
+);
+/** A last line that is another number alone. */
+const below = new RegExp(String.raw`^[\s$*_\\)\]}.]*\n\s*[$*(]*${value}[$*).\s]*$`);
+
+/** A number with nothing but a unit around it. */
+const bare =
+  /^(?:[$€£\\\s*]*)(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?:[\s\\%$*,!]|(?:text|mathrm)\s*\{[^{}]*\}|[a-z])*$/;
+/** How often one unit is in another. */
+const ratios = [2, 3, 4, 7, 8, 12, 16, 24, 30, 52, 60, 365, 1440, 3600, 1.609, 2.205, 2.54, 3.281];
+const counts = /^(?:pairs?|dozens?|couples?|per|each|every|a)$/;
+
+/** Whether words or signs right behind an answer offer another one: a number, a name, or a choice. */
+function isHedged(rest: string, answer: string): boolean {
+  const near = rest.slice(0, 200);
+  const own = bare.exec(answer)?.[1]?.replaceAll(',', '');
+  const { word, unit = '', ...found } = offered.exec(near)?.groups ?? {};
+  if (own === undefined) {
+    const areNames = [word ?? '', answer].every((name) => /^\(?\p{Lu}/u.test(name));
+    const isAside = word !== undefined && /^[\s*]*[([]\s?or\b/.test(near);
+    return (areNames || isAside) && word?.toLowerCase() !== answer.toLowerCase();
+  }
+  const said = [
+    found.value ?? (word && valueInWords(word)),
+    ...[beside, below].map((form) => form.exec(near)?.groups?.value),
+  ];
+  return said.some((other, at) => {
+    if (other === undefined || other.includes('%') !== answer.includes('%')) return false;
+    if (at === 0 && (isUnit(unit) || counts.test(unit)))
+      return !isConverted(Number(own), Number(other.replace(/[^\d.]/g, '')));
+    return !/[-+*/×·÷=]/.test(other.slice(1))
+      ? isAnother(other.replace(/^(-?)[$€£]/, '$1'), own, '')
+      : !mathAnswersAgree(other.replace(/[$€£]/g, ''), own);
+  });
+}
+
+/** Whether one number may be the other one in another unit. */
+function isConverted(a: number, b: number): boolean {
+  const ratio = a > b ? a / b : b / a;
+  return (
+    [1, ...ratios].some((one) => Math.abs(ratio / one - 1) < 0.01) || Math.abs(Math.log10(ratio) % 1) < 1e-9
+  );
+}
