@@ -132,7 +132,10 @@ const minus = /[−﹣－⁻➖](?=\p{Nd})|(?<=#### ?)(?:[-‐–]|[‐–] )(?=
 
 /** A text with ASCII digits and signs. One in capitals is written as others are, but for single letters. */
 function inUsualForm(text: string): string {
-  const written = text.replace(minus, '-').replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+  const written = text
+    .replace(minus, '-')
+    .replace(/(?!\d)\p{Nd}/gu, decimalDigit)
+    .replace(/(?<![\w\\}.])\d{1,3}(?:\\?_\d{3})+(?!\w)/g, (number) => number.replaceAll(/\D/g, ''));
   const timed = written.replace(
     /(?<=:\d\d|^(?:[Aa]t )?\d\d?|\bat \d\d?|o['’]clock) in the (morning|afternoon|evening)\b/g,
     (_, part) => (part === 'morning' ? ' a.m.' : ' p.m.'),
