@@ -4,7 +4,7 @@ import { isUnit } from '../equal/units.ts';
 
 /** A statement that only offers other answers: "Or maybe 19.", "If not, 19." Without a word of doubt they are numbers, because all else may say the same. */
 const otherAnswer =
-  /^(?:<\/\w{1,20}>)?[\s"'.,;:!)\]}$*]*(?:or,? |(?:if not|else|failing that),? (?:then )?)?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\b(?:or|if not|else|that),? (?:then )?)(?=(?:about |roughly )?[$*(]{0,4}-?\d)|(?<=^(?:<\/\w{1,20}>)?,? or )(?=\p{L}+[.!]?\s*$))[\s$*(]*(?:about |roughly )?(?<values>-?\d[\d.,/]*\s?%?(?:[$*]*,? or [$*]*-?\d[\d.,/]*%?)*|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
+  /^(?:<\/\w{1,20}>)?[\s"'.,;:!)\]}$*]*(?:or,? |(?:if not|else|failing that),? (?:then )?)?(?:(?:maybe|perhaps|possibly|alternatively)[,:]?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\b(?:or|if not|else|that),? (?:then )?)(?=(?:about |roughly )?[$*(]{0,4}-?\d)|(?<=^(?:<\/\w{1,20}>)?,? or )(?=\p{L}+[.!]?\s*$))[\s$*(]*(?:about |roughly )?(?<values>-?\d[\d.,/]*\s?%?(?:[$*]*,? or [$*]*-?\d[\d.,/]*%?)*|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
 const plainNumber = /^-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
 
 /** Whether what follows an answer offers another one. A number that rounds to it is the same. */
@@ -44,10 +44,10 @@ function isAnother(other: string, answer: string, statement: string): boolean {
 /** Markup, signs and up to three words between an answer and what is offered beside it. */
 const signs = String.raw`(?:<\/?\w{1,12}>|\.(?!\s+\p{L})|[\s$*_\\)\]}"',;:…—–=>&|-])*`;
 const between = String.raw`^${signs}(?:[a-z]+ ){0,3}?[a-z]*${signs}[([{]?\s?(?:[\p{L}\d]+ ){0,3}?`;
-const offering = String.raw`\b(?:or|maybe|perhaps|possibly|alternative(?:ly)?|otherwise|if not|unless|vs\.?|versus|also|guess|backup|fallback|(?:could|might|may)(?: also| well)? be)(?![\p{L}'’])[\s,:]*(?:(?:is|it|else|perhaps|maybe|even|simply|just|about|roughly|approximately|equivalently|the answer) ){0,3}`;
+const offering = String.raw`\b(?:or|maybe|perhaps|possibly|alternative(?:ly)?|otherwise|if (?:not|wrong)|second (?:choice|best)|unless|vs\.?|versus|also|guess|backup|fallback|(?:could|might|may)(?: also| well)? be)(?![\p{L}'’])[\s,:]*(?:(?:is|it|else|perhaps|maybe|even|simply|just|about|roughly|approximately|equivalently|the answer) ){0,3}`;
 const one = String.raw`-?[$€£]?\d(?:[\d.,]*\d)?%?`;
 const value = String.raw`(?<value>${one}(?:\s?[-+*/×·÷=]\s?${one})*)`;
-const end = String.raw`[$*)\]}.!\s]*(?:\n|$)`;
+const end = String.raw`(?:, (?:that is|perhaps|maybe|I (?:think|guess)))?[$*)\]}.!\s]*(?:\n|$)`;
 /** `18 (or 20)`, `18 eggs, or maybe 20`, `18 (my other guess is 20)`: a word that offers, a few words behind an answer. */
 const offered = new RegExp(
   String.raw`${between}${offering}[$*([{]*(?:${value}(?![\d:])[*$]*\s?(?<unit>\p{L}*)|(?<word>[a-z]{3,}(?:-[a-z]+)?|\p{Lu}\p{L}*(?: \p{Lu}\p{L}*){0,3})${end})`,
@@ -60,6 +60,9 @@ const beside = new RegExp(
 /** A last line that is another number alone. */
 const below = new RegExp(String.raw`^[\s$*_\\)\]}.]*\n\s*[$*(]*${value}[$*).\s]*$`);
 
+/** `Paris / Lyon`. */
+const named = new RegExp(String.raw`^\s*[/|&]\s*(?<word>\p{Lu}\p{L}*(?: \p{Lu}\p{L}*){0,3})${end}`, 'u');
+
 /** A number with nothing but a unit around it. */
 const bare =
   /^(?:[$€£\\\s*]*)(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?:[\s\\%$*,!]|(?:text|mathrm)\s*\{[^{}]*\}|[a-z])*$/;
@@ -71,7 +74,7 @@ const counts = /^(?:pairs?|dozens?|couples?|per|each|every|a)$/;
 function isHedged(rest: string, answer: string): boolean {
   const near = rest.slice(0, 200);
   const own = bare.exec(answer)?.[1]?.replaceAll(',', '');
-  const { word, unit = '', ...found } = offered.exec(near)?.groups ?? {};
+  const { word, unit = '', ...found } = (offered.exec(near) ?? named.exec(near))?.groups ?? {};
   if (own === undefined) {
     const areNames = [word ?? '', answer].every((name) => /^\(?\p{Lu}/u.test(name));
     const isAside = word !== undefined && /^[\s*]*[([]\s?or\b/.test(near);
