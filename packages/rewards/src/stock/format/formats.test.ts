@@ -48,6 +48,11 @@ describe('thinkFormat', () => {
     '<think>a</think>\u2800',
     '<think>Hmm. Let me think. Let me think.</think>b',
     '<think>[thinking goes here]</think>b',
+    '<think>The answer is b</think>b',
+    '<think>Let me analyze the problem carefully.</think>b',
+    '<think>The user asks a question. I need to answer it.</think>b',
+    '<think>null</think>b',
+    '<think>The answer is below.</think>b',
   ])('gives nothing for %j', (response) => {
     for (const reading of ['trl', 'verifiers'] as const) {
       expect(judge(thinkFormat({ reading }), response)).toBe(0);

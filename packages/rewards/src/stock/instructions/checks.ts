@@ -6,6 +6,7 @@ import { countMatches, occurrencesOf, withoutFence } from '../../shared/text.ts'
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
 import {
+  choosesOnce,
   compare,
   countBracketed,
   countCapitalWords,
@@ -91,9 +92,7 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
       return behind.some((part) => /[\p{L}\p{N}]/u.test(part));
     },
   ),
-  'detectable_format:constrained_response': check({}, (text) =>
-    ['My answer is yes.', 'My answer is no.', 'My answer is maybe.'].some((option) => text.includes(option)),
-  ),
+  'detectable_format:constrained_response': check({}, choosesOnce),
   'detectable_format:json_format': check({}, (text) => {
     try {
       JSON.parse(withoutFence(text));
