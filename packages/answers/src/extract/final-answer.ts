@@ -197,6 +197,13 @@ function isListed(text: string): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }
 
+/** Whether the last line has nothing but several numbers. One may have its thousands apart. */
+function areGuesses(text: string): boolean {
+  const line = text.trimEnd().slice(-200).split('\n').at(-1)!;
+  const isBare = /^[\s\d.,;|/&-]+$/.test(line) && !/^-?\d{1,3}(?: \d{3})+$/.test(line);
+  return isBare && new Set(line.match(/\d+(?:[.,]\d+)*/g)).size > 1;
+}
+
 /** Digits in groups of three, or of two before the last as in India. */
 const grouped = /(?<![\d,.])\d{1,3}(?:,\d{2,3})*,\d{3}(?=[,.]*$|\.\d)/;
 
@@ -205,7 +212,10 @@ const readers = {
   boxed: boxedAnswer,
   hash(text: string) {
     const start = text.lastIndexOf('####');
-    const line = /^#### ?(?:[-+*•] )?(-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
+    const line =
+      /^#### ?(?:[-+*•] )?(-?(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?=[^\d.,]|$)|[\d.,]+))([^\n]*)/.exec(
+        text.slice(start),
+      );
     const before = text.slice(Math.max(0, start - 40), Math.max(0, start));
     if (/#### [^\n]+$/.test(before)) return null;
     if (/^#### ?(?:or|and|maybe|perhaps|not)\b/i.test(text.slice(start, start + 20))) return null;
@@ -221,7 +231,10 @@ const readers = {
     return {
       answer: isLonger
         ? number + rest!
-        : number.replace(grouped, (text) => text.replaceAll(',', '')).replace(/(?<![,.])[,.]+$/, ''),
+        : number
+            .replace(/\s/g, '')
+            .replace(grouped, (text) => text.replaceAll(',', ''))
+            .replace(/(?<![,.])[,.]+$/, ''),
       at: start,
       end,
     };
@@ -246,7 +259,7 @@ const readers = {
   number(text: string) {
     const found = lastNumber(text);
     if (found === undefined) return;
-    if (isListed(text)) return null;
+    if (isListed(text) || areGuesses(text)) return null;
     const at = text.lastIndexOf(found);
     const scale = /^\s(?:dozen|hundred|thousand|million|billion|trillion)\b/.exec(
       text.slice(at + found.length),

@@ -42,6 +42,9 @@ describe('an answer with another one beside it', () => {
       '(or **20**)',
       'vs. 20',
       '— or 20',
+      '— no, 20',
+      '\n\nNo wait, 20.',
+      '\nActually it is 20.',
       ' dollars (or 20 dollars)',
     ],
   ])('is none: 18 %s', (rest) => {
@@ -79,7 +82,12 @@ describe('an answer with another one beside it', () => {
       ' because 20 - 2 = 18',
       '\n\nCheck: 18 + 2 = 20.',
     ],
-    ...['. With tax it might be 20.', ' / 20'],
+    ...[
+      '. With tax it might be 20.',
+      '\n\nActually, 20 was the number of eggs.',
+      '. No, 20 is too many.',
+      ' / 20',
+    ],
   ])('is one that is explained: 18 %s', (rest) => {
     expect(isLeftOpen(` ${rest}`, '18')).toBe(false);
   });

@@ -57,6 +57,10 @@ const offered = new RegExp(
 const beside = new RegExp(
   String.raw`^(?:(?:[^\S\n]|[$*_\\"'}])*(?:[,;|~&(){}[\]…±–—-]|\.\.\.|\+\/-|\b(?:and|to)\b))+[^\S\n]*[$*]*${value}(?:${end}| (?:if|unless|assuming|instead)\b)`,
 );
+/** `18 — no, 20`, `18. Actually, 20.` */
+const corrected = new RegExp(
+  String.raw`^(?:${signs}|\.\s+)(?:[Nn]o|[Aa]ctually|[Rr]ather|[Ss]orry|I mean|make (?:that|it))\b[\s,:.]*(?:(?:wait|no|actually|sorry|it|that|this|is|the|answer|should|be|it['’]s)[\s,:.]+){0,5}[$*({[]*${value}${end}`,
+);
 /** A last line that is another number alone. */
 const below = new RegExp(String.raw`^[\s$*_\\)\]}.]*\n\s*[$*(]*${value}[$*).\s]*$`);
 
@@ -82,7 +86,7 @@ function isHedged(rest: string, answer: string): boolean {
   }
   const said = [
     found.value ?? (word && valueInWords(word)),
-    ...[beside, below].map((form) => form.exec(near)?.groups?.value),
+    ...[beside, below, corrected].map((form) => form.exec(near)?.groups?.value),
   ];
   return said.some((other, at) => {
     if (other === undefined || other.includes('%') !== answer.includes('%')) return false;
