@@ -89,7 +89,7 @@ const gap =
   /^\s*(?:[.…_][\s.…_]*|lorem ipsum dolor\b[\s\S]*|\{\{[^{}]*\}\}|(?:[[{<(]|&lt;)(?:(?:your|insert|enter|fill)[ _](?![^\]}>)&]*\binto\b)[^\]}>)&,\d]*|(?:put|write|add)[ _][^\]}>)&,\d]{0,80}(?:(?<=[ _])(?:here|below|answer|number|result|solution|title|text|reasoning|thoughts?|explanation)|\byour\b[^\]}>)&,\d]{0,80}))(?:[\]}>)]|&gt;)[\])}.:!…\s]{0,20})$/i;
 /** Words for a text that is still to be written: `thinking goes here`, lorem ipsum. As values of data they may be meant, such as the status "todo". */
 const placeholder =
-  /^\W*(?:lorem ipsum\b[\s\S]*|(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|null|undefined|(?:(?:my|the) )?(?:answer|reasoning|explanation) (?:is|comes|stands|follows)(?: (?:below|above|next|now))|your (?:reasoning|thoughts?|thinking|answer|explanation))[\])}.:!…\s]{0,20}|(?:(?:the|my|so|final|correct|is|answer)\b\W*){2,9}|(?<=[[{<(])(?:(?:the|final|correct)[ _])*(?:answer|number|value|result|solution|amount|(?<=[ _])(?:name|title|text|content|word))[\]}>)])$/i;
+  /^\W*(?:lorem ipsum\b[\s\S]*|(?:(?:(?:write|put|insert|add|your?|the|my|some|step|by|thinking|thoughts?|reasoning|answer|process|explanation|goes?|text) ){1,6}here|placeholder|to ?do|tbd|(?:(?:my|the) )?(?:answer|reasoning|explanation) (?:is|comes|stands|follows)(?: (?:below|above|next|now))|your (?:reasoning|thoughts?|thinking|answer|explanation))[\])}.:!…\s]{0,20}|(?:(?:the|my|so|final|correct|is|answer)\b\W*){2,9}|(?<=[[{<(])(?:(?:the|final|correct)[ _])*(?:answer|number|value|result|solution|amount|(?<=[ _])(?:name|title|text|content|word))[\]}>)])$/i;
 /** A text that only points at another one: `see the reasoning above`. */
 const pointer =
   /^(?=.{0,200}$)(?=.*\b(?:(?:see|refer|cf)\b.*\b(?:above|below|before|earlier|later|next|previous|thoughts?|thinking|reasoning|answer)|(?:same )?as (?:(?:given|said|stated|shown|described|in|the|my) )*(?:above|below|before|earlier|thoughts?|thinking|reasoning|answer))\b)\W*(?:(?:please|see|refer|look|as|in|at|to|the|my|same|cf|is|it|given|said|stated|shown|described|above|below|before|earlier|later|next|previous|section|tags?|thoughts?|thinking|reasoning|answer)\b\W*)+$/is;
@@ -107,6 +107,7 @@ const finding =
 /** Whether a thought has no words, or idle ones and small ones between them. */
 function isIdle(thought: string): boolean {
   if (finding.test(thought.trim())) return false;
+  if (/^\W*(?:null|undefined)\W*$/i.test(thought)) return true;
   const [said, rest] = [thought.replace(idle, ''), thought.replace(idle, '').replace(small, '')];
   return !/[\p{L}\p{N}]/u.test(said === thought ? said : rest);
 }

@@ -14,7 +14,8 @@ function asSeen(key: string, value: unknown, schema: string): unknown {
   if (/^\p{DI}+$/u.test(value)) return null;
   const [, name = value] = /^[<{[(]+([^<>{}[\]()]{1,40}?)(?: ?\d+)?[>}\])]+$/.exec(value) ?? [];
   const [own, other] = [key, name].map((one) => one.toLowerCase().replace(/[\s_-]|s$/g, ''));
-  const isEcho = !/type|^(?:\d*|key|name|kind|tag)$/i.test(key) && (own === other || name === 'string');
+  const mayEcho = name === value ? /type|^(?:\d*|key|name|kind|tag)$/i.test(key) : /^\d*$/.test(key);
+  const isEcho = !mayEcho && (own === other || name === 'string');
   const isMeant = () =>
     /^\s+$/.test(value) &&
     (schema.includes(JSON.stringify(value)) || ofBlanks.test(key.replace(/(?<=[a-z])(?=[A-Z])/g, '_')));

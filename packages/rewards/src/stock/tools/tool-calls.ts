@@ -54,10 +54,13 @@ function callsOf(
     if (comment || call) shown.push(part);
     return '';
   });
-  const { text, calls } = parseToolCalls(made, offered, { unknown: 'call' });
+  const { text, calls } = parseToolCalls(made.replace(endOfTurn, ''), offered, { unknown: 'call' });
   const others = [...(text.match(brokenCall) ?? []), ...parseToolCalls(shown.join('\n')).calls];
   return [...calls.map((call) => call.function), ...others.map(() => ({ name: '', arguments: '?' }))];
 }
+
+/** Tokens of Llama that end a turn. */
+const endOfTurn = /<\|e(?:om|ot)_id\|>\s*$/;
 
 /**
  * Thoughts of models that do not write `<think>`, comments, and calls. One that does not end reaches to the end of the text. Whichever

@@ -194,7 +194,7 @@ describe('toolCalls', () => {
   it.each([
     ['{"name": "book", "parameters": {"city": "Bern"}}', [], 1],
     ['<think>I book.</think>\n[book(city="Bern")]', [], 1],
-    ['<|python_tag|>{"name": "book", "parameters": {"city": "Bern"}}', [], 1],
+    ['<|python_tag|>{"name": "book", "parameters": {"city": "Bern"}}<|eom_id|>', [], 1],
     ['I could {"name": "book", "parameters": {"city": "Bern"}}', [], 0],
     ['{"name": "book", "parameters": {"city": "Bern"}}; {"name": "pay", "parameters": {}}', ['pay'], 0],
     ['{"name": "pay", "parameters": {}}', ['pay'], 0],
