@@ -1,7 +1,7 @@
 import { parsedJson, type RewardFunction, requireFields } from '@rlp/core';
 import { jsonSchemaCheck } from '../../shared/json-schema.ts';
-import { hasInk } from '../../shared/seen-text.ts';
 import { withoutFence } from '../../shared/text.ts';
+import { hasInk } from '../../shared/visible-text.ts';
 
 /** Keys of values that may be blanks: separators, room and characters. */
 const ofBlanks =

@@ -1,7 +1,7 @@
 import { trimmed } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible } from '../../shared/seen-text.ts';
+import { isVisible } from '../../shared/visible-text.ts';
 
 const schema = z.strictObject({
   /** Whose rules apply. Default `'trl'`. */

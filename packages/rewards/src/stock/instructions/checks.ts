@@ -1,7 +1,8 @@
+import { ink } from '@rlp/answers/text';
 import * as z from 'zod';
 import type { LanguageDetector } from '../../shared/language-detector.ts';
 import { looseText, spelledText, withHumpsParted, withoutParting } from '../../shared/plain-text.ts';
-import { ink } from '../../shared/seen-text.ts';
+
 import { countMatches, occurrencesOf, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';

@@ -1,4 +1,5 @@
-import { ink } from '../../shared/seen-text.ts';
+import { ink } from '@rlp/answers/text';
+
 import { repeatedShare } from '../text/repetition.ts';
 
 /** Whether `count` stands in the relation to `threshold` that an instruction names. */
