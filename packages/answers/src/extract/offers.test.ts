@@ -32,6 +32,7 @@ describe('an answer with another one beside it', () => {
       '(it might be 20)',
       '(my other guess is 20)',
       '(backup: 20)',
+      '(also 20)',
       ' unless 20',
     ],
     ...[
@@ -84,6 +85,8 @@ describe('an answer with another one beside it', () => {
     ],
     ...[
       '. With tax it might be 20.',
+      ' (also 6 per day)',
+      '\n16 + 4 = $20',
       '\n\nActually, 20 was the number of eggs.',
       '. No, 20 is too many.',
       ' / 20',

@@ -44,7 +44,7 @@ function isAnother(other: string, answer: string, statement: string): boolean {
 /** Markup, signs and up to three words between an answer and what is offered beside it. */
 const signs = String.raw`(?:<\/?\w{1,12}>|\.(?!\s+\p{L})|[\s$*_\\)\]}"',;:…—–=>&|-])*`;
 const between = String.raw`^${signs}(?:[a-z]+ ){0,3}?[a-z]*${signs}[([{]?\s?(?:[\p{L}\d]+ ){0,3}?`;
-const offering = String.raw`\b(?:or|maybe|perhaps|possibly|alternative(?:ly)?|otherwise|if (?:not|wrong)|second (?:choice|best)|unless|vs\.?|versus|also|guess|backup|fallback|(?:could|might|may)(?: also| well)? be)(?![\p{L}'’])[\s,:]*(?:(?:is|it|else|perhaps|maybe|even|simply|just|about|roughly|approximately|equivalently|the answer) ){0,3}`;
+const offering = String.raw`\b(?:or|maybe|perhaps|possibly|alternative(?:ly)?|otherwise|if (?:not|wrong)|second (?:choice|best)|unless|vs\.?|versus|guess|backup|fallback|(?:could|might|may)(?: also| well)? be)(?![\p{L}'’])[\s,:]*(?:(?:is|it|else|perhaps|maybe|even|simply|just|about|roughly|approximately|equivalently|the answer) ){0,3}`;
 const one = String.raw`-?[$€£]?\d(?:[\d.,]*\d)?%?`;
 const value = String.raw`(?<value>${one}(?:\s?[-+*/×·÷=]\s?${one})*)`;
 const end = String.raw`(?:, (?:that is|perhaps|maybe|I (?:think|guess)))?[$*)\]}.!\s]*(?:\n|$)`;
@@ -55,7 +55,7 @@ const offered = new RegExp(
 );
 /** `18; 20`, `18 (20)`, `18 ± 2`, `18 (20 if it rains)`. */
 const beside = new RegExp(
-  String.raw`^(?:(?:[^\S\n]|[$*_\\"'}])*(?:[,;|~&(){}[\]…±–—-]|\.\.\.|\+\/-|\b(?:and|to)\b))+[^\S\n]*[$*]*${value}(?:${end}| (?:if|unless|assuming|instead)\b)`,
+  String.raw`^(?:(?:[^\S\n]|[$*_\\"'}])*(?:[,;|~&(){}[\]…±–—-]|\.\.\.|\+\/-|\b(?:and|to|also)\b))+[^\S\n]*[$*]*${value}(?:${end}| (?:if|unless|assuming|instead)\b)`,
 );
 /** `18 — no, 20`, `18. Actually, 20.` */
 const corrected = new RegExp(
@@ -90,6 +90,8 @@ function isHedged(rest: string, answer: string): boolean {
   ];
   return said.some((other, at) => {
     if (other === undefined || other.includes('%') !== answer.includes('%')) return false;
+    // A calculation alone is a step or a check.
+    if (at > 0 && /[-+*/×·÷].*=/.test(other)) return false;
     if (at === 0 && (isUnit(unit) || counts.test(unit)))
       return !isConverted(Number(own), Number(other.replace(/[^\d.]/g, '')));
     return !/[-+*/×·÷=]/.test(other.slice(1))
