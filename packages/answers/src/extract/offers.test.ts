@@ -108,6 +108,15 @@ describe('an answer with another one beside it', () => {
     [' (or Paris)', 'Paris', false],
     [' (or Lutetia, as the Romans said)', 'Paris', false],
     [' (or 3.464)', '2\\sqrt{3}', false],
+    [' or $x+2$', 'x+1', true],
+    [' or $1+x$', 'x+1', false],
+    [' (or (2,1))', '(1,2)', true],
+    [', or maybe 1/3', '\\frac12', true],
+    [' or 6.28', '2\\pi', false],
+    [' (or 360 degrees)', '2\\pi', false],
+    [' where x = 2 or 3', 'x+1', false],
+    [' or no', '\\text{yes}', true],
+    [' (not C or D)', 'B', false],
   ])('%j behind %j leaves it open: %s', (rest, answer, expected) => {
     expect(isLeftOpen(rest, answer)).toBe(expected);
   });

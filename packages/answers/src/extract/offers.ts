@@ -1,6 +1,7 @@
 import { mathAnswersAgree } from '../equal/math-equivalence.ts';
 import { onlyNumberIn, valueInWords } from '../equal/number-words.ts';
 import { isUnit } from '../equal/units.ts';
+import { isFormula } from './said.ts';
 
 /** A statement that only offers other answers: "Or maybe 19.", "If not, 19." Without a word of doubt they are numbers, because all else may say the same. */
 const otherAnswer =
@@ -43,14 +44,14 @@ function isAnother(other: string, answer: string, statement: string): boolean {
 
 /** Markup, signs and up to three words between an answer and what is offered beside it. */
 const signs = String.raw`(?:<\/?\w{1,12}>|\.(?!\s+\p{L})|[\s$*_\\)\]}"',;:…—–=>&|-])*`;
-const between = String.raw`^${signs}(?:[a-z]+ ){0,3}?[a-z]*${signs}[([{]?\s?(?:[\p{L}\d]+ ){0,3}?`;
+const between = String.raw`^(?![^\n]{0,40}\b(?:not|neither|nor|than|instead of)\s[$*]*[\dA-J])${signs}(?:[a-z]+ ){0,3}?[a-z]*${signs}[([{]?\s?(?:[\p{L}\d]+ ){0,3}?`;
 const offering = String.raw`\b(?:or|maybe|perhaps|possibly|alternative(?:ly)?|otherwise|if (?:not|wrong)|second (?:choice|best)|unless|vs\.?|versus|guess|backup|fallback|(?:could|might|may)(?: also| well)? be)(?![\p{L}'’])[\s,:]*(?:(?:is|it|else|perhaps|maybe|even|simply|just|about|roughly|approximately|equivalently|the answer) ){0,3}`;
 const one = String.raw`-?[$€£]?\d(?:[\d.,]*\d)?%?`;
 const value = String.raw`(?<value>${one}(?:\s?[-+*/×·÷=]\s?${one})*)`;
 const end = String.raw`(?:, (?:that is|perhaps|maybe|I (?:think|guess)))?[$*)\]}.!\s]*(?:\n|$)`;
 /** `18 (or 20)`, `18 eggs, or maybe 20`, `18 (my other guess is 20)`: a word that offers, a few words behind an answer. */
 const offered = new RegExp(
-  String.raw`${between}${offering}[$*([{]*(?:${value}(?![\d:])[*$]*\s?(?<unit>\p{L}*)|(?<word>[a-z]{3,}(?:-[a-z]+)?|\p{Lu}\p{L}*(?: \p{Lu}\p{L}*){0,3})${end})`,
+  String.raw`${between}${offering}[$*([{]*(?:${value}(?![\d:])[*$]*\s?(?<unit>\p{L}*)|(?<word>[a-z]{2,}(?:-[a-z]+)?|\p{Lu}\p{L}*(?: \p{Lu}\p{L}*){0,3})${end})`,
   'u',
 );
 /** `18; 20`, `18 (20)`, `18 ± 2`, `18 (20 if it rains)`. */
@@ -67,9 +68,13 @@ const below = new RegExp(String.raw`^[\s$*_\\)\]}.]*\n\s*[$*(]*${value}[$*).\s]*
 /** `Paris / Lyon`. */
 const named = new RegExp(String.raw`^\s*[/|&]\s*(?<word>\p{Lu}\p{L}*(?: \p{Lu}\p{L}*){0,3})${end}`, 'u');
 
+/** `x + 1 or x + 2`: what stands behind a word that offers, up to the end of the sentence. */
+const formula =
+  /^[\s$*_\\)\]}"',;:…—–-]*(?:\.\s+)?[([]?\s?(?:[Oo]r|[Mm]aybe|[Pp]erhaps|[Pp]ossibly|[Aa]lternatively)\b[\s,:]*(?:(?:maybe|perhaps|also|equivalently|about|roughly) )?(?:\$|\\\()?\s*([^\n;$]{1,60}?)\s*(?:\$|\\\))?[)\]]?[.!]?\s*(?:\n|$)/;
+
 /** A number with nothing but a unit around it. */
 const bare =
-  /^(?:[$€£\\\s*]*)(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?:[\s\\%$*,!]|(?:text|mathrm)\s*\{[^{}]*\}|[a-z])*$/;
+  /^(?:[$€£\s*]|\\\$)*(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?:[\s%$*.!]|\\[%$,;! ]|\\(?:text|mathrm)\s*\{[^{}]*\}|\^\\circ|(?<=\s)[a-z]+(?=\s|$))*$/;
 /** How often one unit is in another. */
 const ratios = [2, 3, 4, 7, 8, 12, 16, 24, 30, 52, 60, 365, 1440, 3600, 1.609, 2.205, 2.54, 3.281];
 const counts = /^(?:pairs?|dozens?|couples?|per|each|every|a)$/;
@@ -82,7 +87,8 @@ function isHedged(rest: string, answer: string): boolean {
   if (own === undefined) {
     const areNames = [word ?? '', answer].every((name) => /^\(?\p{Lu}/u.test(name));
     const isAside = word !== undefined && /^[\s*]*[([]\s?or\b/.test(near);
-    return (areNames || isAside) && word?.toLowerCase() !== answer.toLowerCase();
+    if (areNames || isAside) return word?.toLowerCase() !== answer.toLowerCase();
+    return isOtherFormula(formula.exec(near)?.[1] ?? '', answer);
   }
   const said = [
     found.value ?? (word && valueInWords(word)),
@@ -98,6 +104,15 @@ function isHedged(rest: string, answer: string): boolean {
       ? isAnother(other.replace(/^(-?)[$€£]/, '$1'), own, '')
       : !mathAnswersAgree(other.replace(/[$€£]/g, ''), own);
   });
+}
+
+/** Whether a formula, or a yes or no, has another value than an answer. What has a unit is not compared, and a decimal may be rounded. */
+function isOtherFormula(other: string, answer: string): boolean {
+  const isReply = /^(?:yes|no|true|false)$/i.test(other);
+  const hasUnit = /[a-z]{2}|[°%:]/i.test(other.replace(/\\(?!circ|text)[a-z]+/g, ''));
+  const isShort = isReply || (!hasUnit && isFormula(other));
+  if (!isShort || mathAnswersAgree(other, answer)) return false;
+  return !(/^-?\d*\.\d+$/.test(other) && mathAnswersAgree(`${answer} \\approx ${other}`, other));
 }
 
 /** Whether one number may be the other one in another unit. */
