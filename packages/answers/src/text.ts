@@ -3,6 +3,8 @@ import { trimmed, whiteSpaceTable } from './white-space.ts';
 
 export { pairReader, tagName } from './extract/xml-fields.ts';
 export { HashSet } from './hash-set.ts';
+export { lookAlikes, lookAlikesAmongLatin } from './look-alikes.ts';
+export { ink, seenText, seenTexts, withPlainBlanks } from './seen-text.ts';
 export { shownText, withoutSources, withoutThoughts } from './shown-text.ts';
 export { TextReader } from './text-reader.ts';
 export { trimmed, whiteSpaceTable } from './white-space.ts';

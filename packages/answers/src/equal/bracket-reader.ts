@@ -1,4 +1,4 @@
-import { apply, collection, type Expression, partsOf, renamed, variablesOf } from './expression.ts';
+import { apply, collection, constant, type Expression, partsOf, renamed, variablesOf } from './expression.ts';
 import { isLabel } from './labels.ts';
 import { otherwise } from './piecewise.ts';
 import { TermReader } from './term-reader.ts';
@@ -139,8 +139,24 @@ export abstract class BracketReader extends TermReader {
     }
     if (rows.at(-1)!.length === 0) rows.pop();
     const kind = end === 'endvmatrix' ? 'determinant' : 'matrix';
-    return collection(`${kind} ${rows.map((row) => row.length).join(',')}`, rows.flat());
+    const isSquare = rows.length <= 4 && rows.every((row) => row.length === rows.length);
+    return kind === 'determinant' && isSquare && rows.flat().every(isTerm)
+      ? determinant(rows)
+      : collection(`${kind} ${rows.map((row) => row.length).join(',')}`, rows.flat());
   }
+}
+
+const isTerm = ({ type }: Expression) => /^(?:number|symbol|apply)$/.test(type);
+
+/** The determinant of a square matrix, along its first row. */
+function determinant([first = [], ...others]: readonly (readonly Expression[])[]): Expression {
+  if (others.length === 0) return first[0] ?? constant(1);
+  const terms = first.map((entry, column) => {
+    const rest = others.map((row) => row.filter((_, at) => at !== column));
+    const term = apply('multiply', entry, determinant(rest));
+    return column % 2 === 0 ? term : apply('negate', term);
+  });
+  return terms.reduce((sum, term) => apply('add', sum, term));
 }
 
 const isReals = (part: Expression) => part.type === 'symbol' && part.name === 'R';

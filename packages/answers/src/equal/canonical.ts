@@ -10,7 +10,15 @@ import {
   variablesOf,
 } from './expression.ts';
 import { isLabel, isValueOfFunction, isVariable, withoutLabel } from './labels.ts';
-import { infinity, intersection, minusInfinity, placeOf, reals, withoutPoints } from './set-difference.ts';
+import {
+  infinity,
+  intersection,
+  joined,
+  minusInfinity,
+  placeOf,
+  reals,
+  withoutPoints,
+} from './set-difference.ts';
 import { entrywise } from './vectors.ts';
 
 /**
@@ -57,8 +65,11 @@ export function canonical(expression: Expression): Expression {
         'set',
         members.flatMap((part) => (part.type === 'collection' ? part.parts : [part])),
       )
-    : collection('union', members);
+    : unionOf(joined(members));
 }
+
+const unionOf = (members: readonly Expression[]) =>
+  members.length === 1 ? members[0]! : collection('union', members);
 
 const nothing =
   /^(?:no (?:[a-z]+ ){0,3}(?:(?:solution|root|value|number)s?|exists?)|no (?:solution|root|value|number)s? exists?|empty(?: set)?|none)$/;

@@ -65,6 +65,18 @@ function onClock(text: string): string {
   return `${hours}:${String(way === 'to' ? 60 - past : past).padStart(2, '0')}`;
 }
 
+const calendar =
+  'monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december'.split(
+    ' ',
+  );
+
+/** The place of a day of the week or a month in the calendar, by its name or its usual short form: `Tues.`, `Sept`. */
+function placeInCalendar(text: string): number {
+  const word = text.toLowerCase().replace(/^on |\.$/g, '');
+  const isName = /^(?:[a-z]{3}|tues|thurs?|sept)$/.test(word) || calendar.includes(word);
+  return isName ? calendar.findIndex((name) => name.startsWith(word)) : -1;
+}
+
 /** Whether two dates or two times of day are the same; `undefined` for anything else. The half of the day may be missing on one side, as a unit may. */
 export function agreeAsDates(...answers: readonly [string, string]): boolean | undefined {
   const [given, expected] = answers.map((answer) => {
@@ -76,8 +88,9 @@ export function agreeAsDates(...answers: readonly [string, string]): boolean | u
       .replace(/^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? (?=.*\d)/i, '')
       .replace(/^(?:12(?::00)? )?noon$/i, '12 pm')
       .replace(/^(?:12(?::00)? )?midnight$/i, '12 am');
-    return { date: dateOf(text), time: timeOf(onClock(text)) };
+    return { date: dateOf(text), time: timeOf(onClock(text)), named: placeInCalendar(text) };
   });
+  if (given!.named >= 0 && expected!.named >= 0) return given!.named === expected!.named;
   if (given!.date !== undefined && expected!.date !== undefined) return given!.date === expected!.date;
   const [own, right] = [given!.time, expected!.time];
   if (own === undefined || right === undefined) return;

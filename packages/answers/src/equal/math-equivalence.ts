@@ -13,7 +13,13 @@ import { agreeInParts } from './labelled-parts.ts';
 import { valueSaid, withoutLabel } from './labels.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
 import { numberOf } from './number-of.ts';
-import { differByConstant, roundsTo, withConstantsOf, withoutBase, withoutThousands } from './other-forms.ts';
+import {
+  differByConstant,
+  roundsTo,
+  underConstantsOf,
+  withoutBase,
+  withoutThousands,
+} from './other-forms.ts';
 import { samePieces } from './piecewise.ts';
 import { agreeQuantities } from './quantities.ts';
 import { agreeRelations, haveOneVariable } from './relations.ts';
@@ -79,7 +85,7 @@ export function mathAnswersAgree(
   );
   if (given.trim() === '' || expected.trim() === '') return false;
   if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
-  if (isOneOf(given) && isBoth(expected)) return false;
+  if ((isOneOf(given) && isBoth(expected)) || isUnworked(given, expected)) return false;
   const said = restatement
     .exec(given.replace(/\\text\s*\{([^{}]*)\}/g, '$1'))
     ?.slice(1)
@@ -153,6 +159,10 @@ export function areOneAngle(one: string, other: string): boolean {
 
 /** Values or names that "or" joins, which leaves open which of them is meant; `x = 1 or x = 2` names all solutions. */
 const isOneOf = (answer: string) => /\bor\b/i.test(answer) && !/\band\b|[=<>]|\\[lg]e|\\in\b/i.test(answer);
+/** Whether an answer ends with a determinant, which the question may give, for a right answer without one. */
+const isUnworked = (given: string, expected: string) =>
+  determinant.test(given.slice(given.lastIndexOf('=') + 1)) && !determinant.test(expected);
+const determinant = /\\det(?![a-z])|\{vmatrix\}|(?:\||\\l?vert)\s*\\begin/;
 const isBoth = (answer: string) => /\band\b/i.test(answer) && !/\bor\b/i.test(answer);
 
 /** The signs of logic in an answer: `&` and `|`. */
@@ -310,12 +320,12 @@ function agree(given: Expression, expected: Expression, comparison: Comparison, 
     return other !== undefined && again(other, sum);
   }
   const written = withoutThousands(withoutBase(given, expected), expected);
-  const value = withConstantsOf(written, expected);
   if (comparison.form !== 'any' && !hasForm(given, expected)) return false;
-  return (
-    sameValues(value, expected, comparison) ||
-    areSameFamily(value, expected) ||
-    differByConstant(value, expected, comparison.seed)
+  return underConstantsOf(written, expected).some(
+    (value) =>
+      sameValues(value, expected, comparison) ||
+      areSameFamily(value, expected) ||
+      differByConstant(value, expected, comparison.seed),
   );
 }
 

@@ -35,18 +35,55 @@ export function withoutThousands(given: Expression, expected: Expression): Expre
 
 const constantName = /^[cCkKAB](?:_\d)?$/;
 
-/** The constants of integrals may have other names: `x^2 + c` for `x^2 + C`, and `Ae^x + Be^{-x}` for `C_1e^x + C_2e^{-x}`. */
-export function withConstantsOf(given: Expression, expected: Expression): Expression {
+/**
+ * An answer under the names that the right one has for constants of integrals: `x^2 + c` for `x^2 + C`, and `Ae^x + Be^{-x}` for
+ * `C_1e^x + C_2e^{-x}`. Constants that an answer is a sum of may be in any order.
+ */
+export function underConstantsOf(given: Expression, expected: Expression): readonly Expression[] {
   const [own, right] = [variablesOf(given), variablesOf(expected)];
-  const named = [...own].filter((name) => constantName.test(name) && !right.has(name)).sort();
-  const wanted = [...right].filter((name) => constantName.test(name) && !own.has(name)).sort();
+  const [mine, theirs] = [own, right].map((names) =>
+    [...names].filter((name) => constantName.test(name)).sort(),
+  );
+  const named = mine!.filter((name) => !right.has(name));
+  const wanted = theirs!.filter((name) => !own.has(name));
   const areOfIntegrals =
     [given, expected].every((side) => constantTerm(side) !== undefined) ||
     [own, right].every((names) => names.has('x') || names.has('t'));
   const isAny = [named, wanted].some((names) => names.every((name) => /^[cCkK]/.test(name)));
-  if (named.length !== wanted.length || !areOfIntegrals || !isAny) return given;
-  return named.reduce((rest, name, index) => renamed(rest, name, wanted[index]!), given);
+  if (named.length !== wanted.length || !areOfIntegrals || !isAny) return [given];
+  const straight = named.reduce((rest, name, index) => renamed(rest, name, wanted[index]!), given);
+  const areFree =
+    mine!.length > 1 &&
+    mine!.length <= 3 &&
+    [mine!, theirs!].some((names) => names.every((name) => /^[cCkK]_\d$/.test(name))) &&
+    [own, right].every((names) => names.size === mine!.length + 1) &&
+    [given, expected].every((side) => degreeIn(side) <= 1);
+  if (!areFree) return [straight];
+  const apart = mine!.reduce((rest, name) => renamed(rest, name, `${name}:`), given);
+  const orders = ordersOf(theirs!).map((names) =>
+    mine!.reduce((rest, name, index) => renamed(rest, `${name}:`, names[index]!), apart),
+  );
+  return [straight, ...orders];
 }
+
+/** How many constants stand in one product. Infinite if one is in a function, a power or below a line. */
+function degreeIn(side: Expression): number {
+  if (side.type === 'symbol') return constantName.test(side.name) ? 1 : 0;
+  if (side.type !== 'apply') return 0;
+  const degrees = side.args.map(degreeIn);
+  const most = Math.max(0, ...degrees);
+  if (most === 0 || /^(?:add|negate)$/.test(side.name)) return most;
+  const isProduct = /^(?:multiply|call)$/.test(side.name) || (side.name === 'divide' && degrees[1] === 0);
+  return isProduct ? degrees.reduce((sum, degree) => sum + degree, 0) : Infinity;
+}
+
+/** Names in all their orders. */
+const ordersOf = (names: readonly string[]): readonly (readonly string[])[] =>
+  names.length < 2
+    ? [names]
+    : names.flatMap((name) =>
+        ordersOf(names.filter((other) => other !== name)).map((rest) => [name, ...rest]),
+      );
 
 /** The constant that is the last term of a sum. */
 function constantTerm(sum: Expression): string | undefined {

@@ -98,6 +98,13 @@ function unitsIn(product: string): readonly string[] | undefined {
 
 /** What a phrase means, if the text decides it. */
 const readings: readonly (readonly [RegExp, (...match: string[]) => string])[] = [
+  // 1_000
+  [/(?<![\w\\}.])\d{1,3}(?:\\?_\d{3})+(?![\d_])/g, (number) => number!.replaceAll(/\D/g, '')],
+  // \det\begin{pmatrix}…\end{pmatrix}, \left|\begin{matrix}…\end{matrix}\right|
+  [
+    /(?:\\det\s*(?:\\left\s*)?\(?|(?:\\left\s*)?(?:\||\\l?vert(?![a-z])))\s*\\begin\s*\{([pb]?matrix|array)\}(?:\{[lcr|\s]*\})?((?:(?!\\(?:begin|end)\b)[\s\S])*)\\end\s*\{\1\}\s*(?:(?:\\right\s*)?(?:\||\\r?vert(?![a-z])|\)))?/g,
+    (_, _kind, rows) => `\\begin{vmatrix}${rows}\\end{vmatrix}`,
+  ],
   // 1.234.567, and 1.234,56
   [
     /(?<![\d.,])[1-9]\d{0,2}(?:(?:\.\d{3}){2,}(?:,\d+)?|\.\d{3},\d+)(?![\d.,])/g,

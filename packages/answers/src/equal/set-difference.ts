@@ -43,6 +43,47 @@ export function placeOf(point: Expression): number {
   return toComplex(evaluate(point, new Map())).re;
 }
 
+/**
+ * The members of a union of intervals and points, those that touch or overlap joined: `[0, 1] \cup [1, 2]` is `[0, 2]`, and
+ * `[0, 1) \cup (1, 2]` stays. Unchanged if a place is not a number.
+ */
+export function joined(members: readonly Expression[]): readonly Expression[] {
+  const pieces = members.flatMap((member) => {
+    if (member.type !== 'collection') return [{ kind: '', low: member, high: member }];
+    const { kind, parts } = member;
+    if (kind === 'set') return parts.map((point) => ({ kind: '[]', low: point, high: point }));
+    return [{ kind, low: parts[0]!, high: parts.at(-1)! }];
+  });
+  const areKnown = pieces.every(({ kind }) => /^[([][)\]]$/.test(kind));
+  if (!areKnown) return members;
+  const placed = pieces.map((piece) => ({ ...piece, from: placeOf(piece.low), to: placeOf(piece.high) }));
+  if (placed.some(({ kind, from, to }) => !(from < to || (from === to && kind === '[]')))) return members;
+  placed.sort((a, b) => a.from - b.from || Number(a.kind[0] === '(') - Number(b.kind[0] === '('));
+  const whole: typeof placed = [];
+  for (const next of placed) {
+    const last = whole.at(-1);
+    const isApart =
+      last === undefined ||
+      next.from > last.to ||
+      (next.from === last.to && last.kind[1] === ')' && next.kind[0] === '(');
+    if (isApart) {
+      whole.push(next);
+      continue;
+    }
+    const isFurther = next.to > last.to || (next.to === last.to && next.kind[1] === ']');
+    whole[whole.length - 1] = {
+      ...last,
+      ...(isFurther && { high: next.high, to: next.to }),
+      kind: last.kind[0]! + (isFurther ? next.kind[1]! : last.kind[1]!),
+    };
+  }
+  const points = whole.filter(({ from, to }) => from === to).map(({ low }) => low);
+  const intervals = whole
+    .filter(({ from, to }) => from < to)
+    .map(({ kind, low, high }) => collection(kind, [low, high]));
+  return points.length === 0 ? intervals : [...intervals, collection('set', points)];
+}
+
 /** What intervals have in common, if there are inner points; `undefined` otherwise, and for anything but intervals. */
 export function intersection(parts: readonly Expression[]): Collection | undefined {
   const intervals = parts.filter(

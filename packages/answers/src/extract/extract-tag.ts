@@ -1,7 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { withoutHidden } from '../shown-text.ts';
-import { isLeftOpen } from './said.ts';
+import { isLeftOpen } from './offers.ts';
 import { gaveUp, stanceAt, takesBack } from './stances.ts';
 import { tagName } from './xml-fields.ts';
 
@@ -21,7 +21,8 @@ export function extractTag(
   parseOptions('extractTag', z.strictObject({ tag: tagName }), { tag });
   return (response) => {
     const text = withoutHidden(response, `<${tag}>`);
-    const read = several === 'last' ? text : text.slice(text.lastIndexOf('</think>') + 1);
+    const read =
+      several === 'last' ? text : text.slice(text.lastIndexOf('</think>') + 1).replace(struckOut, '');
     const found = contentsIn(read, tag, several);
     if (several === 'last' || found.length === 0) return found.at(-1);
     // Pairs in other letters or with attributes are answers too, for a reader.
@@ -31,6 +32,11 @@ export function extractTag(
     return new Set(all).size === 1 && isMeant(read, tag) ? found.at(-1) : undefined;
   };
 }
+
+const struckOut = /~~[^~\n]+~~|<s>(?:(?!<\/?s>)[^~])*<\/s>/g;
+/** A label of what is not the answer. */
+const disowned =
+  /\b(?:wrong|incorrect|false|worst|bad)\s(?:answer|guess|choice|option|reply|one)\W{0,6}:\s*$/i;
 
 /** A tag that closes another element, and a colon: what stands before does not speak of the pair. */
 const parted = /<\/\w{1,40}>|:(?=\s{0,9}$)/g;
@@ -54,6 +60,7 @@ function isMeant(text: string, tag: string): boolean {
     const at = text.lastIndexOf(opening, end) + opening.length;
     if (at < opening.length) continue;
     const before = text.slice(Math.max(0, at - opening.length - nearby), at - opening.length);
+    if (disowned.test(before)) continue;
     const from = Array.from(before.matchAll(parted), ({ 0: mark, index }) => index + mark.length).at(-1) ?? 0;
     const after = end < last ? text.slice(end, end + nearby) : closing + behind.slice(0, nearby);
     const sentence = before.slice(from) + text.slice(at - opening.length, end) + after;

@@ -8,7 +8,8 @@ import { closingAnswer } from './closing-answer.ts';
 import { jsonAnswer } from './json-answer.ts';
 import { lastSide } from './last-side.ts';
 import { numberIn } from './number-in.ts';
-import { isFormula, isLeftOpen, saidIn } from './said.ts';
+import { isLeftOpen } from './offers.ts';
+import { isFormula, saidIn } from './said.ts';
 import { conclusion, gaveUp, stanceAt, withoutRetracted } from './stances.ts';
 import { withoutMarks } from './statements.ts';
 import { valuesIn } from './values.ts';
@@ -131,7 +132,10 @@ const minus = /[−﹣－⁻➖](?=\p{Nd})|(?<=#### ?)(?:[-‐–]|[‐–] )(?=
 
 /** A text with ASCII digits and signs. One in capitals is written as others are, but for single letters. */
 function inUsualForm(text: string): string {
-  const written = text.replace(minus, '-').replace(/(?!\d)\p{Nd}/gu, decimalDigit);
+  const written = text
+    .replace(minus, '-')
+    .replace(/(?!\d)\p{Nd}/gu, decimalDigit)
+    .replace(/(?<![\w\\}.])\d{1,3}(?:\\?_\d{3})+(?!\w)/g, (number) => number.replaceAll(/\D/g, ''));
   const timed = written.replace(
     /(?<=:\d\d|^(?:[Aa]t )?\d\d?|\bat \d\d?|o['’]clock) in the (morning|afternoon|evening)\b/g,
     (_, part) => (part === 'morning' ? ' a.m.' : ' p.m.'),
@@ -193,6 +197,13 @@ function isListed(text: string): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }
 
+/** Whether the last line has nothing but several numbers. One may have its thousands apart. */
+function areGuesses(text: string): boolean {
+  const line = text.trimEnd().slice(-200).split('\n').at(-1)!;
+  const isBare = /^[\s\d.,;|/&-]+$/.test(line) && !/^-?\d{1,3}(?: \d{3})+$/.test(line);
+  return isBare && new Set(line.match(/\d+(?:[.,]\d+)*/g)).size > 1;
+}
+
 /** Digits in groups of three, or of two before the last as in India. */
 const grouped = /(?<![\d,.])\d{1,3}(?:,\d{2,3})*,\d{3}(?=[,.]*$|\.\d)/;
 
@@ -201,7 +212,10 @@ const readers = {
   boxed: boxedAnswer,
   hash(text: string) {
     const start = text.lastIndexOf('####');
-    const line = /^#### ?(?:[-+*•] )?(-?[\d.,]+)([^\n]*)/.exec(text.slice(start));
+    const line =
+      /^#### ?(?:[-+*•] )?(-?(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?=[^\d.,]|$)|[\d.,]+))([^\n]*)/.exec(
+        text.slice(start),
+      );
     const before = text.slice(Math.max(0, start - 40), Math.max(0, start));
     if (/#### [^\n]+$/.test(before)) return null;
     if (/^#### ?(?:or|and|maybe|perhaps|not)\b/i.test(text.slice(start, start + 20))) return null;
@@ -210,13 +224,17 @@ const readers = {
     // A list of guesses.
     const listed = /#### ?(-?[\d.,]+)[^\n\d]*\n\s*$/.exec(before)?.[1];
     if (listed !== undefined && listed !== number) return null;
-    if (/^\s*(?:or|and|to|[-–|])\s*\d/.test(rest!)) return null;
+    const other = /^(?:\s*(?:or|and|to|[-–|])|(?=\s[\s\d.,]*$))\s*(\d[\d.,]*)/.exec(rest!)?.[1];
+    if (other !== undefined && isLeftOpen(`, or ${other}`, number)) return null;
     const isLonger = /^\s*[/^*\\π√]|^[a-z]|^\s(?:hundred|thousand|[bmtr]+illion)\b/i.test(rest!);
     const end = start + whole.length - (isLonger ? 0 : rest!.length);
     return {
       answer: isLonger
         ? number + rest!
-        : number.replace(grouped, (text) => text.replaceAll(',', '')).replace(/(?<![,.])[,.]+$/, ''),
+        : number
+            .replace(/\s/g, '')
+            .replace(grouped, (text) => text.replaceAll(',', ''))
+            .replace(/(?<![,.])[,.]+$/, ''),
       at: start,
       end,
     };
@@ -241,7 +259,7 @@ const readers = {
   number(text: string) {
     const found = lastNumber(text);
     if (found === undefined) return;
-    if (isListed(text)) return null;
+    if (isListed(text) || areGuesses(text)) return null;
     const at = text.lastIndexOf(found);
     const scale = /^\s(?:dozen|hundred|thousand|million|billion|trillion)\b/.exec(
       text.slice(at + found.length),

@@ -2,6 +2,7 @@ import { requireArguments } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
 import { numberOf } from '../equal/number-of.ts';
 import { isUnit } from '../equal/units.ts';
+import { isLeftOpen } from './offers.ts';
 import { stanceAt } from './stances.ts';
 
 /** The number that an answer is, or the only one in its words. */
@@ -18,5 +19,7 @@ export function numberIn(answer: string): Fraction | undefined {
   if (numbers.length !== 1) return;
   const [{ 0: whole, 1: sign, 2: digits, index }] = numbers as [RegExpExecArray];
   const isSaid = stanceAt(answer, { at: index, end: index + whole.length }) === 'asserts';
-  return isSaid ? numberOf((sign === undefined ? '' : '-') + digits) : undefined;
+  return isSaid && !isLeftOpen(answer.slice(index + whole.length), digits!)
+    ? numberOf((sign === undefined ? '' : '-') + digits)
+    : undefined;
 }

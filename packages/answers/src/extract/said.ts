@@ -28,44 +28,6 @@ export const label =
 const doubt = /\b(?:otherwise|unless|maybe|perhaps|possibly|either|alternatively)\b/i;
 const hedge = /\b(?:or|some|others?|else|might|could|if)\b/i;
 
-/** A statement that only offers other answers: "Or maybe 19.", "If not, 19." Without a word of doubt they are numbers, because all else may say the same. */
-const otherAnswer =
-  /^(?:<\/\w{1,20}>)?[\s"'.,;:!)\]}$*]*(?:or,? |(?:if not|else|failing that),? (?:then )?)?(?:(?:maybe|perhaps|possibly|alternatively),?(?: (?:it(?:['’]s| is)|the answer is))?|(?:it|the answer) (?:could|might|may)(?: also| well)? be|(?<=\b(?:or|if not|else|that),? (?:then )?)(?=(?:about |roughly )?[$*(]{0,4}-?\d)|(?<=^(?:<\/\w{1,20}>)?,? or )(?=\p{L}+[.!]?\s*$))[\s$*(]*(?:about |roughly )?(?<values>-?\d[\d.,/]*\s?%?(?:[$*]*,? or [$*]*-?\d[\d.,/]*%?)*|[A-J]|\p{L}+)[\s$*)]*(?:[.!?](?!\d)|\n|$)/iu;
-const plainNumber = /^-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
-
-/** Whether what follows an answer offers another one. A number that rounds to it is the same. */
-export function isLeftOpen(rest: string, answer: string): boolean {
-  const { 0: statement, groups } = otherAnswer.exec(
-    rest
-      .slice(0, 1000)
-      .replace(/\s{2,}/g, (space) => (space.includes('\n') ? '\n' : ' '))
-      .slice(0, 100),
-  ) ?? { 0: '' };
-  const others = groups?.values?.split(/[$*]*,? or [$*]*/) ?? [];
-  return others.some((other) => isAnother(other.replace(/[.,/]+$/, ''), answer, statement));
-}
-
-function isAnother(other: string, answer: string, statement: string): boolean {
-  if (mathAnswersAgree(other, answer, { units: 'converted' })) return false;
-  const [one, two] = [answer, other].map((text) =>
-    plainNumber.test(text) ? text.replaceAll(',', '') : undefined,
-  );
-  // 1.000 for 1000.
-  if (one !== undefined && /^\d{1,3}(?:\.\d{3})+$/.test(other) && other.replaceAll('.', '') === one)
-    return false;
-  if (one === undefined || two === undefined) {
-    const isWord = /^\p{Lu}/u.test(other) || onlyNumberIn(other) !== undefined;
-    const isOffered = /^\S*,? or /.test(statement);
-    return (
-      isWord && (isOffered || /\b(?:maybe|perhaps|possibly|alternatively|could|might|may)\b/i.test(statement))
-    );
-  }
-  if (/\b(?:about|roughly)\b/i.test(statement))
-    return Math.abs(Number(one) - Number(two)) > 0.05 * Math.abs(Number(one));
-  const places = Math.min(...[one, two].map((text) => text.split('.')[1]?.length ?? 0));
-  return Number(one).toFixed(places) !== Number(two).toFixed(places);
-}
-
 /** What stands between the values of a list. */
 const joint =
   /^[\s*]*(?:[,;]\s*(?:and|or|y|o|e|et|ou|und|oder)?|and|or|to|y|o|e|et|ou|und|oder|и|или|和|与|或|、)[\s*]+$/;

@@ -148,7 +148,7 @@ export const gaveUp = new RegExp(
 /** How a writer takes back what stands before, one form a line. */
 const withdrawals = String.raw`
   (?<=[.!…] )(?:hmm,? )?no,? (?:wait[,:] )?(?=(?:\d[\d,.]*|[A-J])(?:[.!)]|$))
-  oops|just kidding|scratch that|apologies|on second thoughts?|hold on(?=[,.:;!])|actually,? no(?=[,.:;!])|(?:correction|edit)(?=\s?:)
+  oops|just kidding|scratch that|apologies|on second thoughts?|hold on(?=[,.:;!])|(?:actually|wait),? no(?=[,.:;!])|(?:correction|edit)(?=\s?:)
   (?:I )?(?:must |have to )?take (?:that|this|it) back|I (?:meant|was wrong|used (?:the|a) wrong|(?:made|see) (?:an?|my) (?:\w+ )?(?:mistake|error))
   (?:no longer (?:believe|trust|think)|(?:withdraw|retract|disregard|ignore)) (?:this|that|it|(?:the|my)(?: \w+)? (?:answer|box|result|solution|guess|claim)(?: of \S+)?)
   (?:the (?:above|previous)(?: \w+)?|my (?:previous|earlier|first) \w+) (?:is|was) (?:wrong|incorrect)|(?:this|that|it) can(?:no|['’])t be (?:right|correct)

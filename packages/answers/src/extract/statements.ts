@@ -47,7 +47,7 @@ export const concludes =
   /^\W*(?:so|thus|hence|therefore|wait|actually|in total|finally|the (?:final )?(?:answer|result|total|sum|value) is)\b/i;
 
 /** A smile or a picture at the end of a text. */
-const smile = /(?:\s[:;]-?[)D]|\s|[\p{Extended_Pictographic}∎■□]|\ufe0f)+$/u;
+const smile = /(?:\s[:;]-?[)D]|\s|[\p{Extended_Pictographic}∎■□✓]|\ufe0f)+$/u;
 
 /** A text without asterisks, backticks, pictures and white space at its ends; `z^*` keeps its own. */
 export function withoutMarks(given: string): string {

@@ -1,6 +1,7 @@
 import { callback, parseOptions, type RewardComputer, type Trajectory } from '@rlp/core';
 import type * as z from 'zod';
 import type { StepRewardFunction } from '../functions/score-trajectories.ts';
+import { signalOf } from '../shared/signal-of.ts';
 import { Desk } from './desk.ts';
 import {
   type AuthoredStatistics,
@@ -87,8 +88,8 @@ export function reward<Metadata>(
       desk.score(trajectories, signal, (shown) => judgeAll(shown, signal)),
   };
   if (isBatch) return computer;
-  const judge: StepRewardFunction<Metadata>['judge'] = async (trajectory, { signal }) => {
-    const [judged] = await judgeAll([trajectory], signal);
+  const judge: StepRewardFunction<Metadata>['judge'] = async (trajectory, context) => {
+    const [judged] = await judgeAll([trajectory], signalOf('reward', trajectory, context));
     const { result, failure } = judged!;
     if (failure !== undefined) throw failure.error;
     const stepRewards = result === null ? undefined : desk.place(trajectory, result).stepRewards;

@@ -16,6 +16,7 @@ import type * as z from 'zod';
 import { isJudged } from '../functions/score-trajectories.ts';
 import { Batcher } from '../shared/batcher.ts';
 import { episodeOf, type ReadEpisode } from '../shared/episode.ts';
+import { signalOf } from '../shared/signal-of.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
@@ -77,8 +78,10 @@ export function externalReward(options: ExternalRewardOptions): ExternalReward {
   return {
     capacity: client.capacity,
     score: (episode, { signal }) => client.ask(episode, signal),
-    reward: (trajectory, { signal }) =>
-      isJudged(trajectory) ? client.ask(episodeOf(trajectory), signal) : null,
+    reward: (trajectory, context) => {
+      const signal = signalOf('externalReward', trajectory, context);
+      return isJudged(trajectory) ? client.ask(episodeOf(trajectory), signal) : null;
+    },
     getStatistics: () => client.getStatistics(),
   };
 }

@@ -11,6 +11,7 @@ import {
 } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import { signalOf } from '../shared/signal-of.ts';
 import { overWindows, type TextWindow } from './long-text.ts';
 import {
   judgedWork,
@@ -96,7 +97,8 @@ export function likelihoodJudge<Metadata = unknown>(
       return probabilities(scorer, requests, { timeoutMs, signal });
     });
   return {
-    reward: async (trajectory, { signal }) => {
+    reward: async (trajectory, context) => {
+      const signal = signalOf('likelihoodJudge', trajectory, context);
       const judge = (window: TextWindow) => limit(() => ask(trajectory, window, signal));
       return (await overWindows(show(trajectory), settings, judge))[0]!;
     },

@@ -1,5 +1,6 @@
 import { parseOptions, type RewardFunction, type Task } from '@rlp/core';
 import * as z from 'zod';
+import { signalOf } from '../shared/signal-of.ts';
 import type { TextWindow } from './long-text.ts';
 import {
   JudgeSession,
@@ -81,7 +82,8 @@ export function pointwiseJudge<Metadata = unknown>(
   const session = new JudgeSession('pointwiseJudge', settings);
   const { scale } = settings;
   const fill = pointwiseFill({ rubric: options.rubric, scale, reference });
-  const reward: RewardFunction<Metadata> = async (trajectory, { signal }) => {
+  const reward: RewardFunction<Metadata> = async (trajectory, context) => {
+    const signal = signalOf('pointwiseJudge', trajectory, context);
     const [score] = await session.score(show(trajectory), {
       ...{ name: ['pointwise', trajectory.id], labels: ['score'], scale, signal },
       fill: (window) => fill(trajectory.task, window),

@@ -1,3 +1,4 @@
+import { seenText } from '@rlp/answers/text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -8,7 +9,7 @@ import {
   unmaskedTexts,
   withoutParting,
 } from './plain-text.ts';
-import { isVisible, seenText } from './seen-text.ts';
+import { isVisible } from './visible-text.ts';
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));

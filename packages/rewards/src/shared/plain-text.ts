@@ -1,4 +1,4 @@
-import { lookAlikes, lookAlikesAmongLatin } from './look-alikes.ts';
+import { lookAlikes, lookAlikesAmongLatin } from '@rlp/answers/text';
 import { countMatches } from './text.ts';
 
 /**

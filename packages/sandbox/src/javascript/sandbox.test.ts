@@ -12,6 +12,7 @@ describe('Sandbox', () => {
     ['async ({ text }) => text.length', [{ text: 'é\ud83d\ude00' }], 3],
     ['function f(x) { return [x, null, { y: true }]; }', ['z'], ['z', null, { y: true }]],
     ['export default (x) => x.toUpperCase()', ['a'], 'A'],
+    ["(x) => 'export default ' + x", ['a'], 'export default a'],
     ['const n = await Promise.resolve(2);\nexport default async (x) => x * n', [4], 8],
     ['() => ({ then: (resolve) => resolve(5) })', [], 5],
     ['(...all) => all.length // a comment', [1, 2, 3], 3],
@@ -212,6 +213,24 @@ describe('tests apart from a JavaScript program', () => {
     'setTimeout = (call) => call(); function f(n) { setInterval(() => 0, 1); return n }',
   ])('rejects %j', async (source) => {
     expect(await judge(source, 'assert(f(2) == 4); assert.equal(f(3), 9)')).toBe('failed');
+  });
+
+  it.each([
+    ['const f = () => `\nexport default f;\n`', '\nexport default f;\n'],
+    [
+      'const f = () => `\nexport const a = $' + '{`\nexport { f };\n`}\n`\nexport { f };',
+      '\nexport const a = \nexport { f };\n\n',
+    ],
+    ['export const f = () => `\nexport class A {}\n`\n/*\nexport default f\n*/', '\nexport class A {}\n'],
+    ['export default function f() { return "a\\\nexport { f }\\\n" + /[`]/.source }', 'aexport { f }[`]'],
+    ['const f = () => "\u2028export { f }"', '\u2028export { f }'],
+  ])('keeps lines of texts that look like exports in %j', async (source, text) => {
+    expect(await judge(source, `assert.equal(f(), ${JSON.stringify(text)})`)).toBe('passed');
+  });
+
+  it('stops a program with more exports than it can read in time', async () => {
+    const source = `\`\`${'\nexport { f };'.repeat(20_000)}`;
+    expect(await judge(source, '1', 500)).toBe('failed');
   });
 
   it('reads an export before many spaces in time', async () => {

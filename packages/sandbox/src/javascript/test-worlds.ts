@@ -37,7 +37,8 @@ export class TestWorlds {
       this.#peers.set(world, this.#connect(world, other));
     }
     const wait = () => passTime([this.#program, this.#tests]);
-    this.#program.settled(this.#program.evaluate(asScript(code), 'program.js'), () => this.#deliver(), wait);
+    const script = asScript(code, (source) => this.#program.compiles(source));
+    this.#program.settled(this.#program.evaluate(script, 'program.js'), () => this.#deliver(), wait);
     // With an object as scope, names that the tests do not define are looked up in the program.
     const last = this.#tests.evaluate(this.#isScript(test) ? scoped(test) : awaiting(test), 'tests.js');
     this.#tests.settled(last, () => this.#deliver(), wait);
@@ -96,12 +97,23 @@ export class TestWorlds {
 const scoped = (test: string) => `with (scopeOfTests) {\n${test}\n}`;
 const awaiting = (test: string) => `with (scopeOfTests) { (async () => {\n${test}\n})() }`;
 
+/** An export at the begin of a line: before a declaration, or of names. In linear time, whatever the program is. */
+const exported =
+  /^export\s+(?:(?:default\s+)?(?=(?:async\s+)?function\b|class\b|const\b|let\b|var\b)|(default\s+[\w$]+|\{[\w$\s,]*\})(?:[^\S\n]*;)?[^\S\n]*$)/gm;
+
 /**
  * A module as a script: its exports are its names, so `export default f;` and `export { f };` say nothing new. What is left of them ends
- * the statement before, as they do. Each pattern takes linear time, whatever the program is.
+ * the statement before, as they do.
+ *
+ * Lines of templates, comments and strings may look like exports. The parser of the engine decides: a bracket that closes nothing spoils a
+ * script, but not a text in it.
  */
-function asScript(code: string): string {
-  return code
-    .replace(/^export\s+(?:default\s+)?(?=(?:async\s+)?function\b|class\b|const\b|let\b|var\b)/gm, '')
-    .replace(/^export\s+(?:default\s+[\w$]+|\{[\w$\s,]*\})(?:[^\S\n]*;)?[^\S\n]*$/gm, ';');
+function asScript(code: string, compiles: (script: string) => boolean): string {
+  const places = new Set(Array.from(code.matchAll(exported), ({ index }) => index));
+  const without = (exports: ReadonlySet<number>, spoilt?: number) =>
+    code.replace(exported, (line, names: string | undefined, at: number) =>
+      exports.has(at) ? (at === spoilt ? ')' : '') + (names === undefined ? '' : ';') : line,
+    );
+  if (!/[`\\\u2028\u2029]|\/\*/.test(code)) return without(places);
+  return without(new Set([...places].filter((at) => !compiles(without(places, at)))));
 }

@@ -93,6 +93,7 @@ export class World {
 
   /** Whether a script can be read. Nothing of it runs. */
   compiles(code: string): boolean {
+    this.#requireTime();
     const checked = this.#context.evalCode(code, 'check.js', { type: 'global', compileOnly: true });
     (checked.error ?? checked.value).dispose();
     return checked.error === undefined;
@@ -175,9 +176,11 @@ export class World {
   /** The function in `code`: its default export, or the value of its expression. */
   #load(code: string): QuickJSHandle {
     const context = this.#context;
-    if (!/\bexport\s+default\b/.test(code)) {
+    const expression = `(${code}\n)`;
+    // A text or a comment may have the words, too.
+    if (!/\bexport\s+default\b/.test(code) || this.compiles(expression)) {
       return this.#unwrap(
-        context.evalCode(`(${code}\n)`, 'code.js', { type: 'global', strict: true }),
+        context.evalCode(expression, 'code.js', { type: 'global', strict: true }),
         'syntax',
       );
     }

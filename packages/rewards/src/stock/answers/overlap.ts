@@ -1,8 +1,7 @@
 import { normalizedAnswer, type OverlapScore, rougeL, withoutDenied, wordOverlap } from '@rlp/answers';
-import { withoutThoughts } from '@rlp/answers/text';
+import { seenTexts, withoutThoughts } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { seenTexts } from '../../shared/seen-text.ts';
 import { referenceError, requireReference, withReader } from './reference.ts';
 
 const schema = z.strictObject({

@@ -48,6 +48,11 @@ describe('thinkFormat', () => {
     '<think>a</think>\u2800',
     '<think>Hmm. Let me think. Let me think.</think>b',
     '<think>[thinking goes here]</think>b',
+    '<think>The answer is b</think>b',
+    '<think>Let me analyze the problem carefully.</think>b',
+    '<think>The user asks a question. I need to answer it.</think>b',
+    '<think>null</think>b',
+    '<think>The answer is below.</think>b',
   ])('gives nothing for %j', (response) => {
     for (const reading of ['trl', 'verifiers'] as const) {
       expect(judge(thinkFormat({ reading }), response)).toBe(0);
@@ -151,9 +156,13 @@ describe('jsonFormat', () => {
     expect(ofBooks).toEqual([0, 0, 0, 0, 0, 1, 1, 1]);
     expect(judge(jsonFormat(), '\ufeff{"a":1}')).toBe(0);
     const filled = jsonFormat({ schema: { type: 'string', minLength: 1 } });
-    for (const text of [' ', '\n', '$', '<br>', '---', '{x}', 'N/A'])
+    for (const text of ['$', '<br>', '---', '{x}', 'N/A'])
       expect(judge(filled, JSON.stringify(text))).toBe(1);
     for (const text of [
+      ' ',
+      '\n',
+      '\t',
+      '\r\n',
       '   ',
       '\u200b',
       '\u3164',
@@ -165,6 +174,33 @@ describe('jsonFormat', () => {
       '[insert title]',
     ])
       expect(judge(filled, JSON.stringify(text))).toBe(0);
+  });
+
+  it.each([
+    ['{"title":" "}', 0],
+    ['{"title":"\\n"}', 0],
+    ['{"workspace":" "}', 0],
+    ['{"name":"<name>"}', 0],
+    ['{"name":"name"}', 1],
+    ['{"tags":["a"," "]}', 0],
+    ['{"rows":[["a"," "]]}', 0],
+    ['["a"," "]', 0],
+    ['[{"title":" "}]', 0],
+    ['{"separator":" "}', 1],
+    ['{"fieldDelimiter":"\\t"}', 1],
+    ['{"line_separator":"\\r\\n","indent":"    "}', 1],
+    ['{"tokens":["a"," ","b"]}', 1],
+    ['[{"char":" "}]', 1],
+  ])('takes a blank for text only where a key asks for one: %s earns %d', (response, expected) => {
+    const text = { type: 'string', minLength: 1 };
+    const items = {
+      anyOf: [text, { type: 'array', items: { $ref: '#/$defs/any' } }, { $ref: '#/$defs/object' }],
+    };
+    const object = { type: 'object', additionalProperties: { $ref: '#/$defs/any' } };
+    const reward = jsonFormat({ schema: { $ref: '#/$defs/any', $defs: { any: items, object } } });
+    expect(judge(reward, response)).toBe(expected);
+    const named = jsonFormat({ schema: { properties: { title: { enum: [' ', '-'] } } } });
+    expect(judge(named, '{"title":" "}')).toBe(1);
   });
 
   it('gives what is nested too deeply 0', () => {

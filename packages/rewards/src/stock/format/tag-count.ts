@@ -1,8 +1,9 @@
 import { tagName } from '@rlp/answers';
+import { seenText } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible, seenText } from '../../shared/seen-text.ts';
 import { countMatches, occurrencesOf } from '../../shared/text.ts';
+import { isVisible } from '../../shared/visible-text.ts';
 
 const schema = z.strictObject({
   /** Tags to count. Required. */

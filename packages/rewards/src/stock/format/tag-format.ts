@@ -39,7 +39,7 @@ export function tagFormat<Metadata = unknown>(options: TagFormatOptions): Reward
     const conditions = tags.flatMap((tag) => pairConditions(response, tag));
     const contents = conditions.every(Boolean) ? contentsOf(response, tags) : undefined;
     if (contents === undefined) return graded(conditions, false);
-    const { isVisible } = await import('../../shared/seen-text.ts');
+    const { isVisible } = await import('../../shared/visible-text.ts');
     const areVisible = contents.every((text, at) => isVisible(text, tags[at], tags));
     return graded(conditions, areVisible);
   };

@@ -1,7 +1,7 @@
 import { trimmed } from '@rlp/answers/text';
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible } from '../../shared/seen-text.ts';
+import { isVisible } from '../../shared/visible-text.ts';
 
 const schema = z.strictObject({
   /** Whose rules apply. Default `'trl'`. */
@@ -14,7 +14,8 @@ const schema = z.strictObject({
 export interface ThinkFormatOptions extends z.input<typeof schema> {}
 
 /**
- * 1 if a response thinks in `<think>…</think>` before it answers, else 0. What a thought says is not judged, so words of no use pay.
+ * 1 if a response thinks in `<think>…</think>` before it answers, else 0. A thought that only says the answer is none. What else it says is not
+ * judged, so words of no use pay.
  *
  * - `trl`: it begins with `<think>`, which occurs once, and `</think>` follows.
  * - `verifiers`: trimmed, it begins with `<think>`; both tags occur once; something follows `</think>`.
@@ -29,9 +30,16 @@ export function thinkFormat<Metadata = unknown>(options: ThinkFormatOptions = {}
     if (!follows(text, reading)) return 0;
     const [thought, answer] = text.slice('<think>'.length).split(/<\/think>(.*)/s, 2);
     if (empty === 'passes') return 1;
+    if (wordsOf(thought!) !== '' && wordsOf(thought!) === wordsOf(answer!)) return 0;
     return isVisible(thought!, 'think') && isVisible(answer!) && !answer!.includes('</think>') ? 1 : 0;
   };
 }
+
+/** What a text says besides that it is an answer. */
+const wordsOf = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/\b(?:(?:the|my|final) )*answer(?: is)?\b|\bthinking about\b|[^\p{L}\p{N}]+/gu, '');
 
 function follows(text: string, reading: 'trl' | 'verifiers'): boolean {
   if (!text.startsWith('<think>') || text.indexOf('<think>', 1) >= 0) return false;

@@ -1,11 +1,13 @@
+import { ink } from '@rlp/answers/text';
 import * as z from 'zod';
 import type { LanguageDetector } from '../../shared/language-detector.ts';
 import { looseText, spelledText, withHumpsParted, withoutParting } from '../../shared/plain-text.ts';
-import { ink } from '../../shared/seen-text.ts';
+
 import { countMatches, occurrencesOf, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
 import {
+  choosesOnce,
   compare,
   countBracketed,
   countCapitalWords,
@@ -91,9 +93,7 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
       return behind.some((part) => /[\p{L}\p{N}]/u.test(part));
     },
   ),
-  'detectable_format:constrained_response': check({}, (text) =>
-    ['My answer is yes.', 'My answer is no.', 'My answer is maybe.'].some((option) => text.includes(option)),
-  ),
+  'detectable_format:constrained_response': check({}, choosesOnce),
   'detectable_format:json_format': check({}, (text) => {
     try {
       JSON.parse(withoutFence(text));

@@ -1,8 +1,9 @@
+import { seenText } from '@rlp/answers/text';
 import { ArgumentError, parseOptions, type RewardFunction, requireArguments, requireFields } from '@rlp/core';
 import * as z from 'zod';
 import { type LanguageDetector, loadLanguageDetector } from '../../shared/language-detector.ts';
 import { plainText, unhiddenText } from '../../shared/plain-text.ts';
-import { isVisible, seenText } from '../../shared/seen-text.ts';
+import { isVisible } from '../../shared/visible-text.ts';
 import { withReader } from '../answers/reference.ts';
 import { type InstructionCheck, instructionChecks } from './checks.ts';
 import { isLoop } from './text-tools.ts';

@@ -42,7 +42,11 @@ const cases: Readonly<Record<string, readonly [Instruction['args'], readonly str
       ['x\nP.P.S hi', 'p. p. s: hi'],
       ['P.S. hi', 'x\nP.P.S.', 'x\nP.P.S \u2060'],
     ],
-    'detectable_format:constrained_response': [{}, ['My answer is no.'], ['my answer is no.', 'no']],
+    'detectable_format:constrained_response': [
+      {},
+      ['My answer is no.', 'Is it? I do not know. My answer is maybe. I say: My answer is maybe.'],
+      ['my answer is no.', 'no', 'My answer is yes. My answer is no.', 'I never say "My answer is no."'],
+    ],
     'detectable_format:json_format': [{}, ['{"a":1}', '```json\n[1]\n```'], ['x: {"a":1}', '{']],
     'detectable_format:multiple_sections': [
       { section_spliter: 'Section', num_sections: 2 },

@@ -1,9 +1,22 @@
-import { ink } from '../../shared/seen-text.ts';
+import { ink } from '@rlp/answers/text';
+
 import { repeatedShare } from '../text/repetition.ts';
 
 /** Whether `count` stands in the relation to `threshold` that an instruction names. */
 export function compare(relation: 'less than' | 'at least', count: number, threshold: number): boolean {
   return relation === 'less than' ? count < threshold : count >= threshold;
+}
+
+/** Whether a text says `My answer is yes.` or no or maybe, one of them alone. Words before that deny it do not say it. */
+export function choosesOnce(text: string): boolean {
+  const said = [...text.matchAll(/My answer is (yes|no|maybe)\./gi)].filter(
+    ({ index }) =>
+      !/\b(?:not|never|nobody|cannot|wrong|n['’]t)\b(?:[^.!?\n:;,—]*|:\s?)["'“‘]?$/i.test(
+        text.slice(Math.max(0, index - 100), index),
+      ),
+  );
+  const isWritten = said.some(([sentence]) => /^My answer is [a-z]/.test(sentence));
+  return isWritten && new Set(said.map(([, choice]) => choice!.toLowerCase())).size === 1;
 }
 
 /** A text as part of a regular expression. */

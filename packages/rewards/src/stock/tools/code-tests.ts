@@ -1,8 +1,18 @@
 import { lastCodeBlock } from '@rlp/answers';
-import { ArgumentError, callback, parseOptions, RewardError, type RewardFunction, timerMs } from '@rlp/core';
+import {
+  ArgumentError,
+  callback,
+  described,
+  parseOptions,
+  RewardError,
+  type RewardFunction,
+  requireFields,
+  timerMs,
+} from '@rlp/core';
 import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import { signalOf } from '../../shared/signal-of.ts';
 import { withReader } from '../answers/reference.ts';
 
 /**
@@ -13,6 +23,15 @@ import { withReader } from '../answers/reference.ts';
 export type CodeTest =
   | { readonly kind: 'output'; readonly input: string; readonly output: string }
   | { readonly kind: 'assertion'; readonly source: string };
+
+const testsSchema = z
+  .array(
+    z.union([
+      z.object({ kind: z.literal('output'), input: z.string(), output: z.string() }),
+      z.object({ kind: z.literal('assertion'), source: z.string() }),
+    ]),
+  )
+  .min(1);
 
 const schema = z.strictObject({
   /** Sandbox that runs the programs. Required. */
@@ -56,25 +75,31 @@ export function codeTests<Metadata>(options: CodeTestsOptions<Metadata>): Reward
   const limit = pLimit(concurrency);
   const read = extract ?? ((response: string) => lastCodeBlock(response, language));
 
-  return async ({ task, response }, { signal }) => {
-    const wanted = tests(task.metadata);
-    if (!Array.isArray(wanted) || wanted.length === 0) {
-      throw new ArgumentError(`codeTests: task "${task.id}" must have at least one test`);
-    }
+  return async (trajectory, context) => {
+    const signal = signalOf('codeTests', trajectory, context);
+    const { task, response } = trajectory;
+    const given: unknown = tests(task.metadata);
+    const { data: wanted } = testsSchema.safeParse(given);
+    if (wanted === undefined)
+      throw new ArgumentError(
+        `codeTests: task "${task.id}" must have at least one test, each { kind: 'output', input, output } or { kind: 'assertion', source }, got ${described(given)}`,
+      );
     const source = read(response);
     if (source === undefined) return 0;
     let leftMs = responseTimeoutMs;
     const run = async (program: Omit<CodeProgram, 'language'>) => {
       const begun = performance.now();
       try {
-        return await runner({ language, ...program }, { timeoutMs: Math.min(timeoutMs, leftMs), signal });
+        const limits = { timeoutMs: Math.min(timeoutMs, leftMs), signal };
+        const outcome = await runner({ language, ...program }, limits);
+        return requireFields('codeTests: the outcome of the runner', { status: 'text' }, outcome);
       } finally {
         leftMs -= performance.now() - begun;
       }
     };
     let isDecided = false;
     const results = await Promise.all(
-      wanted.map((test: CodeTest) =>
+      wanted.map((test) =>
         limit(async () => {
           if (isDecided || leftMs <= 0) return false;
           signal.throwIfAborted();

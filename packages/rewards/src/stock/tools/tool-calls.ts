@@ -9,7 +9,9 @@ import {
   type RewardFunction,
   requireArguments,
   type ToolCall,
+  type ToolSchema,
   type Trajectory,
+  toolListSchema,
 } from '@rlp/core';
 import * as z from 'zod';
 import { withReader } from '../answers/reference.ts';
@@ -24,15 +26,23 @@ export interface ReadToolCall {
 /**
  * All tool calls of the assistant's turns, in order: `tool_calls`, else the older `function_call`, else those in the text
  * outside thoughts, by `parseToolCalls` of `@rlp/core`: what a policy sampled is text. A broken call there is one without a name.
+ *
+ * @param offered - Tools that the episode offered. Without them, calls without marks, such as Llama's, are text. Default none.
  */
-export function readToolCalls(messages: readonly Message[]): ReadToolCall[] {
-  requireArguments('readToolCalls', { messages: 'objects' }, messages);
+export function readToolCalls(
+  messages: readonly Message[],
+  offered: readonly ToolSchema[] = [],
+): ReadToolCall[] {
+  requireArguments('readToolCalls', { messages: 'objects', offered: 'objects' }, messages, offered);
   return messages.flatMap((message) =>
-    callsOf(message).map(({ name, arguments: text }) => ({ name, arguments: readJson(text) })),
+    callsOf(message, offered).map(({ name, arguments: text }) => ({ name, arguments: readJson(text) })),
   );
 }
 
-function callsOf({ role, content, tool_calls, function_call }: Message): readonly ToolCall['function'][] {
+function callsOf(
+  { role, content, tool_calls, function_call }: Message,
+  offered: readonly ToolSchema[],
+): readonly ToolCall['function'][] {
   if (role !== 'assistant') return [];
   // The API writes null for what there is none of.
   if (tool_calls?.length) return tool_calls.map((call) => call.function);
@@ -44,10 +54,13 @@ function callsOf({ role, content, tool_calls, function_call }: Message): readonl
     if (comment || call) shown.push(part);
     return '';
   });
-  const { text, calls } = parseToolCalls(made);
+  const { text, calls } = parseToolCalls(made.replace(endOfTurn, ''), offered, { unknown: 'call' });
   const others = [...(text.match(brokenCall) ?? []), ...parseToolCalls(shown.join('\n')).calls];
   return [...calls.map((call) => call.function), ...others.map(() => ({ name: '', arguments: '?' }))];
 }
+
+/** Tokens of Llama that end a turn. */
+const endOfTurn = /<\|e(?:om|ot)_id\|>\s*$/;
 
 /**
  * Thoughts of models that do not write `<think>`, comments, and calls. One that does not end reaches to the end of the text. Whichever
@@ -122,6 +135,11 @@ const schema = z.strictObject({
 export interface ToolCallsOptions<Metadata> extends z.input<typeof schema> {
   /** Right calls, from the task's metadata, also as `tool_calls` has them, with arguments as JSON. The list may be empty. Required. */
   readonly expected: (metadata: Metadata) => readonly (ReadToolCall | Pick<ToolCall, 'function'>)[];
+  /**
+   * Tools that the episode offered, from the task's metadata. A call without marks counts if it calls one of them, or an expected one.
+   * Default: `metadata.tools` if that is a list of tools.
+   */
+  readonly tools?: ((metadata: Metadata) => readonly ToolSchema[]) | undefined;
   /** Policy's calls. Default: those of its messages, {@link readToolCalls}. */
   readonly extract?: ((trajectory: Trajectory<Metadata>) => readonly ReadToolCall[]) | undefined;
 }
@@ -146,7 +164,7 @@ const expectedCalls = z.array(wrapped.or(callSchema)).max(maximumCalls);
  * A task whose expected calls cannot be read is an error (and so unscorable).
  */
 export function toolCalls<Metadata>(options: ToolCallsOptions<Metadata>): RewardFunction<Metadata> {
-  const { expected, extract, ...rest } = withReader('toolCalls', options, 'expected');
+  const { expected, extract, tools = toolsIn, ...rest } = withReader('toolCalls', options, 'expected');
   const { comparison, order, extra, grading } = parseOptions('toolCalls', schema, rest);
   return (trajectory) => {
     const { data: wanted, error } = expectedCalls.safeParse(expected(trajectory.task.metadata));
@@ -155,7 +173,9 @@ export function toolCalls<Metadata>(options: ToolCallsOptions<Metadata>): Reward
         `toolCalls: the expected calls of task "${trajectory.task.id}" must be a list of at most ${maximumCalls} { name, arguments }, got ${described(expected(trajectory.task.metadata))}`,
       );
     }
-    const made = extract ? extract(trajectory) : readToolCalls(trajectory.messages);
+    const named = wanted.map(({ name }) => ({ type: 'function', function: { name } }) as const);
+    const offered = [...named, ...tools(trajectory.task.metadata)];
+    const made = extract ? extract(trajectory) : readToolCalls(trajectory.messages, offered);
     if (made.length > maximumCalls) return 0;
     const fits = (one: number, other: number) =>
       made[one]!.name === wanted[other]!.name &&
@@ -166,6 +186,12 @@ export function toolCalls<Metadata>(options: ToolCallsOptions<Metadata>): Reward
     const share = whole === 0 ? 1 : matched / whole;
     return grading === 'share' ? share : share === 1 ? 1 : 0;
   };
+}
+
+/** The tools in the metadata of a task, as `tasksFrom` of `@rlp/data` names them. */
+function toolsIn(metadata: unknown): readonly ToolSchema[] {
+  const { tools } = (metadata ?? {}) as { readonly tools?: unknown };
+  return toolListSchema.safeParse(tools).data ?? [];
 }
 
 type Fits = (made: number, wanted: number) => boolean;

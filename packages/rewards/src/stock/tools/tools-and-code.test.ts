@@ -191,6 +191,31 @@ describe('toolCalls', () => {
     ]);
   });
 
+  it.each([
+    ['{"name": "book", "parameters": {"city": "Bern"}}', [], 1],
+    ['<think>I book.</think>\n[book(city="Bern")]', [], 1],
+    ['<|python_tag|>{"name": "book", "parameters": {"city": "Bern"}}<|eom_id|>', [], 1],
+    ['I could {"name": "book", "parameters": {"city": "Bern"}}', [], 0],
+    ['{"name": "book", "parameters": {"city": "Bern"}}; {"name": "pay", "parameters": {}}', ['pay'], 0],
+    ['{"name": "pay", "parameters": {}}', ['pay'], 0],
+    [`${'<tool_call>{"name": "book", "arguments": {"city": "Bern"}}</tool_call>'.repeat(2)}`, ['pay'], 0],
+    ['<tool_call>{"name": "book", "arguments": {"city": "Bern"}}</tool_call>', ['pay'], 1],
+  ])('reads calls of offered tools without marks: %j with %j earns %d', (response, names, earned) => {
+    const offered = names.map((name) => ({ type: 'function', function: { name } }) as const);
+    const messages = [{ role: 'assistant', content: response }] as const;
+    const expected = () => [{ name: 'book', arguments: { city: 'Bern' } }];
+    expect(judge(toolCalls({ expected }), { tools: offered }, { messages })).toBe(earned);
+    expect(judge(toolCalls({ expected, tools: () => offered }), undefined, { messages })).toBe(earned);
+  });
+
+  it('reads parameters that are texts by the schema of the tool', () => {
+    const properties = { code: { type: 'string' } };
+    const zip = { type: 'function', function: { name: 'zip', parameters: { properties } } };
+    const content = '<function=zip>\n<parameter=code>\n8001\n</parameter>\n</function>';
+    const reward = toolCalls({ expected: () => [{ name: 'zip', arguments: { code: '8001' } }] });
+    expect(judge(reward, { tools: [zip] }, { messages: [{ role: 'assistant', content }] })).toBe(1);
+  });
+
   it('takes tasks without a list for an error', () => {
     expect(() => score([], undefined as never)).toThrow('the expected calls of task "a" must be a list');
   });
@@ -290,5 +315,23 @@ describe('codeTests', () => {
     await expect(run('broken', [output('')])).rejects.toThrow('no sandbox');
     expect(() => codeTests({ runner, tests, language: 'toy', timeoutMs: 1e12 })).toThrow('must fit a timer');
     await expect(run('echo', [])).rejects.toThrow('task "a" must have at least one test');
+  });
+
+  it('says what is wrong with a call, a test or an outcome', async () => {
+    const reward = codeTests({ runner, tests, language: 'toy' });
+    const asked = answering('```toy\necho\n```', [output('')]);
+    for (const context of [undefined, {}, { signal: 1 }])
+      await expect(reward(asked, context as never)).rejects.toThrow(
+        'codeTests: expected a context with an AbortSignal, got',
+      );
+    await expect(reward(undefined as never, { signal })).rejects.toThrow(
+      'codeTests: expected an object with task, response, got undefined',
+    );
+    for (const test of [undefined, null, ['1', '1'], { input: '1', output: '1' }])
+      await expect(run('echo', [output(''), test as never])).rejects.toThrow(
+        "each { kind: 'output', input, output } or { kind: 'assertion', source }, got",
+      );
+    const silent = run('echo', [output('')], { runner: () => undefined });
+    await expect(silent).rejects.toThrow('codeTests: the outcome of the runner: expected an object');
   });
 });

@@ -1,10 +1,9 @@
-import { withoutThoughts } from '@rlp/answers/text';
+import { seenText, seenTexts, withoutThoughts } from '@rlp/answers/text';
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { type LanguageDetector, loadLanguageDetector } from '../../shared/language-detector.ts';
 import { lazily } from '../../shared/lazily.ts';
 import { requirePackage } from '../../shared/required-package.ts';
-import { seenText, seenTexts } from '../../shared/seen-text.ts';
 import { countMatches } from '../../shared/text.ts';
 import { windows, withoutCode } from '../model/excerpt.ts';
 import { thresholdsSchema } from '../text-judge.ts';

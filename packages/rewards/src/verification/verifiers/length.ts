@@ -1,6 +1,7 @@
+import { seenTexts } from '@rlp/answers/text';
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { seenTexts } from '../../shared/seen-text.ts';
+
 import { countMatches } from '../../shared/text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';

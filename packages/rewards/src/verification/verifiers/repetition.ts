@@ -1,6 +1,7 @@
+import { seenTexts } from '@rlp/answers/text';
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { seenTexts } from '../../shared/seen-text.ts';
+
 import { repeatedShare } from '../../stock/text/repetition.ts';
 import { TextVerifier } from '../text-verifier.ts';
 

@@ -1,7 +1,8 @@
+import { seenText } from '@rlp/answers/text';
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { disguisedDetail, spelledText } from '../../shared/plain-text.ts';
-import { seenText } from '../../shared/seen-text.ts';
+
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { type SafetyKind, safetyKinds, safetyMatches } from './safety-matches.ts';
 

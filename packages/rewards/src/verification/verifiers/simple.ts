@@ -1,8 +1,9 @@
+import { seenText } from '@rlp/answers/text';
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { phrase } from '../../shared/schemas.ts';
-import { isVisible, seenText } from '../../shared/seen-text.ts';
 import { foldedWords } from '../../shared/text.ts';
+import { isVisible } from '../../shared/visible-text.ts';
 import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 

@@ -1,10 +1,11 @@
+import { seenText } from '@rlp/answers/text';
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { lazily } from '../../shared/lazily.ts';
 import { disguisedDetail, looseText, readings, spelledText } from '../../shared/plain-text.ts';
 import { requirePackage } from '../../shared/required-package.ts';
 import { phrase } from '../../shared/schemas.ts';
-import { seenText } from '../../shared/seen-text.ts';
+
 import { foldedWords } from '../../shared/text.ts';
 import { wordParter } from '../model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from '../model/linear-model.ts';

@@ -28,7 +28,11 @@ const byLetter = (table: Readonly<Record<string, string>>) =>
   Object.entries(table).flatMap(([plain, others]) => Array.from(others, (other) => [other, plain] as const));
 
 /** What a letter looks like, if it looks like an ASCII letter or digit. */
-export const lookAlikes: ReadonlyMap<string, string> = new Map(byLetter(alike));
+export const lookAlikes: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ byLetter(alike),
+);
 
 /** The same for letters among Latin ones. */
-export const lookAlikesAmongLatin: ReadonlyMap<string, string> = new Map([...byLetter(near), ...lookAlikes]);
+export const lookAlikesAmongLatin: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ [...byLetter(near), ...lookAlikes],
+);
