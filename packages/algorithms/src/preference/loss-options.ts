@@ -173,7 +173,7 @@ export const preferenceLossNames = preferenceTermSchema.options.flatMap(
     kind instanceof z.ZodEnum ? kind.options : [...kind.values],
 );
 
-/** Whether a term reads a reference policy. */
+/** Whether a term of a preference loss reads a reference policy. */
 export function readsReference({ kind }: Pick<ResolvedTerm, 'kind'>): boolean {
   return !['sft', 'cpo', 'simpo', 'orpo'].includes(kind);
 }

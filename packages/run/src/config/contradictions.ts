@@ -4,6 +4,7 @@ import { rolloutSchema } from '@rlp/rollout';
 import { agentRollout } from './agent-schema.ts';
 import { type GameName, gameNames } from './environment-schema.ts';
 import { modeOf, modes, type RunMode, type StageName, sections, stagesAskedFor } from './modes.ts';
+import { referenceProblems } from './reference-problems.ts';
 import { createRunRewards } from './stock-rewards.ts';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -21,6 +22,7 @@ export function contradictions(config: Given): string[] {
     ...dataProblems(config),
     ...agentProblems(config),
     ...practiceProblems(config),
+    ...referenceProblems(config),
     ...rewardProblems(config),
     ...precisionProblems(config),
   ];
@@ -103,7 +105,7 @@ function agentProblems({ agent, environment, algorithm, ...config }: Given): str
 }
 
 /** What a training loop would refuse once its stage begins, which may be hours later. */
-function practiceProblems({ agent, environment, algorithm, distill, backend }: Given): string[] {
+function practiceProblems({ agent, environment, algorithm, distill }: Given): string[] {
   const greedy = Object.entries({ algorithm, distill }).filter(
     ([, stage]) =>
       isRecord(stage) &&
@@ -115,13 +117,7 @@ function practiceProblems({ agent, environment, algorithm, distill, backend }: G
   const namesStates =
     gameOf({ environment }) !== undefined ||
     (isRecord(environment) && typeof environment.stateKey === 'function');
-  const owner = isRecord(algorithm) && isRecord(algorithm.backend) ? algorithm.backend : {};
-  const { reference } = { ...(isRecord(backend) && backend), ...owner };
   return [
-    ...(reference === 'none' && isRecord(algorithm) ? referenceReaders(algorithm) : []).map(
-      (option) =>
-        `algorithm.${option}: needs the reference policy, which reference: 'none' of the backend drops; leave one of them out`,
-    ),
     ...greedy.map(
       ([stage]) =>
         `${stage}.rollout.sampling.temperature: must be above 0, because greedy samples have no gradient`,
@@ -131,19 +127,6 @@ function practiceProblems({ agent, environment, algorithm, distill, backend }: G
           'environment: has no stateKey, and gigpo compares steps of equal states; take a game or your own environment with one, or grpo',
         ]
       : []),
-  ];
-}
-
-/** Options of an algorithm that read the first policy, or move it. */
-function referenceReaders({ loss, klControl, rewardKl, referenceKl, referenceUpdate }: Given): string[] {
-  const { klCoefficient = 0 } = isRecord(loss) ? loss : {};
-  const { method = 'none' } = isRecord(referenceUpdate) ? referenceUpdate : {};
-  return [
-    ...(klCoefficient === 0 ? [] : ['loss.klCoefficient']),
-    ...(klControl === undefined ? [] : ['klControl']),
-    ...(rewardKl === undefined ? [] : ['rewardKl']),
-    ...(referenceKl === 'always' ? ['referenceKl'] : []),
-    ...(method === 'none' ? [] : ['referenceUpdate']),
   ];
 }
 
