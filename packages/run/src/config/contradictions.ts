@@ -2,6 +2,7 @@ import { precisionProblem } from '@rlp/backprop';
 import { isRecord, OptionsError } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import { agentRollout } from './agent-schema.ts';
+import { algorithmProblems } from './algorithm-problems.ts';
 import { type GameName, gameNames } from './environment-schema.ts';
 import { modeOf, modes, type RunMode, type StageName, sections, stagesAskedFor } from './modes.ts';
 import { referenceProblems } from './reference-problems.ts';
@@ -22,6 +23,7 @@ export function contradictions(config: Given): string[] {
     ...dataProblems(config),
     ...agentProblems(config),
     ...practiceProblems(config),
+    ...algorithmProblems(config),
     ...referenceProblems(config),
     ...rewardProblems(config),
     ...precisionProblems(config),
