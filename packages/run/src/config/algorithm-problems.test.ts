@@ -22,7 +22,7 @@ describe('algorithmProblems', () => {
     ],
     [
       { preset: 'verl', correctionNormalization: 'batch' },
-      "algorithm.correctionNormalization: 'batch' divides the weights of loss.correction",
+      "which must not be 'none' (together with preset: 'verl')",
     ],
   ])('has what the algorithm would refuse of %j', (algorithm, problem) => {
     expect(algorithmProblems({ algorithm })).toEqual([expect.stringContaining(problem)]);

@@ -7,8 +7,9 @@ export function algorithmProblems({ algorithm }: Readonly<Record<string, unknown
   if (!isRecord(algorithm) || !algorithmSchema.safeParse(algorithm).success) return [];
   const { name = 'grpo', iterations: _, backend: __, ...given } = algorithm;
   const known = name as keyof typeof algorithmSchemas;
+  const together = given.preset === undefined ? '' : ` (together with preset: '${given.preset}')`;
   return [
-    ...combined(known, given).map((issue) => `algorithm.${issue}`),
+    ...combined(known, given).map((issue) => `algorithm.${issue}${together}`),
     ...criticProblems(known, isRecord(given.critic) ? given.critic : {}),
   ];
 }
