@@ -8,18 +8,18 @@ const stopShare = 1.1;
 /**
  * Compares the memory of an update with what is free. Returns `undefined` if it fits, or without a forecast.
  *
- * @param cache - Bytes of the sampler's key-value cache.
+ * @param sampler - Bytes that the sampler takes beside, by purpose.
  */
 export function memoryOf(
   forecast: MemoryForecast | undefined,
   sequences: readonly Pick<TrainingSequence, 'tokens' | 'mask'>[],
-  cache = 0,
+  sampler: Readonly<Record<string, number>> = {},
 ):
   | { readonly outcome: 'tight' | 'too-much'; readonly sentence: string; readonly remedy: string }
   | undefined {
   if (forecast === undefined) return undefined;
   const { available, remedy } = forecast;
-  const bytes = { ...forecast.bytes, 'key-value cache': cache };
+  const bytes = { ...forecast.bytes, ...sampler };
   const more = Object.values(bytes).reduce((sum, value) => sum + value, 0) - forecast.held;
   if (more <= noteShare * available) return undefined;
   const parts = Object.entries(bytes).filter(([, value]) => value > 0.02 * more);
