@@ -26,7 +26,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
   init: [
     ['@file', /is a file; choose another folder/],
     ['@new --template none', /template: expected reward, sft/],
-    ['@new @other', /expected at most 1 arguments, got also/],
+    ['@new @other', /expected at most 1 argument, got also/],
   ],
   train: [
     ['', /missing --model DIR/],

@@ -1,3 +1,4 @@
+import { plural } from '@rlp/core';
 import { commandGroups, commandTable, type Loaded } from './command-table.ts';
 
 /** What to say about a command that does not exist. */
@@ -128,7 +129,7 @@ async function surplus(title: string, command: Loaded, args: readonly string[]):
   const rest = given.slice(taken);
   return rest.length === 0
     ? undefined
-    : `rlp ${title}: expected ${taken === 0 ? 'no arguments' : `at most ${taken} arguments`}, got also ${rest.map((each) => JSON.stringify(each)).join(', ')}. See rlp ${title} --help`;
+    : `rlp ${title}: expected ${taken === 0 ? 'no arguments' : `at most ${plural(taken, 'argument')}`}, got also ${rest.map((each) => JSON.stringify(each)).join(', ')}. See rlp ${title} --help`;
 }
 
 interface Definition {

@@ -1,4 +1,4 @@
-import { isRecord } from '@rlp/core';
+import { isRecord, requireArguments, requireChoice } from '@rlp/core';
 import { dapoDefaults } from './dapo.ts';
 import { drGrpoDefaults } from './dr-grpo.ts';
 import { gigpoDefaults } from './gigpo.ts';
@@ -31,6 +31,7 @@ const defaults: Readonly<Record<keyof typeof algorithmSchemas, Below>> = {
  * What an algorithm of that name trains with: the caller's options, over those of their preset, over the algorithm's own. What none of
  * them gives is left out. Checks nothing; `algorithmSchemas` do.
  *
+ * @throws ArgumentError for another name.
  * @example
  * algorithmOptions('ppo').epochs // 4
  */
@@ -38,5 +39,7 @@ export function algorithmOptions(
   name: keyof typeof algorithmSchemas,
   options: AlgorithmOptions & WithPreset = {},
 ): AlgorithmOptions {
+  requireChoice('algorithmOptions', 'name', name, Object.keys(defaults));
+  requireArguments('algorithmOptions', { name: 'text', options: 'object' }, name, options);
   return layered<AlgorithmOptions>(...defaults[name](options), options);
 }

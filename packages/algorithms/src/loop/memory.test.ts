@@ -118,7 +118,7 @@ describe('memory of a run', () => {
     }));
     expect([iterations, cursor, error?.reason]).toEqual([0, 0, 'memory']);
     expect(error?.message).toBe(
-      'runRlTraining: iteration 1: updates with 1 sequences of up to 2 tokens take about 8.00 GiB more memory than the process has, ' +
+      'runRlTraining: iteration 1: updates with 1 sequence of up to 2 tokens take about 8.00 GiB more memory than the process has, ' +
         'and 4.00 GiB are free (weights 3.00 GiB, optimizer 6.00 GiB); lower tokens',
     );
   });

@@ -1,4 +1,5 @@
 import type { MemoryForecast, TrainingSequence } from '@rlp/core';
+import { plural } from '@rlp/core';
 
 /** Share of the free memory from which a run is told. */
 const noteShare = 0.85;
@@ -25,7 +26,7 @@ export function memoryOf(
   const parts = Object.entries(bytes).filter(([, value]) => value > 0.02 * more);
   const longest = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
   const sentence =
-    `updates with ${sequences.length} sequences of up to ${longest} tokens take about ${gib(more)} more memory than the process ` +
+    `updates with ${plural(sequences.length, 'sequence')} of up to ${plural(longest, 'token')} take about ${gib(more)} more memory than the process ` +
     `has, and ${gib(available)} are free (${parts.map(([name, value]) => `${name} ${gib(value)}`).join(', ')})`;
   return { outcome: more <= stopShare * available ? 'tight' : 'too-much', sentence, remedy };
 }

@@ -1,6 +1,6 @@
 import { resolvePreferenceOptions } from '@rlp/algorithms/preference';
 import { countParameters } from '@rlp/backprop';
-import { ArgumentError, type RewardComputer } from '@rlp/core';
+import { ArgumentError, plural, type RewardComputer } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { requireAnswerRoom } from '@rlp/rollout';
 import type { RunAgentOptions } from '../config/agent-schema.ts';
@@ -227,5 +227,5 @@ function inFileOrder(rows: readonly RunRow[]): RunRow[] {
 /** How many rows lack something, and the first of them. */
 function countedRows(rows: readonly RunRow[], isMissing: (row: RunRow) => boolean, what: string): string {
   const missing = inFileOrder(rows.filter(isMissing));
-  return `${missing.length} of ${rows.length} rows have ${what}, the first is ${placeOf(missing[0]!)}`;
+  return `${missing.length} of ${plural(rows.length, 'row')} ${missing.length === 1 ? 'has' : 'have'} ${what}, the first is ${placeOf(missing[0]!)}`;
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { RunStoppedError } from '@rlp/algorithms';
 import { closeRun, loadRun, type RunPosition, saveRun } from '@rlp/algorithms/run';
 import type { Metrics, MetricsLogger } from '@rlp/core';
+import { plural } from '@rlp/core';
 import { loadModel } from '@rlp/models';
 import type { StageName } from '../config/modes.ts';
 import { dropLater } from '../folder/open-folder.ts';
@@ -69,7 +70,7 @@ async function openStage(run: OpenRun, name: StageName, isLast: boolean): Promis
     .slice(0, prepared.stages.indexOf(name))
     .reduce((sum, before) => sum + (journal.record.stages[before]?.iterations ?? 0), 0);
   const open = { run, name, stage, plan, policy, offset, isLast };
-  say(run, `${stage.label}: ${plan.iterations} iterations.${memoryLine(open)}`);
+  say(run, `${stage.label}: ${plural(plan.iterations, 'iteration')}.${memoryLine(open)}`);
   return open;
 }
 
@@ -87,7 +88,7 @@ function memoryLine(open: OpenStage): string {
   );
   const parts = [...Object.values(forecast.bytes), cache, inference.weightBytes];
   const bytes = parts.reduce((sum, part) => sum + part, 0);
-  return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${sequences.length} sequences of up to ${length} tokens.`;
+  return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${plural(sequences.length, 'sequence')} of up to ${plural(length, 'token')}.`;
 }
 
 /** Loads where an earlier process stopped. `undefined` if the stage begins. */

@@ -11,6 +11,7 @@ import {
   type MetricsLogger,
   messageOf,
   parseOptions,
+  plural,
 } from '@rlp/core';
 import { holdDirectory, releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
@@ -195,7 +196,7 @@ function headline({ prepared, engine }: OpenRun): string {
   const has = (...names: readonly StageName[]) => names.some((name) => prepared.stages.includes(name));
   const [onPairs, onPolicy] = [has('preference', 'reward-model'), has('rl', 'distill')];
   const counts = [
-    ...(has('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
+    ...(has('sft') ? [`${plural(rows.imitated.length, 'row')} to imitate`] : []),
     ...(onPairs
       ? [`${rows.practised.length} ${areRated(rows.practised) ? 'answers with labels' : 'pairs'}`]
       : []),
@@ -208,7 +209,7 @@ function headline({ prepared, engine }: OpenRun): string {
       : []),
     ...(rows.repeated ? [`${rows.repeated} left out because they repeat a held-out question`] : []),
   ];
-  return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${engine.threads} threads.`;
+  return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${plural(engine.threads, 'thread')}.`;
 }
 
 async function evaluateOnly(run: OpenRun): Promise<void> {
