@@ -133,6 +133,7 @@ function practiceProblems({ agent, environment, algorithm, distill }: Given): st
 }
 
 function rewardProblems({ rewards, evaluation }: Given): string[] {
+  if (rewards === undefined || typeof rewards === 'function') return needlessComponent(evaluation);
   if (!isRecord(rewards) || 'computeRewards' in rewards) return [];
   const problems: string[] = [];
   const component = isRecord(evaluation) ? evaluation.component : undefined;
@@ -147,6 +148,12 @@ function rewardProblems({ rewards, evaluation }: Given): string[] {
     } else problems.push(...partProblems(name, part));
   }
   return problems;
+}
+
+/** A reward that has no name of the user's is the only component. */
+function needlessComponent(evaluation: unknown): string[] {
+  if (!isRecord(evaluation) || evaluation.component === undefined) return [];
+  return ['evaluation.component: names a component of rewards, and the run names none; leave it out'];
 }
 
 /** Stages take options of the run's backend, so two places may contradict each other. */

@@ -129,7 +129,10 @@ function parsed(text: string, ending: string, path: string): unknown {
   } catch (cause) {
     // Besides its own error, `yaml` throws a ReferenceError for too many aliases, and runs out of stack.
     if (!(cause instanceof Error)) throw cause;
-    const reason = cause.message.split('\n')[0]!.replace(/:$/, '');
+    const reason = cause.message
+      .split('\n')[0]!
+      .replace(/:$/, '')
+      .replace(/^Source contains multiple documents; please use .*\(\)/, 'one document, got a second one');
     const format = ending === '.json' ? 'JSON' : 'YAML';
     throw new FormatError(`${path}: expected ${format}: ${reason}; correct the file`, { cause });
   }
@@ -137,7 +140,8 @@ function parsed(text: string, ending: string, path: string): unknown {
 
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'an empty file';
-  return Array.isArray(value) ? 'a list' : typeof value;
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }
 
 /** What to do with rows instead of a configuration. */

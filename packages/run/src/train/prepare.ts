@@ -12,8 +12,10 @@ import { preferenceOf } from './data/preference-of.ts';
 import { areRated, ratingOf } from './data/ratings.ts';
 import { placeOf, type RunRow } from './data/rows.ts';
 import { countRepeats, type RunRows, splitRows, withoutRepeats } from './data/split-rows.ts';
-import { createEnvironment, gameRows, type RunEnvironment, showsMessages } from './environment.ts';
+import { createEnvironment, gameRows, isOwn, type RunEnvironment, showsMessages } from './environment.ts';
 import { loadRunModel, requireModel } from './load-run-model.ts';
+import { sampledContext } from './policy.ts';
+import { requirePrompts } from './require-prompts.ts';
 import { requireTeacher } from './require-teacher.ts';
 import { createRewards } from './rewards.ts';
 
@@ -60,6 +62,10 @@ export async function prepareRun(
   });
   requireChat(given, environment, model);
   requireRoom(given, model);
+  if (given.agent === undefined && !isOwn(config.environment)) {
+    const asked = stages.length === 0 ? rows.heldOut : asksRows(stages) ? rows.practised : [];
+    requirePrompts(asked, { environment, model, context: contextOf(given, model) });
+  }
   const { computer, component, readsAnswer, requireModels, close } = createRewards(config);
   await requireModels?.(model.tokenizer);
   await requireTeacher(config.distill?.teacher, model.tokenizer, signal);
@@ -172,11 +178,20 @@ export async function rowsOf(
 }
 
 /** What the rollout would refuse once its stage begins, which may be hours later. */
-function requireRoom({ algorithm, distill, sampler }: RunConfig, { config }: LanguageModel): void {
-  const limit = Math.min(config.contextLength, sampler?.contextLength ?? Number.POSITIVE_INFINITY);
+function requireRoom({ algorithm, distill, sampler }: RunConfig, model: LanguageModel): void {
+  const limit = sampledContext(sampler, model);
   for (const { rollout = {} } of [algorithm ?? {}, distill ?? {}])
     requireAnswerRoom('trainRun', rollout, limit);
 }
+
+/** Tokens of a prompt and its answer together. */
+function contextOf({ algorithm, distill, sampler }: RunConfig, model: LanguageModel): number {
+  const { contextLength } = algorithm?.rollout ?? distill?.rollout ?? {};
+  return Math.min(sampledContext(sampler, model), contextLength ?? Number.POSITIVE_INFINITY);
+}
+
+const asksRows = (stages: readonly StageName[]) =>
+  stages.some((stage) => stage === 'rl' || stage === 'distill');
 
 /** Whether the rows that are held out are among the data. */
 const evaluatesOwn = ({ evaluation }: RunConfig) =>

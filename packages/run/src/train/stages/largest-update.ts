@@ -1,10 +1,11 @@
 import type { JudgedPair } from '@rlp/algorithms/preference';
-import { type Loss, promptMessages, type State, type TrainingSequence } from '@rlp/core';
+import { type Loss, promptMessages, type TrainingSequence } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { RolloutOptions } from '@rlp/rollout';
 import { pairLength } from '../data/pairs.ts';
 import type { RunRow } from '../data/rows.ts';
-import { showsRows } from '../environment.ts';
+import { firstPrompt, showsRows } from '../environment.ts';
+import { sampledContext } from '../policy.ts';
 import type { PreparedRun } from '../prepare.ts';
 
 /** What the estimate of memory depends on. */
@@ -51,10 +52,7 @@ export function longestAnswers(
   { rows = prepared.rows.practised, tasks, rollout, minibatches = 1 }: SampledAnswers,
 ): LargestUpdate {
   const { sampling: { maxTokens = 256 } = {}, contextLength = Number.POSITIVE_INFINITY } = rollout;
-  const context = Math.min(
-    contextLength,
-    prepared.given.sampler?.contextLength ?? model.config.contextLength,
-  );
+  const context = Math.min(contextLength, sampledContext(prepared.given.sampler, model));
   const known = longestPrompts(prepared, model, { rows, count: tasks, below: context });
   const unknown = Math.ceil(Math.min(context, 2 * maxTokens) / 2);
   const prompts = known.length > 0 ? known : new Array<number>(tasks).fill(unknown);
@@ -79,7 +77,7 @@ const mostTooLong = 64;
  */
 function longestPrompts(
   { environment, agent }: PreparedRun,
-  { tokenizer, chat }: LanguageModel,
+  model: LanguageModel,
   {
     rows,
     count,
@@ -94,8 +92,7 @@ function longestPrompts(
   for (const row of tried) {
     if (lengths.length === count) break;
     try {
-      const view = environment.buildPrompt(environment.reset(row, 0) as State);
-      const { length } = typeof view === 'string' ? tokenizer.encode(view) : chat!.render(view);
+      const { length } = firstPrompt(row, environment, model);
       if (length < below) lengths.push(length);
     } catch {
       // Its episodes will fail, and say why.
