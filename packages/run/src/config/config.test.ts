@@ -237,6 +237,7 @@ describe('readRunFile', () => {
     const folder = join(directory, 'folder.yaml');
     await mkdir(folder);
     await expect(readRunFile(folder)).rejects.toThrow('folder.yaml is a folder; give the file');
+    await expect(readRunFile(directory)).rejects.toThrow('is a folder; give the file');
     for (const [name, text] of [
       ['mark.yaml', '\ufeffmodel: m'],
       ['mark.json', '\ufeff{"model": "m"}'],
