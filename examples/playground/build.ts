@@ -19,14 +19,22 @@ export async function buildPlayground(folder: string): Promise<void> {
   await bundle(folder, ['page.ts', 'worker.ts']);
   for (const name of runtimeFiles) await cp(join(runtimeFolder(), name), join(folder, 'onnx', name));
   await writeFile(join(folder, 'index.html'), page());
-  const files = ['index.html', 'page.js', 'worker.js', ...runtimeFiles.map((name) => `onnx/${name}`)];
-  const contents = createHash('sha256');
-  for (const name of files) contents.update(await readFile(join(folder, name)));
+  await buildOffline(folder);
+}
+
+/** Writes the service worker that keeps the other files of the folder, as they are now. */
+export async function buildOffline(folder: string): Promise<void> {
+  const names = ['index.html', 'page.js', 'worker.js', ...runtimeFiles.map((name) => `onnx/${name}`)];
+  const hashes = await Promise.all(
+    names.map(async (name) => [name, sha256(await readFile(join(folder, name)))] as const),
+  );
   await bundle(folder, ['offline.ts'], {
-    FILES: JSON.stringify(files),
-    CONTENTS: JSON.stringify(contents.digest('hex')),
+    FILES: JSON.stringify(Object.fromEntries(hashes)),
+    CONTENTS: JSON.stringify(sha256(JSON.stringify(hashes))),
   });
 }
+
+const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest('hex');
 
 async function bundle(outdir: string, programs: readonly string[], define: Record<string, string> = {}) {
   await build({

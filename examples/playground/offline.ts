@@ -5,8 +5,8 @@
  * A new build has other contents, and so another worker. Browsers start it when no tab uses the old one.
  */
 
-/** What the build sets: the names of the files, and a hash of their contents. */
-declare const FILES: readonly string[];
+/** What the build sets: SHA-256 of each file by its name, and of all of them, in hexadecimal. */
+declare const FILES: Readonly<Record<string, string>>;
 declare const CONTENTS: string;
 
 interface StoredFiles {
@@ -54,9 +54,19 @@ addEventListener('fetch', (event) => {
   if (name !== undefined) event.respondWith(kept(name));
 });
 
+/** Keeps nothing unless every file is of this build: a server may be given its files one by one. The browser tries again later. */
 async function keepFiles(): Promise<void> {
+  const files = await Promise.all(Object.entries(FILES).map(checked));
   const store = await caches.open(ourFiles);
-  await Promise.all(FILES.map(async (name) => store.put(name, await fetched(name))));
+  await Promise.all(files.map(([name, file]) => store.put(name, file)));
+}
+
+async function checked([name, expected]: readonly [string, string]): Promise<[string, Response]> {
+  const file = await fetched(name);
+  const digest = await crypto.subtle.digest('SHA-256', await file.clone().arrayBuffer());
+  const hash = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  if (hash !== expected) throw new Error(`${name}: expected the file of this build, got that of another`);
+  return [name, file];
 }
 
 async function fetched(name: string): Promise<Response> {
@@ -76,7 +86,7 @@ function nameOf(address: string): string | undefined {
   const { origin, pathname } = new URL(address);
   if (!(origin + pathname).startsWith(registration.scope)) return undefined;
   const name = (origin + pathname).slice(registration.scope.length) || 'index.html';
-  return FILES.includes(name) ? name : undefined;
+  return Object.hasOwn(FILES, name) ? name : undefined;
 }
 
 async function kept(name: string): Promise<Response> {

@@ -6,7 +6,7 @@ import { loadModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildPlayground } from './build.ts';
+import { buildOffline, buildPlayground } from './build.ts';
 import { games, puzzlesOf, score } from './games.ts';
 import { learn, newModel, type Progress } from './learn.ts';
 import { serveFolder } from './serve.ts';
@@ -155,12 +155,31 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await old.locator('#kept').waitFor({ timeout: 20_000 });
 
     await replaceIn(join(site, 'index.html'), 'A language model learns', 'It learns');
-    await replaceIn(join(site, 'offline.js'), /[0-9a-f]{64}/g, 'a newer build');
+    await buildOffline(site);
     await old.reload();
     await expect.poll(() => old.evaluate(keptBuilds), { timeout: 20_000 }).toBe(2);
     expect(await old.textContent('h1')).toMatch(/^A language model learns/);
     await old.close();
     await expect.poll(heading, { timeout: 20_000 }).toMatch(/^It learns/);
+    await context.close();
+    await served.close();
+  });
+
+  it('keeps the old build while a server has only a part of the new one', { timeout: 60_000 }, async () => {
+    const site = join(folder, 'site half deployed');
+    await cp(join(folder, 'site'), site, { recursive: true });
+    const served = await serveFolder(site);
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(served.url);
+    await page.locator('#kept').waitFor({ timeout: 20_000 });
+
+    const old = await readFile(join(site, 'index.html'));
+    await replaceIn(join(site, 'index.html'), 'A language model learns', 'It learns');
+    await buildOffline(site);
+    await writeFile(join(site, 'index.html'), old);
+    await page.evaluate(lookedForUpdate);
+    expect(await page.evaluate(keptBuilds)).toBe(1);
     await context.close();
     await served.close();
   });
@@ -209,7 +228,28 @@ async function keptBuilds(): Promise<number> {
   return (await caches.keys()).length;
 }
 
-async function replaceIn(file: string, what: string | RegExp, by: string): Promise<void> {
+interface Installing {
+  readonly state: string;
+  addEventListener(event: 'statechange', listener: () => void): void;
+}
+
+/** Looks for another build, and waits until it is kept or given up. */
+async function lookedForUpdate(): Promise<void> {
+  const { navigator } = globalThis as unknown as {
+    readonly navigator: {
+      readonly serviceWorker: {
+        readonly ready: Promise<{ update(): Promise<unknown>; readonly installing: Installing | null }>;
+      };
+    };
+  };
+  const registration = await navigator.serviceWorker.ready;
+  await registration.update();
+  const { installing } = registration;
+  if (installing === null) return;
+  await new Promise<void>((done) => installing.addEventListener('statechange', () => done()));
+}
+
+async function replaceIn(file: string, what: string, by: string): Promise<void> {
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll(what, by));
 }
 

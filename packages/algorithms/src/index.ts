@@ -12,6 +12,7 @@ export { DrGRPOAlgorithm, type DrGrpoOptions } from './algorithm/dr-grpo.ts';
 export { GiGPOAlgorithm, type GigpoAlgorithmOptions } from './algorithm/gigpo.ts';
 export { GRPOAlgorithm, type GrpoDependencies, type GrpoOptions } from './algorithm/grpo.ts';
 export { GSPOAlgorithm, type GspoOptions } from './algorithm/gspo.ts';
+export { algorithmOptions } from './algorithm/layered-options.ts';
 export { type AlgorithmOptions, algorithmSchema, comparingGroups } from './algorithm/options.ts';
 export {
   type AlgorithmPlan,

@@ -3,6 +3,7 @@ export {
   type PreferenceLossName,
   type PreferenceTerm,
   preferenceLossNames,
+  readsReference,
 } from './preference/loss-options.ts';
 export {
   type PreferenceLoss,

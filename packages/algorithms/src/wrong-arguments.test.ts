@@ -302,6 +302,9 @@ const wrongCalls: readonly (readonly [name: string, args: readonly unknown[], me
   ['closeRun', [7], 'directory must be text, got 7'],
   ['withTeacher', [7, {}], 'backend must be an object, got 7'],
   ['withTeacher', [{}, {}], 'teacher: scoreTokens must be a function, got undefined'],
+  ['algorithmOptions', ['gpro'], 'name must be one of grpo, ppo'],
+  ['algorithmOptions', ['grpo', 7], 'options must be an object, got 7'],
+  ['readsReference', [{}], 'kind must be text, got undefined'],
   ['distillationOptions', [null], 'expected an object with coefficient, got null'],
   ['distillationOptions', [{ coefficient: '1' }], 'coefficient must be a number, got "1"'],
 ];

@@ -41,4 +41,5 @@ export {
   scheduleKinds,
   scheduleSchema,
 } from './optimizer/schedule.ts';
+export { requireCorrection } from './weights/lora-plan.ts';
 export { readValueHead } from './weights/read-value-head.ts';

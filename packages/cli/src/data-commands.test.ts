@@ -173,7 +173,7 @@ describe('recorded traffic', () => {
     const { code, said, complaints } = await rlp('data', 'preview', log, '--traffic');
     expect([code, complaints]).toEqual([
       0,
-      expect.stringMatching(/^1 records cannot be read.*line 3: .*surprise/),
+      expect.stringMatching(/^1 record cannot be read.*line 3: .*surprise/),
     ]);
     expect(said).toContain(`${log}: id from id, messages from messages`);
     expect(said).toContain('In Bern.');

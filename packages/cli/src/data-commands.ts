@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, plural } from '@rlp/core';
 import { columnsOf, type Dataset, type DatasetFields, type DatasetRow, datasetOf } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import { loadTokenizer } from '@rlp/models';
@@ -83,7 +83,7 @@ export const statsCommand = defineCommand({
       ...(await countingBy(args.tokenizer)),
     });
     if (args.json) return print(JSON.stringify({ name: dataset.name, ...result }));
-    print(`${dataset.name}: ${result.rows} rows, ${result.duplicates} of them duplicates`);
+    print(`${dataset.name}: ${plural(result.rows, 'row')}, ${result.duplicates} of them duplicates`);
     for (const column of result.columns) print(described(column));
   },
 });

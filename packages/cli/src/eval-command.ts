@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Evaluation, type Measure, messageOf } from '@rlp/core';
+import { type Evaluation, type Measure, messageOf, plural } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import { countLearned } from '@rlp/run';
 import { type EvaluateBenchmarkOptions, evaluateBenchmark } from '@rlp/run/benchmarks';
@@ -101,7 +101,9 @@ async function noteOnLearned(
   }
   return learned === 0
     ? []
-    : [`${learned} of ${tasks.length} tasks are rows that ${model} learned from: they measure memory`];
+    : [
+        `${learned} of ${plural(tasks.length, 'task')} ${learned === 1 ? 'is' : 'are'} rows that ${model} learned from: they measure memory`,
+      ];
 }
 
 /** Makes a folder for what takes long to compute. @throws the system's error if nothing can be written there. */
@@ -166,7 +168,7 @@ function table(record: Evaluation): string {
   const { lengths, truncated = 0, tasks } = record;
   const length =
     lengths && `  ${lengths.mean.toFixed(1)} tokens per response, ${percent(truncated)} cut at the limit`;
-  const title = `${name}: ${tasks.length} tasks, intervals at ${percent(confidence)}`;
+  const title = `${name}: ${plural(tasks.length, 'task')}, intervals at ${percent(confidence)}`;
   return [
     title,
     ...lines,

@@ -26,7 +26,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
   init: [
     ['@file', /is a file; choose another folder/],
     ['@new --template none', /template: expected reward, sft/],
-    ['@new @other', /expected at most 1 arguments, got also/],
+    ['@new @other', /expected at most 1 argument, got also/],
   ],
   train: [
     ['', /missing --model DIR/],
@@ -42,6 +42,11 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['@rows.jsonl --learning-rate 1', /unknown flag --learning-rate; did you mean --backend\.learningRate/],
     ['@rows.jsonl --output_dir=x', /in rlp this is --out\. See/],
     ['@rows.jsonl --output=x', /did you mean --out\?/],
+    [
+      '@rows.jsonl --seed 1 --seed 2',
+      /^rlp train: --seed takes one value and was given more than once; keep/,
+    ],
+    ['@rows.jsonl --sft.epochs=1 --seed=1 --sft.epochs=2', /--sft\.epochs takes one value/],
     ['@rows.jsonl --sed 1', /unknown flag --sed; did you mean --seed\?/],
     [
       '@rows.jsonl --num_generations=4',
@@ -104,6 +109,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>>
     ['', /Missing required positional argument: FILE/],
     ['@none', /none does not exist; correct the path/],
     ['@empty.jsonl', /contains no responses/],
+    ['@empty.jsonl --out a --html b', /--out takes one value and was given more than once/],
   ],
   'run list': [
     ['@none', /none does not exist; correct the path/],

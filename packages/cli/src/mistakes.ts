@@ -1,3 +1,4 @@
+import { plural } from '@rlp/core';
 import { commandGroups, commandTable, type Loaded } from './command-table.ts';
 
 /** What to say about a command that does not exist. */
@@ -30,7 +31,11 @@ export async function argumentProblem(
   });
   if (unknown.length === 0) {
     const before = end < 0 ? args : args.slice(0, end);
-    return unfitValue(title, Object.fromEntries(definitions), before) ?? surplus(title, command, args);
+    return (
+      unfitValue(title, Object.fromEntries(definitions), before) ??
+      repeatedValue(title, Object.fromEntries(definitions), before) ??
+      surplus(title, command, args)
+    );
   }
   const isDotted = commandTable[title]?.flags === 'dotted';
   const own = await nearest(unknown[0]!, known);
@@ -56,6 +61,39 @@ function unfitValue(
       return `rlp ${title}: --${name} takes no value, got "${given}". See rlp ${title} --help`;
   }
   return undefined;
+}
+
+/** A flag that was given twice, of which citty would take the last. */
+function repeatedValue(
+  title: string,
+  definitions: Readonly<Record<string, Definition>>,
+  args: readonly string[],
+): string | undefined {
+  const isDotted = commandTable[title]?.flags === 'dotted';
+  const seen = new Set<string>();
+  for (const [at, argument] of args.entries()) {
+    const [, given] = /^--([\w-]+(?:\.[\w-]+)*)(?:=|$)/.exec(argument) ?? [];
+    if (given === undefined || isValueOf(definitions, args[at - 1])) continue;
+    const name = definedName(definitions, given);
+    const takesValue = definitions[name]?.type === 'string' || (isDotted && name.includes('.'));
+    if (takesValue && seen.has(name))
+      return `rlp ${title}: --${name} takes one value and was given more than once; keep one of them. See rlp ${title} --help`;
+    seen.add(name);
+  }
+  return undefined;
+}
+
+/** Whether an argument after this one is its value. */
+function isValueOf(definitions: Readonly<Record<string, Definition>>, before: string | undefined): boolean {
+  const name = definedName(definitions, before?.replace(/^--/, '') ?? '');
+  return Object.hasOwn(definitions, name) && definitions[name]?.type === 'string';
+}
+
+/** Name of the flag that a name or an alias stands for. */
+function definedName(definitions: Readonly<Record<string, Definition>>, given: string): string {
+  const isIt = ([name, { alias = [] }]: [string, Definition]) =>
+    name === given || [alias].flat().includes(given);
+  return Object.entries(definitions).find(isIt)?.[0] ?? given;
 }
 
 /** The option of a run that a flag was meant for, as in `--learning-rate`. */
@@ -91,7 +129,7 @@ async function surplus(title: string, command: Loaded, args: readonly string[]):
   const rest = given.slice(taken);
   return rest.length === 0
     ? undefined
-    : `rlp ${title}: expected ${taken === 0 ? 'no arguments' : `at most ${taken} arguments`}, got also ${rest.map((each) => JSON.stringify(each)).join(', ')}. See rlp ${title} --help`;
+    : `rlp ${title}: expected ${taken === 0 ? 'no arguments' : `at most ${plural(taken, 'argument')}`}, got also ${rest.map((each) => JSON.stringify(each)).join(', ')}. See rlp ${title} --help`;
 }
 
 interface Definition {

@@ -179,7 +179,7 @@ describe('rlp generate', () => {
     const { code, complaints } = await rlp('generate', folder, '1+1 ist?', '--max-tokens', '2');
     expect([code, complaints]).toEqual([
       0,
-      expect.stringContaining('lacks 4 characters (i s t ?) of 1 prompts'),
+      expect.stringContaining('lacks 4 characters (i s t ?) of 1 prompt'),
     ]);
   });
 
@@ -340,12 +340,12 @@ describe('rlp doctor', () => {
     ]);
     expect(await pairsOf('unsound.jsonl', pair(' upon', ' more'), pair(' a'), pair(' c', ' c'))).toEqual([
       expect.stringMatching(
-        /^problem: 1 of 3 rows hold no pair, the first: .*row 2: expected a preferred answer.*correct rejected$/,
+        /^problem: 1 of 3 rows holds no pair, the first: .*row 2: expected a preferred answer.*correct rejected$/,
       ),
-      expect.stringMatching(/^problem: 1 of 3 pairs have equal answers, the first is .*row 3; remove them$/),
+      expect.stringMatching(/^problem: 1 of 3 pairs has equal answers, the first is .*row 3; remove them$/),
     ]);
     expect(await pairsOf('long.jsonl', pair(' upon', ' more'.repeat(600)))).toEqual([
-      expect.stringMatching(/^note: 1 of 1 pairs are longer than 512 tokens, the longest has \d+$/),
+      expect.stringMatching(/^note: 1 of 1 pair is longer than 512 tokens, the longest has \d+$/),
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { ArgumentError, type Finding, FormatError } from '@rlp/core';
+import { ArgumentError, type Finding, FormatError, plural } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import {
   type AssessorOptions,
@@ -55,7 +55,7 @@ export const reportCommand = defineCommand({
     print(
       args.json
         ? JSON.stringify(result)
-        : `${args.out}: ${result.batches} batches, ${result.alerts} alerts${unreadable > 0 ? `, ${unreadable} unreadable lines skipped` : ''}`,
+        : `${args.out}: ${plural(result.batches, 'batch', 'batches')}, ${plural(result.alerts, 'alert')}${unreadable > 0 ? `, ${plural(unreadable, 'unreadable line')} skipped` : ''}`,
     );
   },
 });
@@ -176,7 +176,9 @@ function leaveOut(error: FormatError, malformed: FormatError[], skips: boolean):
 }
 
 function leftOut([first, ...others]: readonly FormatError[]): string[] {
-  return first === undefined ? [] : [`${1 + others.length} lines left out, the first is ${first.message}`];
+  return first === undefined
+    ? []
+    : [`${plural(1 + others.length, 'line')} left out, the first is ${first.message}`];
 }
 
 function printEpisodes(
@@ -301,10 +303,13 @@ function problemsOf({ rewards, responses }: Seen): string[] {
     ];
   }
   return [...rewards].flatMap(([name, { readable, faulty, firstFault }]) => {
-    if (readable === 0 && faulty === 0) return [`${name} is missing in all ${responses} responses`];
+    if (readable === 0 && faulty === 0)
+      return [
+        `${name} is missing in ${responses === 1 ? 'the only response' : `all ${responses} responses`}`,
+      ];
     if (faulty === 0) return [];
     return [
-      `${name} is not a number in ${faulty} of ${responses} responses, first in ${firstFault}; they count as missing`,
+      `${name} is not a number in ${faulty} of ${plural(responses, 'response')}, first in ${firstFault}; they count as missing`,
     ];
   });
 }
@@ -328,7 +333,7 @@ function comparedOf(records: readonly MetricsRecord[], seen: Seen): string[] {
     ({ metrics }) => 'reward_quality/suspected_reward_hacking' in metrics,
   ).length;
   if (compared > 0 || rewards.size === 0) return [];
-  const batches = `${records.length} ${records.length === 1 ? 'batch' : 'batches'}`;
+  const batches = plural(records.length, 'batch', 'batches');
   return [
     `reward hacking was not looked for: the first batch is compared after ${referenceBatches} batches or more with ${referenceRewarded} rewarded responses together and ${delayBatches} further ones, but got ${batches} with ${responses} responses in all, ${rewarded} of them rewarded above the mean of their batch; ${remedyOf(seen)}`,
   ];

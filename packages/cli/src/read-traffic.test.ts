@@ -40,7 +40,7 @@ it.each([
     JSON.stringify(chats).slice(0, -1),
     /^FILE begins with "\[" but is no JSON list: .+; correct it, or write/,
   ],
-  ['[1]', /^1 records cannot be read\. The first: FILE, record 1: expected a request with its response/],
+  ['[1]', /^1 record cannot be read\. The first: FILE, record 1: expected a request with its response/],
   ['[]', /FILE contains no trajectories; expected records/],
 ])('rlp view says what is wrong with the list %s', async (text, problem) => {
   expect(await view(text)).toMatchObject({ code: 1, complaints: expect.stringMatching(problem) });

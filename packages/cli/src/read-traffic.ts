@@ -1,5 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
-import { FormatError, isRecord, messageOf, type Trajectory } from '@rlp/core';
+import { FormatError, isRecord, messageOf, plural, type Trajectory } from '@rlp/core';
 import { readJsonLinesFile } from '@rlp/data/files';
 import {
   recordedExchanges,
@@ -30,10 +30,10 @@ export async function readTraffic(
   });
   const [first] = malformed;
   if (first !== undefined)
-    printError(`${malformed.length} records cannot be read. The first: ${first.message}`);
+    printError(`${plural(malformed.length, 'record')} cannot be read. The first: ${first.message}`);
   if (leftOut > 0)
     printError(
-      `${leftOut} records are left out: another one goes on from the same conversation, or says the same.`,
+      `${plural(leftOut, 'record is', 'records are')} left out: another one goes on from the same conversation, or says the same.`,
     );
   return found;
 }

@@ -345,7 +345,7 @@ describe('rlp monitor analyze', () => {
     const unreadable = save('{"response":"a","score":"n/a","judge":null}\n');
     expect(await rlp('monitor', 'analyze', unreadable, '--reward', 'score,judge')).toMatchObject({
       code: 1,
-      complaints: expect.stringContaining('judge is missing in all 1 responses'),
+      complaints: expect.stringContaining('judge is missing in the only response'),
     });
   });
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { ArgumentError, evaluationSchema } from '@rlp/core';
+import { ArgumentError, evaluationSchema, plural } from '@rlp/core';
 import { directoryHolder, verifyRun } from '@rlp/data/store';
 import {
   isRunnable,
@@ -37,7 +37,9 @@ export const verifyCommand = defineCommand({
       for (const problem of problems) print(`broken: ${problem}`);
       for (const path of leftovers) print(`left by a crash: ${path}; the next save or load removes it`);
       if (holder !== undefined) print(`in use: process ${holder.pid} on ${holder.host} writes here`);
-      print(`${args.directory}: ${intact.length} saves intact, ${problems.length} problems`);
+      print(
+        `${args.directory}: ${plural(intact.length, 'save')} intact, ${plural(problems.length, 'problem')}`,
+      );
     }
     return problems.length === 0 ? 'sound' : 'failed';
   },

@@ -88,7 +88,7 @@ it.each([
   [['train', rows, '--model', 'nowhere', '--out', join(directory, 'x')], 1, /nowhere does not exist/],
   [['train', 'none.jsonl', '--model', model, '--out', join(directory, 'x')], 1, /none\.jsonl does not exist/],
   [['train', 'none.yaml'], 1, /none\.yaml does not exist/],
-  [['train', 'none.yaml', 'more.yaml', '--sft.updates=1'], 2, /at most 1 arguments, got also "more\.yaml"/],
+  [['train', 'none.yaml', 'more.yaml', '--sft.updates=1'], 2, /at most 1 argument, got also "more\.yaml"/],
   [
     ['train', rows, '--model', model, '--out', 'x', '--sft.updates'],
     2,

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import {
   ArgumentError,
   parseRecords,
+  plural,
   type RecordedTrajectory,
   type TokenId,
   type Trajectory,
@@ -60,7 +61,11 @@ export const viewCommand = defineCommand({
     await writeTextFile(args.out, page);
     const result = { out: args.out, ...read, files: files.length };
     const address = pathToFileURL(resolve(args.out)).href;
-    print(args.json ? JSON.stringify(result) : `${read.trajectories} trajectories: ${address}`);
+    print(
+      args.json
+        ? JSON.stringify(result)
+        : `${plural(read.trajectories, 'trajectory', 'trajectories')}: ${address}`,
+    );
   },
 });
 

@@ -46,6 +46,7 @@ export * from './parse-records.ts';
 export { parsedJson } from './parsed-json.ts';
 export * from './pattern-termination.ts';
 export * from './pause.ts';
+export { plural } from './plural.ts';
 export * from './publication.ts';
 export { type RandomState, RandomStream } from './random.ts';
 export * from './recorded-trajectory.ts';

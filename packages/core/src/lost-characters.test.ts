@@ -47,14 +47,14 @@ describe.each([
       [task('a é b', 1), task([{ role: 'user', content: 'cé' }], '7'), task('a', 'b')],
       tokenizer,
     );
-    expect(note).toContain('lacks 2 characters (é 7) of 2 prompts and 1 answers of the 3 tasks looked at');
+    expect(note).toContain('lacks 2 characters (é 7) of 2 prompts and 1 answer of the 3 tasks looked at');
     expect(whole).toBeUndefined();
   });
 
   it('counts a task once that was taken twice', () => {
     const twice = task('é');
     expect(lostCharacters([twice, task('a'), twice], tokenizer).note).toContain(
-      'lacks 1 characters (é) of 1 prompts and 0 answers of the 2 tasks',
+      'lacks 1 character (é) of 1 prompt and 0 answers of the 2 tasks',
     );
   });
 

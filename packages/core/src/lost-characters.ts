@@ -1,6 +1,7 @@
 import { isRecord } from './is-record.ts';
 import { promptText } from './message.ts';
 import { requireArguments } from './options/require-arguments.ts';
+import { plural } from './plural.ts';
 import type { Task } from './task.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
@@ -51,8 +52,8 @@ export function lostCharacters(taken: readonly Task[], tokenizer: Tokenizer): Lo
   if (lost.length === 0) return {};
   const shown = lost.slice(0, mostShown).join(' ') + (lost.length > mostShown ? ' …' : '');
   const note =
-    `the tokenizer lacks ${lost.length} characters (${shown}) of ${damaged[0]!.length} prompts and ${damaged[1]!.length} answers of ` +
-    `the ${tasks.length} tasks looked at, so the policy cannot read or write them; use a tokenizer that has them`;
+    `the tokenizer lacks ${plural(lost.length, 'character')} (${shown}) of ${plural(damaged[0]!.length, 'prompt')} and ${plural(damaged[1]!.length, 'answer')} of ` +
+    `the ${plural(tasks.length, 'task')} looked at, so the policy cannot read or write them; use a tokenizer that has them`;
   const whole = prompts.find(({ isWhole, lost: missing }) => isWhole && missing.length > 0);
   return whole === undefined ? { note } : { note, whole: whole.task };
 }

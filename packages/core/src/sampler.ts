@@ -107,6 +107,8 @@ export interface InferenceEngine {
    * @param sequences - How many are sampled. Default: as many as it samples at once.
    */
   cacheBytes?(tokens: number, sequences?: number): number;
+  /** Bytes of host memory of its own copy of the weights. 0 if it reads those of a trainer in place. Default: unknown. */
+  readonly weightBytes?: number | undefined;
   /**
    * Takes over new weights. Resolves once every later request is sampled with them, with the version now in force.
    * Rejects with a `SamplerError` and keeps the old weights otherwise.

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions, RandomStream, type Task } from '@rlp/core';
+import { ArgumentError, parseOptions, plural, RandomStream, type Task } from '@rlp/core';
 import * as z from 'zod';
 
 const schema = z.strictObject({
@@ -52,7 +52,7 @@ export function arithmeticTasks(options: ArithmeticOptions): Task<ArithmeticMeta
     if (tasks.length === count) return tasks;
   }
   throw new ArgumentError(
-    `arithmeticTasks: there are only ${tasks.length} different problems of ${digits} digits, asked for ${count}: ` +
+    `arithmeticTasks: there are only ${tasks.length} different problems of ${plural(digits, 'digit')}, asked for ${count}: ` +
       'ask for fewer or for more digits',
   );
 }

@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions, RandomStream, type Task } from '@rlp/core';
+import { ArgumentError, parseOptions, plural, RandomStream, type Task } from '@rlp/core';
 import * as z from 'zod';
 
 const schema = z.strictObject({
@@ -27,7 +27,7 @@ export function splitTasks<Metadata>(
   const heldOutCount = Math.round(fraction * tasks.length);
   if (heldOutCount < 1 || heldOutCount >= tasks.length) {
     throw new ArgumentError(
-      `splitTasks: fraction ${fraction} of ${tasks.length} tasks leaves one part empty: give more tasks or another fraction`,
+      `splitTasks: fraction ${fraction} of ${plural(tasks.length, 'task')} leaves one part empty: give more tasks or another fraction`,
     );
   }
   const draws = tasks.map((task) => ({ task, draw: RandomStream.named(seed, 'split', task.id).uniform() }));

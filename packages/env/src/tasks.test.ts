@@ -175,7 +175,7 @@ describe('arithmeticTasks', () => {
     const tasks = arithmeticTasks({ digits: 1, count: 100 });
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(100);
     expect(() => arithmeticTasks({ digits: 1, count: 101 })).toThrow(
-      'arithmeticTasks: there are only 100 different problems of 1 digits, asked for 101: ask for fewer or for more digits',
+      'arithmeticTasks: there are only 100 different problems of 1 digit, asked for 101: ask for fewer or for more digits',
     );
   });
 

@@ -8,7 +8,7 @@ export type { WeightProbe } from './fleet/weight-probe.ts';
 export type { GeneratedText, GenerateOptions, TextEvent } from './generate-options.ts';
 export { InferenceModule, type InferenceModuleOptions } from './inference-module.ts';
 export { createOnnxSampler } from './onnx-sampler.ts';
-export { type OnnxSamplerOptions, onnxSamplerSchema } from './onnx-sampler-options.ts';
+export { defaultContext, type OnnxSamplerOptions, onnxSamplerSchema } from './onnx-sampler-options.ts';
 export type { Prompt, Response } from './prompts.ts';
 export {
   type ScriptedBackendOptions,

@@ -51,7 +51,9 @@ describe('InferenceModule', () => {
     expect(inference.refusals).toBe(refusals);
     expect([inference.accepts, inference.shares]).toEqual([['shared', 'adapter', 'checkpoint'], shares]);
     expect(inference.vocabularySize).toBe(tokenizer.vocabularySize);
-    expect(inference.cacheBytes(100)).toBe(0);
+    expect([inference.cacheBytes(100), inference.weightBytes]).toEqual([0, 0]);
+    Object.assign(backend, { weightBytes: 5 });
+    expect(inference.weightBytes).toBe(5);
     Object.assign(backend, { cacheBytes: (tokens: number, count = 4) => 2 * count * tokens });
     expect(inference.cacheBytes(100)).toBe(800);
     expect(inference.cacheBytes(100, 1)).toBe(200);

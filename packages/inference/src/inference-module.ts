@@ -95,6 +95,11 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return this.backend.cacheBytes?.(tokens, sequences) ?? 0;
   }
 
+  /** Bytes of host memory of the sampler's own copy of the weights. 0 if it has none, or the backend cannot tell. */
+  get weightBytes(): number {
+    return this.backend.weightBytes ?? 0;
+  }
+
   get tokenizer(): Tokenizer {
     return this.backend.tokenizer;
   }

@@ -84,6 +84,11 @@ export type ResolvedOnnxSamplerOptions = z.output<typeof onnxSamplerSchema> & {
   readonly operators: OperatorSet;
 };
 
+/** Default of a sampler's `contextLength` for a model with this context, in tokens. */
+export function defaultContext(modelContext: number): number {
+  return Math.min(modelContext, 2048);
+}
+
 /**
  * Fills in defaults.
  *
@@ -93,7 +98,7 @@ export type ResolvedOnnxSamplerOptions = z.output<typeof onnxSamplerSchema> & {
 export function resolveSamplerOptions(options: OnnxSamplerOptions): ResolvedOnnxSamplerOptions {
   const resolved = parseOptions('createOnnxSampler', onnxSamplerSchema, options);
   const longest = resolved.model.config.contextLength;
-  const contextLength = resolved.contextLength ?? Math.min(longest, 2048);
+  const contextLength = resolved.contextLength ?? defaultContext(longest);
   if (contextLength > longest) {
     throw new ArgumentError(
       `createOnnxSampler: contextLength is ${contextLength}, but the model supports ${longest} positions; lower it`,

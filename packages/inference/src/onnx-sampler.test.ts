@@ -6,6 +6,7 @@ import { saveModel, writeLoraAdapter } from '@rlp/models';
 import { linearLayers } from '@rlp/models/decoder';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { copiedWeightBytes } from './copied-weights.ts';
 import { prompt, request, Samplers, scoreRequests } from './onnx-sampler.fixture.ts';
 import { createOnnxSampler } from './onnx-sampler.ts';
 import type { OnnxSamplerOptions } from './onnx-sampler-options.ts';
@@ -244,6 +245,19 @@ describe('createOnnxSampler', () => {
     expect(backend.cacheBytes!(10, 2)).toBe(25 * position);
     expect(backend.cacheBytes!(10, 99)).toBe(35 * position);
     expect(backend.cacheBytes!(1000)).toBe((3 * 64 + 5) * position);
+  });
+
+  it('says how much memory its own copy of the weights takes', async () => {
+    const { config, weights } = tinyModel();
+    const all = [...weights.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+    const bytesOf = async (placement: 'shared' | 'packed') =>
+      (await start({ weights: placement })).weightBytes;
+    expect([await bytesOf('shared'), await bytesOf('packed')]).toEqual([0, all]);
+    expect(copiedWeightBytes(config, 'float16')).toBe(0);
+    const wide = { ...config, hiddenSize: 256, heads: 32, keyValueHeads: 32, intermediateSize: 512 };
+    const share = copiedWeightBytes(wide, 'int8') / copiedWeightBytes(wide, 'packed');
+    expect(share).toBeGreaterThan(1 / 4);
+    expect(share).toBeLessThan(1 / 2);
   });
 
   it('reads a shared store in place', async () => {

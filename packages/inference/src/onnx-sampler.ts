@@ -25,6 +25,7 @@ import {
 import { parameterSpecs } from '@rlp/models/decoder';
 import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
+import { copiedWeightBytes } from './copied-weights.ts';
 import type { GeneratedSequence } from './decoding/groups.ts';
 import type { GenerationProgram, GenerationProgramOptions, TokenEvent } from './generate.program.ts';
 import {
@@ -91,6 +92,7 @@ class OnnxSampler implements InferenceBackend {
   readonly #folder: string | undefined;
   readonly #engine: Engine;
   readonly #store: string;
+  readonly #weights: ResolvedOnnxSamplerOptions['weights'];
   readonly #program: RunningProgram<GenerationProgram>;
   readonly #turn: TurnGate;
   readonly #maxSequences: number;
@@ -108,6 +110,7 @@ class OnnxSampler implements InferenceBackend {
     this.#folder = model.folder;
     this.#engine = engine;
     this.#store = store;
+    this.#weights = options.weights;
     this.#program = program;
     this.#maxSequences = maxSequences;
     this.#prefixCacheBytes = prefixCacheBytes;
@@ -124,6 +127,10 @@ class OnnxSampler implements InferenceBackend {
     const positions = Math.min(sequences, this.#maxSequences) * Math.min(tokens, this.contextLength);
     const running = 2 * Float32Array.BYTES_PER_ELEMENT * positions * layers * keyValueHeads * headDimension;
     return running + Math.min(running, this.#prefixCacheBytes);
+  }
+
+  get weightBytes(): number {
+    return copiedWeightBytes(this.#config, this.#weights);
   }
 
   get shares(): SharedWeights {

@@ -1,4 +1,5 @@
 import type { Environment, WorldPoolStatistics } from '@rlp/core';
+import { plural } from '@rlp/core';
 
 type Pools = NonNullable<Environment['pools']>;
 
@@ -28,7 +29,7 @@ export class WorldCounts {
     const leaked = this.total()?.leaked ?? 0;
     const more = leaked - this.#told;
     this.#told = leaked;
-    const subject = more === 1 ? '1 world' : `${more} worlds`;
+    const subject = plural(more, 'world');
     return more > 0 ? [`${subject} could not be closed and may still hold files or memory`] : [];
   }
 }

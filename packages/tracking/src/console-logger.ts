@@ -31,7 +31,7 @@ export interface ConsoleLoggerOptions {
   readonly label?: string | undefined;
   /** Iterations of the whole run. */
   readonly iterations: number;
-  /** Iterations made before this process, in a resumed run. Default 0. */
+  /** Iterations made before this process, in a resumed run. Their rows are not shown again. Default 0. */
   readonly startedAt?: number | undefined;
   /** Default columns are reward, KL, loss of supervised and preference training, accuracy of rewards and tokens per second, if they are logged. */
   readonly columns?: readonly ProgressColumn[] | undefined;
@@ -68,6 +68,10 @@ export function consoleLogger(options: ConsoleLoggerOptions): MetricsLogger {
     shows: 'console',
     log(step, metrics) {
       const now = clock();
+      if (step < startedAt) {
+        last = now; // What was done for an earlier iteration is no part of the next one's time.
+        return;
+      }
       const made = Math.min(step + 1, iterations);
       const perIteration = (now - begun) / 1000 / Math.max(1, made - startedAt);
       const remaining = formatDuration(perIteration * (iterations - made));

@@ -247,6 +247,13 @@ describe('consoleLogger', () => {
     expect(await text()).toContain('grpo 19/20 · reward 0.900 · KL 0.004 · tokens/s 12 000 · ETA 2s');
   });
 
+  it('does not show an iteration again that an earlier process made', async () => {
+    const { log, text } = show({ startedAt: 18 }, 'file');
+    log(17);
+    log(18);
+    expect(await text()).toBe('grpo 19/20 · reward 0.900 · KL 0.004 · tokens/s 12 000 · ETA 4s\n');
+  });
+
   it('draws a bar on a terminal, without colours', async () => {
     vi.stubEnv('CI', '');
     vi.stubEnv('TERM', 'xterm-256color');

@@ -106,7 +106,7 @@ describe('what a tool does wrong is told to the policy, and siblings live on', (
   it('two calls where one is allowed', async () => {
     const environment = withTools(dialogue(), [toolOf(() => 'ok')], { maxCallsPerTurn: 1 });
     const [first] = await rollOut(environment, call('work') + call('work'));
-    expect(answersOf(first!)).toEqual(['ok', 'Error: at most 1 calls in one response.']);
+    expect(answersOf(first!)).toEqual(['ok', 'Error: at most 1 call in one response.']);
   });
 });
 

@@ -7,7 +7,8 @@ import { PolicyAlgorithm } from './policy-algorithm.ts';
 /** Options of {@link DAPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export type DapoOptions = AlgorithmOptions;
 
-const own = {
+/** What lies below the caller's options. */
+export const dapoDefaults = {
   loss: { clipLow: 0.2, clipHigh: 0.28 },
   aggregation: 'token-mean',
   zeroVarianceGroups: 'replace',
@@ -33,7 +34,7 @@ export class DAPOAlgorithm<
     super(dependencies, {
       name: 'DAPOAlgorithm',
       optionsType: 'DapoOptions',
-      options: layered<AlgorithmOptions>(own, options),
+      options: layered<AlgorithmOptions>(dapoDefaults, options),
     });
   }
 }

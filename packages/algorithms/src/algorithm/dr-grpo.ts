@@ -17,6 +17,15 @@ const own = {
 const defaultMaxTokens = 256;
 
 /**
+ * What lies below the caller's options of Dr. GRPO.
+ *
+ * @param maxTokens - Tokens that an answer may have.
+ */
+export function drGrpoDefaults(maxTokens: number = defaultMaxTokens): AlgorithmOptions {
+  return { ...own, aggregationConstant: maxTokens };
+}
+
+/**
  * GRPO done right. It divides neither by the group's deviation nor by the answer's length.
  *
  * The deviation would weigh easy and hard tasks more. The length would favour long wrong answers. The sum of token losses is
@@ -33,11 +42,10 @@ export class DrGRPOAlgorithm<
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: DrGrpoOptions = {}) {
     const { rollouts } = (dependencies ?? {}) as Partial<CollectedDependencies<Metadata, Outcome>>;
     const sampling = typeof rollouts === 'object' ? rollouts.options?.sampling : options?.rollout?.sampling;
-    const aggregationConstant = sampling?.maxTokens ?? defaultMaxTokens;
     super(dependencies, {
       name: 'DrGRPOAlgorithm',
       optionsType: 'DrGrpoOptions',
-      options: layered<AlgorithmOptions>({ ...own, aggregationConstant }, options),
+      options: layered<AlgorithmOptions>(drGrpoDefaults(sampling?.maxTokens), options),
     });
   }
 }

@@ -19,7 +19,8 @@ export const gigpoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
 /** Options of {@link GiGPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export interface GigpoAlgorithmOptions extends Omit<z.input<typeof gigpoSchema>, 'iterations'> {}
 
-const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions;
+/** What lies below the caller's options. */
+export const gigpoDefaults = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions;
 
 /**
  * Group-in-Group Policy Optimization, for agents of several steps: credit for single steps without a critic.
@@ -50,7 +51,7 @@ export class GiGPOAlgorithm<
       optionsType: 'GigpoAlgorithmOptions',
       schema: gigpoSchema,
       estimator: () => gigpoEstimator(options.gigpo),
-      options: layered<AlgorithmOptions>(own, options),
+      options: layered<AlgorithmOptions>(gigpoDefaults, options),
     });
   }
 }

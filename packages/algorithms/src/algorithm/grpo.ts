@@ -12,7 +12,7 @@ import {
   presetSchema,
 } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
-import { presetOf } from './preset-of.ts';
+import { presetOf, type WithPreset } from './preset-of.ts';
 
 /** What {@link GRPOAlgorithm} works with. It creates none of it and closes none of it. */
 export interface GrpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
@@ -38,6 +38,11 @@ export interface GrpoOptions<Metadata = unknown>
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
 }
 
+/** What lies below the caller's options of GRPO. */
+export function grpoDefaults(options: WithPreset | undefined): readonly AlgorithmOptions[] {
+  return [presetOf('grpo', options?.preset)];
+}
+
 /**
  * Group Relative Policy Optimization, with groups of completions per task, advantages relative to the group, a clipped
  * surrogate. A thin caller of `runRlTraining`.
@@ -57,7 +62,7 @@ export class GRPOAlgorithm<
       optionsType: 'GrpoOptions',
       schema: grpoSchema,
       estimator: advantages && (() => advantages),
-      options: layered<AlgorithmOptions>(presetOf('grpo', options?.preset), options),
+      options: layered<AlgorithmOptions>(...grpoDefaults(options), options),
     });
   }
 }

@@ -7,7 +7,8 @@ import { PolicyAlgorithm } from './policy-algorithm.ts';
 /** Options of {@link GSPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export type GspoOptions = AlgorithmOptions;
 
-const own = {
+/** What lies below the caller's options. */
+export const gspoDefaults = {
   minibatches: 4,
   loss: { ratio: 'sequence', clipLow: 3e-4, clipHigh: 4e-4 },
   aggregation: 'sequence-mean-token-mean',
@@ -31,7 +32,7 @@ export class GSPOAlgorithm<
     super(dependencies, {
       name: 'GSPOAlgorithm',
       optionsType: 'GspoOptions',
-      options: layered<AlgorithmOptions>(own, options),
+      options: layered<AlgorithmOptions>(gspoDefaults, options),
     });
   }
 }

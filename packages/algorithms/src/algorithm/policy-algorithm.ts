@@ -30,7 +30,6 @@ import type {
   RlState,
 } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
-import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 import {
   type AlgorithmDependencies,
   type CollectedDependencies,
@@ -133,7 +132,6 @@ function requireValid<Metadata>(dependencies: object, plan: AlgorithmPlan<Metada
     throw error instanceof OptionsError ? ofDependencies(dependencies, plan, error) : error;
   }
   requireCritic(name, options.critic, plan.critic);
-  resolvePolicyLoss(options.loss ?? {});
 }
 
 /** The error itself, or one that names the interface of the dependencies if only they are invalid. */

@@ -13,7 +13,7 @@ import {
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
-import { presetOf } from './preset-of.ts';
+import { presetOf, type WithPreset } from './preset-of.ts';
 
 /** What PPO needs besides. */
 interface Criticized {
@@ -69,6 +69,15 @@ const own = {
   rollout: { groupSize: 1 },
 } satisfies AlgorithmOptions;
 
+/** What lies below the caller's options of PPO. A collector that exists has its own `rollout`. */
+export function ppoDefaults(
+  options: WithPreset | undefined,
+  collector: 'made' | 'given' = 'made',
+): readonly AlgorithmOptions[] {
+  const { rollout, ...others } = own;
+  return [collector === 'given' ? others : { ...others, rollout }, presetOf('ppo', options?.preset)];
+}
+
 /**
  * Proximal Policy Optimization, with advantages by GAE from a critic's values, a clipped surrogate, several epochs.
  *
@@ -84,9 +93,8 @@ export class PPOAlgorithm<
     dependencies: PpoDependencies<S, Metadata, Outcome> | PpoCollectedDependencies<Metadata, Outcome>,
     options: PpoOptions<Metadata> = {},
   ) {
-    const { rollout: _, ...others } = own;
-    const defaults: AlgorithmOptions = hasOwnCollector(dependencies) ? others : own;
-    const all = layered<PpoOptions<Metadata>>(defaults, presetOf('ppo', options?.preset), options);
+    const collector = hasOwnCollector(dependencies) ? 'given' : 'made';
+    const all = layered<PpoOptions<Metadata>>(...ppoDefaults(options, collector), options);
     super(dependencies, {
       name: 'PPOAlgorithm',
       optionsType: 'PpoOptions',

@@ -1,5 +1,10 @@
 import { type AlgorithmPreset, algorithmPresets } from './presets.ts';
 
+/** Options that name a preset. */
+export interface WithPreset {
+  readonly preset?: string | undefined;
+}
+
 /** A project's defaults for an algorithm. Empty for a name that the options' schema refuses. */
 export function presetOf(
   algorithm: keyof typeof algorithmPresets,

@@ -15,7 +15,7 @@ import {
   presetSchema,
 } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
-import { presetOf } from './preset-of.ts';
+import { presetOf, type WithPreset } from './preset-of.ts';
 
 const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
@@ -48,6 +48,22 @@ const variants = {
   'plus-plus': { loss: { clipLow: 0.2, clipHigh: 0.2 } },
 } satisfies Record<string, Layer>;
 
+/** What lies below the caller's options of REINFORCE. A collector that exists has its own `rollout`. */
+export function reinforceDefaults(
+  options: (WithPreset & Pick<ReinforceOptions, 'variant' | 'reinforce'>) | undefined,
+  collector: 'made' | 'given' = 'made',
+): readonly Layer[] {
+  const defaults = presetOf('reinforce', options?.preset);
+  const isGrouped = (options?.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
+  const rollout = collector === 'given' ? undefined : { groupSize: 1 };
+  const sizes: Layer = isGrouped ? {} : { tasksPerIteration: 64, rollout };
+  return [sizes, variants[variantOf(options)], defaults];
+}
+
+function variantOf(options: (WithPreset & Pick<ReinforceOptions, 'variant'>) | undefined) {
+  return options?.variant ?? presetOf('reinforce', options?.preset).variant ?? 'plain';
+}
+
 /**
  * REINFORCE. Returns less a baseline, times the gradient of the logprobs. No critic, no groups.
  *
@@ -61,13 +77,9 @@ export class REINFORCEAlgorithm<
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: ReinforceOptions = {}) {
-    const defaults = presetOf('reinforce', options?.preset);
-    const variant = options?.variant ?? defaults.variant ?? 'plain';
-    const isGrouped = (options?.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
-    const rollout = hasOwnCollector(dependencies) ? undefined : { groupSize: 1 };
-    const sizes: Layer = isGrouped ? {} : { tasksPerIteration: 64, rollout };
-    const all = layered<ReinforceOptions>(sizes, variants[variant], defaults, options);
-    const make = variant === 'plain' ? reinforceEstimator : reinforcePlusPlusEstimator;
+    const collector = hasOwnCollector(dependencies) ? 'given' : 'made';
+    const all = layered<ReinforceOptions>(...reinforceDefaults(options, collector), options);
+    const make = variantOf(options) === 'plain' ? reinforceEstimator : reinforcePlusPlusEstimator;
     super(dependencies, {
       name: 'REINFORCEAlgorithm',
       optionsType: 'ReinforceOptions',

@@ -10,7 +10,7 @@ import {
   presetSchema,
 } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
-import { presetOf } from './preset-of.ts';
+import { presetOf, type WithPreset } from './preset-of.ts';
 
 const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
@@ -31,6 +31,13 @@ const own = {
   aggregation: 'sequence-mean-token-sum',
 } satisfies AlgorithmOptions;
 
+/** What lies below the caller's options of RLOO. */
+export function rlooDefaults(options: WithPreset | undefined): readonly AlgorithmOptions[] {
+  const preset = options?.preset;
+  const isOwn = preset === undefined || preset === 'rlp';
+  return [isOwn ? own : { advantage: own.advantage }, presetOf('rloo', preset)];
+}
+
 /**
  * REINFORCE leave-one-out. The baseline of a completion is the mean reward of the others of its group, and nothing is clipped.
  *
@@ -45,15 +52,11 @@ export class RLOOAlgorithm<
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges and groups of one, ArgumentError for something missing. */
   constructor(dependencies: PolicyDependencies<S, Metadata, Outcome>, options: RlooOptions = {}) {
-    const preset = options?.preset;
-    const defaults = presetOf('rloo', preset);
-    const isOwn = preset === undefined || preset === 'rlp';
-    const all = layered<AlgorithmOptions>(isOwn ? own : { advantage: own.advantage }, defaults, options);
     super(dependencies, {
       name: 'RLOOAlgorithm',
       optionsType: 'RlooOptions',
       schema: rlooSchema,
-      options: all,
+      options: layered<AlgorithmOptions>(...rlooDefaults(options), options),
     });
   }
 }

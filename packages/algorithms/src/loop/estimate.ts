@@ -1,4 +1,4 @@
-import { ArgumentError, described } from '@rlp/core';
+import { ArgumentError, described, plural } from '@rlp/core';
 import { discountedReturns } from '../advantage/discounted-returns.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';
 import type {
@@ -69,7 +69,7 @@ function spreadOverRows(
       const { length } = scored.trajectory.steps;
       if (typeof advantage !== 'number' && advantage.length !== length) {
         throw new ArgumentError(
-          `advantages: member ${member} of group ${group} made ${length} steps and got ${advantage.length} advantages; ` +
+          `advantages: member ${member} of group ${group} made ${plural(length, 'step')} and got ${plural(advantage.length, 'advantage')}; ` +
             'return one number, or one per step',
         );
       }
@@ -86,7 +86,7 @@ function checkShape(advantages: unknown, groups: number): void {
   if (isList && advantages.length === groups && wrong === undefined) return;
   const got = isList && wrong !== undefined ? `${described(wrong)} as one of them` : described(advantages);
   throw new ArgumentError(
-    `advantages: expected a list of ${groups} ${groups === 1 ? 'group' : 'groups'}, each with one advantage per trajectory, got ` +
+    `advantages: expected a list of ${plural(groups, 'group')}, each with one advantage per trajectory, got ` +
       `${isList && wrong === undefined ? `a list of ${advantages.length}` : got}`,
   );
 }

@@ -1,4 +1,5 @@
 import type { Metrics } from '@rlp/core';
+import { plural } from '@rlp/core';
 import type { ResolvedRlOptions } from './options.ts';
 import type { Stop } from './run-stopped.ts';
 
@@ -31,18 +32,20 @@ const checks: readonly HealthCheck[] = [
   {
     applies: ({ metrics }) => metrics['update/overflowed'] !== undefined,
     sentence: ({ metrics }) =>
-      `${metrics['update/overflowed']} updates were left out, and ${metrics['update/count']} made: the gradient overflowed float16`,
+      `${plural(metrics['update/overflowed'] ?? 0, 'update was', 'updates were')} left out, and ${metrics['update/count']} made: the gradient overflowed float16`,
   },
   {
     applies: ({ metrics }) => metrics['groups/zero-variance']! > 0 && !isFlat(metrics),
     sentence: ({ metrics }) =>
-      `${metrics['groups/zero-variance']} of ${metrics['groups/count']} groups had no reward variance`,
+      `${metrics['groups/zero-variance']} of ${plural(metrics['groups/count'] ?? 0, 'group')} had no reward variance`,
   },
   {
     applies: ({ metrics }) => isFlat(metrics),
     sentence: ({ metrics, flat, budget }) =>
       `the rewards of every group are equal (mean ${rounded(metrics['reward/mean'])}), so nothing is learned` +
-      (flat === 0 ? '' : ` (${flat} of ${budget.flatIterations} iterations from the start that may be so)`),
+      (flat === 0
+        ? ''
+        : ` (${flat} of ${plural(budget.flatIterations, 'iteration')} from the start that may be so)`),
     remedy: 'make tasks easier, raise rollout.groupSize or give partial rewards',
     stops: { reason: 'rewards-equal', when: ({ flat, budget }) => flat >= budget.flatIterations },
   },

@@ -36,7 +36,7 @@ describe('an iteration is lost', () => {
   it('from the share of episodes without a reward that the budget names', () => {
     expect(loss([rewarded, rewarded, unscored])).toBeUndefined();
     expect(loss([rewarded, unscored])).toBe(
-      'rewards-missing: 1 of 2 episodes have no reward; correct the failure, or raise `failureBudget.share`',
+      'rewards-missing: 1 of 2 episodes has no reward; correct the failure, or raise `failureBudget.share`',
     );
     expect(loss([rewarded, failed, unscored])).toMatch(
       'rewards-missing: 2 of 3 episodes have no reward, the first failed at the environment: no board;',

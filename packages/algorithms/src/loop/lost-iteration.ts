@@ -1,4 +1,12 @@
-import { causeOf, messageOf, rootCause, type ScoredTrajectory, type Trajectory, withPlace } from '@rlp/core';
+import {
+  causeOf,
+  messageOf,
+  plural,
+  rootCause,
+  type ScoredTrajectory,
+  type Trajectory,
+  withPlace,
+} from '@rlp/core';
 import type { Collection } from './collect.ts';
 import type { Stop } from './run-stopped.ts';
 
@@ -33,6 +41,9 @@ interface Cause {
   readonly remedy: string;
 }
 
+const allOf = (count: number, one: string, many: string) =>
+  count === 1 ? `the only ${one}` : `all ${count} ${many}`;
+
 const causes: readonly Cause[] = [
   {
     reason: 'rewards-rejected',
@@ -44,27 +55,28 @@ const causes: readonly Cause[] = [
     reason: 'nothing-collected',
     applies: ({ episodes }) => episodes === 0,
     sentence: ({ tasks, first }) =>
-      `no episode of ${tasks} tasks was kept${first ? `; the last failure: ${first.message}` : ''}`,
+      `no episode of ${plural(tasks, 'task')} was kept${first ? `; the last failure: ${first.message}` : ''}`,
     remedy: 'correct the failure, or keep failed episodes with `rollout.onFailure`',
   },
   {
     reason: 'nothing-collected',
     applies: ({ unasked }) => unasked === 'completed',
-    sentence: ({ episodes }) => `all ${episodes} episodes were over before the policy was asked`,
+    sentence: ({ episodes }) =>
+      `${allOf(episodes, 'episode was', 'episodes were')} over before the policy was asked`,
     remedy: 'make isTerminal of the environment false for the state that reset returns',
   },
   {
     reason: 'nothing-collected',
     applies: ({ unasked }) => unasked !== undefined,
     sentence: ({ episodes, unasked }) =>
-      `all ${episodes} episodes were cut before the policy answered, the first by ${cutOf(unasked)}`,
+      `${allOf(episodes, 'episode was', 'episodes were')} cut before the policy answered, the first by ${cutOf(unasked)}`,
     remedy: 'shorten the prompts, raise the limit, or correct what takes so long',
   },
   {
     reason: 'episodes-failed',
     applies: ({ failed, episodes }) => failed === episodes,
     sentence: ({ failed, first }) =>
-      `all ${failed} episodes failed, the first ${first?.place}: ${first?.message}`,
+      `${allOf(failed, 'episode', 'episodes')} failed, the first ${first?.place}: ${first?.message}`,
     remedy: 'correct the environment, the tasks or the sampler',
   },
   {
@@ -85,7 +97,7 @@ const causes: readonly Cause[] = [
     reason: 'rewards-missing',
     applies: () => true,
     sentence: ({ unscored, failed, episodes, first }) =>
-      `${failed + unscored} of ${episodes} episodes have no reward${first ? `, the first failed ${first.place}: ${first.message}` : ''}`,
+      `${failed + unscored} of ${plural(episodes, 'episode')} ${failed + unscored === 1 ? 'has' : 'have'} no reward${first ? `, the first failed ${first.place}: ${first.message}` : ''}`,
     remedy: 'correct the failure, or raise `failureBudget.share`',
   },
 ];

@@ -7,6 +7,7 @@ import { runRlTraining } from './rl.ts';
 import type { RunStoppedError } from './run-stopped.ts';
 
 const gib = 2 ** 30;
+const plan = { failureBudget: { whenSpent: 'stop' }, tasksPerIteration: 1, lookAhead: 0 } as const;
 
 interface BatchSize {
   readonly sequences: number;
@@ -62,13 +63,13 @@ describe('memory of a run', () => {
   });
 
   it('is not asked for of what is not trained', () => {
-    const { backend, inference, tasks } = banditSetup('memory');
+    const { backend, inference, tasks, rollouts } = banditSetup('memory');
     const asked: number[][] = [];
     Object.assign(backend, {
       forecastMemory: (given: readonly { readonly tokens: readonly number[] }[]) =>
         void asked.push(given.map(({ tokens }) => tokens.length)),
     });
-    const check = new MemoryCheck({ backend, inference, tasks }, { whenSpent: 'stop' }, () => undefined);
+    const check = new MemoryCheck({ backend, inference, tasks, rollouts }, plan, () => undefined);
     const step = (promptTokens: number[], tokens: number[]) => ({ promptTokens, tokens });
     const scored = [step([1, 2], [3]), step([], []), step([1], [])].map((one) => ({
       reward: 1,
@@ -78,13 +79,46 @@ describe('memory of a run', () => {
     expect(asked).toEqual([[3]]);
   });
 
+  it.each([
+    [{ groupSize: 4 }, 0, 12],
+    [{ groupSize: 4 }, 2, 36],
+    [{}, 0, undefined],
+  ])(
+    'counts the sequences that are sampled at once, and the sampler’s weights: %j',
+    (group, lookAhead, at) => {
+      const { backend, inference, tasks } = banditSetup('memory');
+      const asked: unknown[] = [];
+      Object.assign(backend, {
+        forecastMemory: (): MemoryForecast => ({ bytes: {}, held: 0, available: gib, remedy: 'r' }),
+      });
+      Object.assign(inference, {
+        cacheBytes(tokens: number, sequences?: number) {
+          asked.push(tokens, sequences);
+          return gib;
+        },
+        weightBytes: gib,
+      });
+      const rollouts = { options: { sampling: { temperature: 1 }, ...group } };
+      const notes: string[] = [];
+      const failureBudget = { whenSpent: 'continue' } as const;
+      const check = new MemoryCheck(
+        { backend, inference, tasks, rollouts },
+        { failureBudget, tasksPerIteration: 3, lookAhead },
+        (note) => notes.push(note),
+      );
+      check.atStart({ iteration: 0, state: { iteration: 0, taskCursor: 0 } });
+      expect(asked).toEqual([2, at]);
+      expect(notes[0]).toContain('(key-value cache 1.00 GiB, rollout weights 1.00 GiB)');
+    },
+  );
+
   it('that is far too much stops the run before anything is sampled', async () => {
     const { error, iterations, cursor } = await runWith(() => ({
       bytes: { weights: 3 * gib, optimizer: 6 * gib, runtime: 1 },
     }));
     expect([iterations, cursor, error?.reason]).toEqual([0, 0, 'memory']);
     expect(error?.message).toBe(
-      'runRlTraining: iteration 1: updates with 1 sequences of up to 2 tokens take about 8.00 GiB more memory than the process has, ' +
+      'runRlTraining: iteration 1: updates with 1 sequence of up to 2 tokens take about 8.00 GiB more memory than the process has, ' +
         'and 4.00 GiB are free (weights 3.00 GiB, optimizer 6.00 GiB); lower tokens',
     );
   });

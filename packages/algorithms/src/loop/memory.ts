@@ -11,12 +11,21 @@ interface Place {
   readonly state: RlState;
 }
 
-/** What an update with these sequences takes, with the sampler's cache. */
+/** What an update with these sequences takes, with what the sampler holds. */
 interface Foretold {
   readonly forecast: MemoryForecast;
   readonly sequences: readonly Pick<TokenSequence, 'tokens' | 'mask'>[];
-  readonly cache: number;
+  readonly sampler: Readonly<Record<string, number>>;
   readonly bytes: number;
+}
+
+/** What is asked, and what a stop gives back. */
+type MemoryParts = Pick<RlDependencies, 'backend' | 'inference' | 'tasks'> & {
+  readonly rollouts: Pick<RlDependencies['rollouts'], 'options'>;
+};
+
+interface MemoryOptions extends Pick<ResolvedRlOptions, 'tasksPerIteration' | 'lookAhead'> {
+  readonly failureBudget: Pick<ResolvedRlOptions['failureBudget'], 'whenSpent'>;
 }
 
 /**
@@ -26,19 +35,23 @@ interface Foretold {
  * change. So each batch that takes more than any before is looked at. It need not be longer: short sequences fill micro-batches.
  */
 export class MemoryCheck {
-  readonly #parts: Pick<RlDependencies, 'backend' | 'inference' | 'tasks'>;
+  readonly #parts: MemoryParts;
   readonly #whenSpent: 'stop' | 'continue';
+  /** Sequences that are sampled at once, as far as the sampler has room for them. `undefined`: as many as it has room for. */
+  readonly #sampled: number | undefined;
   readonly #say: (text: string) => void;
   /** Bytes of the largest batch. */
   #largest = 0;
 
   constructor(
-    parts: Pick<RlDependencies, 'backend' | 'inference' | 'tasks'>,
-    { whenSpent }: Pick<ResolvedRlOptions['failureBudget'], 'whenSpent'>,
+    parts: MemoryParts,
+    { failureBudget, tasksPerIteration, lookAhead }: MemoryOptions,
     say: (text: string) => void,
   ) {
     this.#parts = parts;
-    this.#whenSpent = whenSpent;
+    this.#whenSpent = failureBudget.whenSpent;
+    const { groupSize } = parts.rollouts.options;
+    this.#sampled = groupSize && groupSize * tasksPerIteration * (1 + lookAhead);
     this.#say = say;
   }
 
@@ -64,13 +77,16 @@ export class MemoryCheck {
     const forecast = backend.forecastMemory?.(sequences);
     if (forecast === undefined) return undefined;
     const longest = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
-    const cache = inference.cacheBytes?.(longest) ?? 0;
-    const bytes = Object.values(forecast.bytes).reduce((sum, part) => sum + part, cache);
-    return { forecast, sequences, cache, bytes };
+    const sampler = {
+      'key-value cache': inference.cacheBytes?.(longest, this.#sampled) ?? 0,
+      'rollout weights': inference.weightBytes ?? 0,
+    };
+    const parts = [forecast.bytes, sampler].flatMap((bytes) => Object.values(bytes));
+    return { forecast, sequences, sampler, bytes: parts.reduce((sum, part) => sum + part, 0) };
   }
 
-  #compare({ forecast, sequences, cache }: Foretold, at: Place): void {
-    const look = memoryOf(forecast, sequences, cache);
+  #compare({ forecast, sequences, sampler }: Foretold, at: Place): void {
+    const look = memoryOf(forecast, sequences, sampler);
     if (look === undefined) return;
     const { sentence, remedy } = look;
     if (look.outcome === 'tight' || this.#whenSpent === 'continue') {

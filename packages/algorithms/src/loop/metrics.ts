@@ -1,6 +1,7 @@
 import {
   type ForwardBackwardResult,
   type Metrics,
+  plural,
   promptMessages,
   type ScoredTrajectory,
   type Trajectory,
@@ -68,10 +69,12 @@ export function collectionNotes(
   const lost = taken - collected.length;
   const isShort = rounds > 1 && kept < tasksPerIteration;
   return [
-    ...(lost > 0 ? [`${lost} of ${taken} groups were dropped by the failure policy`] : []),
+    ...(lost > 0
+      ? [`${lost} of ${plural(taken, 'group')} ${lost === 1 ? 'was' : 'were'} dropped by the failure policy`]
+      : []),
     ...(isShort
       ? [
-          `${kept} of ${tasksPerIteration} groups were worth learning from after ${rounds} rounds of collection`,
+          `${kept} of ${plural(tasksPerIteration, 'group')} ${kept === 1 ? 'was' : 'were'} worth learning from after ${plural(rounds, 'round')} of collection`,
         ]
       : []),
   ];
@@ -93,7 +96,7 @@ function failureNotes(trajectories: readonly Trajectory[]): string[] {
   if (failures.length === 0) return [];
   const { boundary, message } = failures.at(-1)!;
   return [
-    `${failures.length} of ${trajectories.length} trajectories failed, the last at the ${boundary}: ${message}`,
+    `${failures.length} of ${plural(trajectories.length, 'trajectory', 'trajectories')} failed, the last at the ${boundary}: ${message}`,
   ];
 }
 
@@ -108,7 +111,9 @@ function toolNotes(trajectories: readonly Trajectory[]): string[] {
   return [...new Set(said.map(({ name }) => name))].flatMap((tool) => {
     const calls = said.filter(({ name }) => name === tool).map(({ content }) => content);
     if (calls.length < fewestCalls || !calls.every((content) => content.startsWith(failed))) return [];
-    return [`tool "${tool}": all ${calls.length} calls failed, the first: ${calls[0]!.slice(failed.length)}`];
+    return [
+      `tool "${tool}": ${calls.length === 1 ? 'the only call' : `all ${calls.length} calls`} failed, the first: ${calls[0]!.slice(failed.length)}`,
+    ];
   });
 }
 

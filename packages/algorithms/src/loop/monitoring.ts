@@ -1,4 +1,5 @@
 import type { Finding, Intervention, Metrics, RewardsFor } from '@rlp/core';
+import { plural } from '@rlp/core';
 import type { Coefficients } from './experience.ts';
 import type { RlDependencies, ScoredGroup } from './protocol.ts';
 
@@ -77,7 +78,9 @@ async function carriedOut<Metadata>(
   switch (intervention.action) {
     case 'drop': {
       const dropped = new Set(intervention.trajectories);
-      return done(`${dropped.size} trajectories are left out`, { groups: without(watched.groups, dropped) });
+      return done(`${plural(dropped.size, 'trajectory is', 'trajectories are')} left out`, {
+        groups: without(watched.groups, dropped),
+      });
     }
     case 'stop':
       return done('the run stops', { verdict: 'stop' });

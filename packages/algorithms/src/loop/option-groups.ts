@@ -3,7 +3,13 @@ import { type NamedSchema, timerMs, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationModes, lossAggregationSchema } from '../loss/aggregation.ts';
 import { klEstimators } from '../loss/kl-estimate.ts';
-import { checkClipBounds, lossNames, policyLossShape } from '../loss/policy-loss-options.ts';
+import {
+  checkClipBounds,
+  checkSurrogate,
+  correctionOrder,
+  lossNames,
+  policyLossShape,
+} from '../loss/policy-loss-options.ts';
 
 const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
 
@@ -18,7 +24,9 @@ const lossFields = z
     /** Rewards entropy by this factor. Default 0. */
     entropyCoefficient: z.number().default(0),
   })
-  .check(checkClipBounds);
+  .check(checkClipBounds)
+  .check(checkSurrogate)
+  .refine(({ correctionFloor = 0, correctionCap }) => correctionFloor <= correctionCap, correctionOrder);
 
 /** Options of the loss that a loop computes. */
 export interface RlLossOptions extends z.input<typeof lossFields> {}

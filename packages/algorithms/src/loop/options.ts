@@ -1,7 +1,6 @@
 import { overlongSchema, parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { groupRelativeSchema } from '../advantage/group-relative.ts';
-import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 import { deadlinesSchema } from '../training/deadlines.ts';
 import { rlNames } from '../training/foreign-names.ts';
 import {
@@ -143,7 +142,5 @@ export type ResolvedRlOptions = z.output<typeof rlSchema>;
  * @throws OptionsError naming every problem at once.
  */
 export function resolveRlOptions(options: RlOptions = {}, owner = 'runRlTraining'): ResolvedRlOptions {
-  const resolved = parseOptions(owner, rlSchema, options, 'RlOptions');
-  resolvePolicyLoss(resolved.loss);
-  return resolved;
+  return parseOptions(owner, rlSchema, options, 'RlOptions');
 }

@@ -70,7 +70,7 @@ async function* iterations<Metadata>(
   const logger = guardedLogger(dependencies.logger, (text) => notes.say(iteration, text));
   const notes = new RunNotes(logger);
   const health = new RunHealth(failureBudget, resume === undefined ? 'fresh' : 'resumed');
-  const memory = new MemoryCheck(dependencies, failureBudget, (text) => notes.say(iteration, text));
+  const memory = new MemoryCheck(dependencies, plan.options, (text) => notes.say(iteration, text));
   const run = { notes, health, memory };
   let state = resume;
   let iteration = resume?.iteration ?? 0;

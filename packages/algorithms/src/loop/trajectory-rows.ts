@@ -1,4 +1,11 @@
-import { ArgumentError, described, type TokenSequence, type Trajectory, tokenSequences } from '@rlp/core';
+import {
+  ArgumentError,
+  described,
+  plural,
+  type TokenSequence,
+  type Trajectory,
+  tokenSequences,
+} from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';
@@ -94,7 +101,7 @@ export function scatterRows(
     const length = row.reduce((sum, { from, to }) => sum + to - from, 0);
     if (values.length !== length) {
       throw new ArgumentError(
-        `${name}: the row of member ${member} of group ${group} must hold ${length} tokens, got ${values.length}`,
+        `${name}: the row of member ${member} of group ${group} must hold ${plural(length, 'token')}, got ${values.length}`,
       );
     }
     let at = 0;

@@ -1,4 +1,4 @@
-import { type ForeignNames, OptionsError, parseOptions, withForeignNames } from '@rlp/core';
+import { type ForeignNames, parseOptions, withForeignNames } from '@rlp/core';
 import * as z from 'zod';
 import { ratioLevels } from './importance-ratio.ts';
 import { klEstimators } from './kl-estimate.ts';
@@ -152,6 +152,26 @@ export function checkClipBounds({ value, issues }: z.core.ParsePayload<ClipBound
   }
 }
 
+/** What is said of a floor above the cap. */
+export const correctionOrder = {
+  path: ['correctionFloor'],
+  message: 'must be at most correctionCap: no ratio lies between them',
+};
+
+/** Refuses parameters of other surrogates. */
+export function checkSurrogate({
+  value,
+  issues,
+}: z.core.ParsePayload<{ readonly surrogate: SurrogateKind }>): void {
+  const { surrogate } = value;
+  const known = Object.keys(surrogateDefaults[surrogate]).join(', ') || 'none';
+  for (const [name, given] of Object.entries(value)) {
+    if (given === undefined || readsBound(surrogate, name)) continue;
+    const message = `the surrogate '${surrogate}' does not read it; its own are: ${known}`;
+    issues.push({ code: 'custom', input: value, path: [name], message });
+  }
+}
+
 const schema = z
   .strictObject({
     ...policyLossShape,
@@ -166,10 +186,8 @@ const schema = z
     message: "must be 'none' or 'column' when proximal is 'behavior': the ratio already contains the gap",
   })
   .check(checkClipBounds)
-  .refine(({ correctionFloor = 0, correctionCap }) => correctionFloor <= correctionCap, {
-    path: ['correctionFloor'],
-    message: 'must be at most correctionCap: no ratio lies between them',
-  });
+  .check(checkSurrogate)
+  .refine(({ correctionFloor = 0, correctionCap }) => correctionFloor <= correctionCap, correctionOrder);
 
 const named = withForeignNames(schema, lossNames);
 
@@ -200,16 +218,6 @@ export function resolvePolicyLoss(options: PolicyLossOptions): ResolvedPolicyLos
   const parsed = parseOptions('policyLoss', named, options, 'PolicyLossOptions');
   const defaults = surrogateDefaults[parsed.surrogate];
   const given = Object.entries(parsed).filter(([name]) => name in surrogateShape);
-  const unread = given.filter(([name, value]) => value !== undefined && !(name in defaults));
-  if (unread.length > 0) {
-    const known = Object.keys(defaults).join(', ') || 'none';
-    throw new OptionsError(
-      'policyLoss',
-      unread.map(
-        ([name]) => `${name}: the surrogate '${parsed.surrogate}' does not read it; its own are: ${known}`,
-      ),
-    );
-  }
   const set = Object.fromEntries(given.filter(([, value]) => value !== undefined));
   const rest = Object.fromEntries(Object.entries(parsed).filter(([name]) => !(name in surrogateShape)));
   return { ...rest, parameters: { ...defaults, ...set } } as ResolvedPolicyLoss;

@@ -48,7 +48,7 @@ describe('a run in which nothing can be learned stops after its first iteration'
         const sampler = new TabularSampler({ backend, tokenizer });
         return train({ ...tasksOf({ id: 'x', prompt: 'xyz' }), tokenizer, backend, sampler });
       },
-      /nothing is left of the prompt of task "x": the tokenizer lacks 3 characters \(x y z\) of 1 prompts.*use a tokenizer/,
+      /nothing is left of the prompt of task "x": the tokenizer lacks 3 characters \(x y z\) of 1 prompt.*use a tokenizer/,
     ],
     [
       'a prompt longer than the context',

@@ -1,3 +1,4 @@
+import { requireFields } from '@rlp/core';
 import * as z from 'zod';
 
 const weight = {
@@ -173,8 +174,9 @@ export const preferenceLossNames = preferenceTermSchema.options.flatMap(
     kind instanceof z.ZodEnum ? kind.options : [...kind.values],
 );
 
-/** Whether a term reads a reference policy. */
-export function readsReference({ kind }: Pick<ResolvedTerm, 'kind'>): boolean {
+/** Whether a term of a preference loss reads a reference policy. */
+export function readsReference(term: Pick<ResolvedTerm, 'kind'>): boolean {
+  const { kind } = requireFields('readsReference', { kind: 'text' }, term);
   return !['sft', 'cpo', 'simpo', 'orpo'].includes(kind);
 }
 

@@ -70,7 +70,7 @@ describe('runRewardModelTraining', () => {
       );
     await run([...pairs, long]).next();
     await run([...pairs, long], { iteration: 1 }).next();
-    expect(notes).toEqual([0, 1].map((step) => expect.stringContaining(`${step} 1 of 4 pairs are longer`)));
+    expect(notes).toEqual([0, 1].map((step) => expect.stringContaining(`${step} 1 of 4 pairs is longer`)));
     await expect(run([long]).next()).rejects.toThrow(/1 of 1 pairs.*so no pair is left/);
   });
 

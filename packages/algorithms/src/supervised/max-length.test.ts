@@ -60,9 +60,9 @@ describe('maxLength', () => {
 
   it("refuses longer ones if it is told to, or if the model's context does not hold them", async () => {
     await expect(run({ tokens: 7, longer: 'error' })).rejects.toThrow(
-      "runSftTraining: 1 of 3 sequences are longer than 7 tokens (the longest has 8); shorten them, or pass maxLength: { tokens: 7, longer: 'drop' or 'truncate' }",
+      "runSftTraining: 1 of 3 sequences is longer than 7 tokens (the longest has 8); shorten them, or pass maxLength: { tokens: 7, longer: 'drop' or 'truncate' }",
     );
-    await expect(run(undefined, 7)).rejects.toThrow('1 of 3 sequences are longer than 7 tokens');
+    await expect(run(undefined, 7)).rejects.toThrow('1 of 3 sequences is longer than 7 tokens');
     await expect(run({ tokens: 9 }, 7)).rejects.toThrow(
       "maxLength.tokens is 9, but the model's context holds 7",
     );

@@ -1,4 +1,4 @@
-import { ArgumentError, type NamedSchema, type TokenSequence } from '@rlp/core';
+import { ArgumentError, type NamedSchema, plural, type TokenSequence } from '@rlp/core';
 import * as z from 'zod';
 import { isMasked } from '../sequence/is-masked.ts';
 
@@ -96,21 +96,27 @@ export function itemsWithin<Item>(
   const long = items.filter(isLong);
   if (long.length === 0) return { items };
   const longest = long.reduce((most, item) => Math.max(most, lengthOf(item)), 0);
-  const counts = `${long.length} of ${items.length} ${name} are longer than ${tokens} tokens (the longest has ${longest})`;
+  const counts = `${long.length} of ${items.length} ${name} ${long.length === 1 ? 'is' : 'are'} longer than ${plural(tokens, 'token')} (the longest has ${longest})`;
   if (longer === 'error') {
     throw new ArgumentError(
       `${owner}: ${counts}; shorten them, or pass maxLength: { tokens: ${tokens}, longer: 'drop' or 'truncate' }`,
     );
   }
   if (longer === 'drop') {
-    return { items: items.filter((item) => !isLong(item)), note: `${counts}; they are dropped` };
+    return {
+      items: items.filter((item) => !isLong(item)),
+      note: `${counts}; ${long.length === 1 ? 'it is' : 'they are'} dropped`,
+    };
   }
   const kept = items
     .map((item) => (isLong(item) ? truncated(item, tokens) : item))
     .filter((item) => item !== undefined);
   const dropped = items.length - kept.length;
   const andDropped = dropped === 0 ? '' : `, and ${dropped} of them dropped because ${lost}`;
-  return { items: kept, note: `${counts}; they are truncated${andDropped}` };
+  return {
+    items: kept,
+    note: `${counts}; ${long.length === 1 ? 'it is' : 'they are'} truncated${andDropped}`,
+  };
 }
 
 function truncated(

@@ -75,9 +75,9 @@ describe('before supervised fine-tuning', () => {
     };
     const notes = await notesOf([sequence([1, 2]), sequence([1, 3]), sequence([1, 1], 'all')], { tokenizer });
     expect(notes).toEqual([
-      expect.stringMatching(/^0: 1 of 3 sequences have no token to imitate .* leave them out$/),
+      expect.stringMatching(/^0: 1 of 3 sequences has no token to imitate .* leave them out$/),
       expect.stringMatching(/^0: the tokenizer has 3 tokens and the model 8,/),
-      expect.stringMatching(/^0: 1 of 3 sequences have unknown tokens/),
+      expect.stringMatching(/^0: 1 of 3 sequences has unknown tokens/),
     ]);
   });
 

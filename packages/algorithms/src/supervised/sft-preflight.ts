@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  plural,
   type Tokenizer,
   type TokenSequence,
   type TrainingBackend,
@@ -46,7 +47,7 @@ export function checkBeforeSft({
   checkSequences(sequences, backend);
   if (silent > 0) {
     say(
-      `${silent} of ${sequences.length} sequences have no token to imitate (mask 1), so they cost time and teach nothing; leave them out`,
+      `${silent} of ${plural(sequences.length, 'sequence')} ${silent === 1 ? 'has' : 'have'} no token to imitate (mask 1), so they cost time and teach nothing; leave them out`,
     );
   }
   if (tokenizer !== undefined) sayWhatIsLost(sequences, { tokenizer, backend, say });
@@ -60,7 +61,7 @@ function checkSequences(
 ): void {
   const problemOf = ({ tokens, mask }: TokenSequence): Problem | undefined => {
     if (mask.length !== tokens.length) {
-      const problem = `has ${tokens.length} tokens and a mask of ${mask.length}`;
+      const problem = `has ${plural(tokens.length, 'token')} and a mask of ${mask.length}`;
       return { problem, remedy: 'give one mask value per token' };
     }
     const at = tokens.findIndex((token) => !Number.isInteger(token) || token < 0 || token >= vocabularySize);
@@ -75,7 +76,7 @@ function checkSequences(
   const [first] = problems;
   if (first === undefined) return;
   throw new ArgumentError(
-    `runSftTraining: ${problems.length} of ${sequences.length} sequences do not fit: sequence ${first.at} ${first.problem}; ${first.remedy}`,
+    `runSftTraining: ${problems.length} of ${plural(sequences.length, 'sequence')} ${problems.length === 1 ? 'does not' : 'do not'} fit: sequence ${first.at} ${first.problem}; ${first.remedy}`,
   );
 }
 
@@ -104,7 +105,7 @@ function sayWhatIsLost(
   const damaged = sequences.filter(({ tokens }) => tokens.some(isUnknown)).length;
   if (damaged === 0) return;
   say(
-    `${damaged} of ${sequences.length} sequences have unknown tokens in place of characters that the tokenizer lacks; ` +
+    `${damaged} of ${plural(sequences.length, 'sequence')} ${damaged === 1 ? 'has' : 'have'} unknown tokens in place of characters that the tokenizer lacks; ` +
       'use a tokenizer that has them, or leave these examples out',
   );
 }

@@ -1,4 +1,11 @@
-import { ArgumentError, type HostTensor, numbersOf, RandomStream, type Weights } from '@rlp/core';
+import {
+  ArgumentError,
+  type HostTensor,
+  numbersOf,
+  RandomStream,
+  requireArguments,
+  type Weights,
+} from '@rlp/core';
 import {
   checkBaseModel,
   hubNameOf,
@@ -12,7 +19,7 @@ import {
 } from '@rlp/models';
 import { linearLayers, moduleParameters } from '@rlp/models/decoder';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
-import type { LoraOptions } from '../backend-options.ts';
+import type { BackendLoraOptions, LoraOptions } from '../backend-options.ts';
 import { factorNames, loraTargets, targetsOf } from './lora-targets.ts';
 import { requireLowRank } from './low-rank.ts';
 import type { LoraTarget } from './merge-plan.ts';
@@ -44,13 +51,33 @@ export async function planCorrection(model: AdaptedModel, options: LoraOptions):
   return adapter === undefined ? zeroPlan(model, options) : readPlan(adapter, model, options);
 }
 
-/** A correction that is zero at first. */
-function zeroPlan({ config, folder, weights }: AdaptedModel, options: LoraOptions): LoraPlan {
-  const { rank = 8, alpha = 16, scaling = 'rank', variant = 'lora', targets: names } = options;
-  const { seed, base, dropout = 0, modulesToSave = [], baseModel = nameOf(folder) } = options;
+/**
+ * Checks the option `lora` of a backend against the shape of a model, before its weights are loaded. Reads no adapter.
+ *
+ * @throws ArgumentError for targets that are not linear layers, modules that the model lacks, and a rank above that of all layers.
+ */
+export function requireCorrection(config: ModelConfig, options: BackendLoraOptions): void {
+  requireArguments('requireCorrection', { config: 'object', options: 'object' }, config, options);
+  correctedLayers(config, options);
+}
+
+/** What a correction that begins at zero trains. */
+function correctedLayers(
+  config: ModelConfig,
+  options: BackendLoraOptions,
+): Pick<LoraPlan, 'targets' | 'modules'> {
+  const { rank = 8, variant = 'lora', targets: names, modulesToSave = [], base = 'float32' } = options;
   const modules = modulesOf(config, modulesToSave, base);
   const targets = loraTargets(config, { rank, variant, targets: names, modules });
   requireLowRank(rank, targets);
+  return { targets, modules };
+}
+
+/** A correction that is zero at first. */
+function zeroPlan({ config, folder, weights }: AdaptedModel, options: LoraOptions): LoraPlan {
+  const { rank = 8, alpha = 16, scaling = 'rank', variant = 'lora' } = options;
+  const { seed, base, dropout = 0, modulesToSave = [], baseModel = nameOf(folder) } = options;
+  const { targets, modules } = correctedLayers(config, options);
   const factors = new Map([
     ...initialFactors(targets, weights, seed),
     ...modules.map((module) => [module.name, weights.get(module.name)!] as const),

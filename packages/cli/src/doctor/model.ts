@@ -1,6 +1,6 @@
 import { freemem } from 'node:os';
 import { estimateMemory } from '@rlp/backprop';
-import { messageOf } from '@rlp/core';
+import { messageOf, plural } from '@rlp/core';
 import { type ChatTemplateDescription, describeChatTemplate, type LanguageModel } from '@rlp/models';
 import type { CliContext } from '../context.ts';
 import { loadPolicy, type OpenPolicy, startPolicy } from '../open-policy.ts';
@@ -30,7 +30,7 @@ export async function checkModel(
       {
         name: 'model',
         state: 'fine',
-        text: `${policy.folder}: ${model.config.layers} layers, ${model.config.vocabularySize} tokens`,
+        text: `${policy.folder}: ${plural(model.config.layers, 'layer')}, ${plural(model.config.vocabularySize, 'token')}`,
       },
       tokenizerFinding(model),
       templateFinding(model),
@@ -63,7 +63,7 @@ function tokenizerFinding({ tokenizer }: LanguageModel): Finding {
   return {
     name: 'tokenizer',
     state: 'fine',
-    text: `${tokenizer.vocabularySize} tokens, ends with ${tokenizer.eosIds.join(', ')}`,
+    text: `${plural(tokenizer.vocabularySize, 'token')}, ends with ${tokenizer.eosIds.join(', ')}`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from '@rlp/core';
+import { messageOf, plural } from '@rlp/core';
 import { columnsOf } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import { checkRunPairs, type RunConfig } from '@rlp/run';
@@ -23,7 +23,7 @@ export async function checkPairs(config: RunConfig, signal: AbortSignal | undefi
     const { pairs, problems, tooLong } = checked;
     if (problems.length > 0) return problems.map((text): Finding => ({ name, state: 'problem', text }));
     if (tooLong !== undefined) return [{ name, state: 'note', text: tooLong }];
-    return [{ name, state: 'fine', text: `${pairs} pairs with two different answers` }];
+    return [{ name, state: 'fine', text: `${plural(pairs, 'pair')} with two different answers` }];
   } catch (error) {
     signal?.throwIfAborted();
     return [{ name, state: 'problem', text: messageOf(error) }];

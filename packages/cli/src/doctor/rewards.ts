@@ -1,4 +1,4 @@
-import { messageOf, type RewardFunction, type Task } from '@rlp/core';
+import { messageOf, plural, type RewardFunction, type Task } from '@rlp/core';
 import { dryRun } from '@rlp/rewards/authoring';
 import { checkRunRewards, type RunConfig } from '@rlp/run';
 import { readEvaluationData } from '../eval-data.ts';
@@ -22,7 +22,7 @@ export async function checkRewards(
         {
           name: 'rewards',
           state: 'fine',
-          text: `${path} is the benchmark ${name}, ${benchmark!.tasks.length} tasks read`,
+          text: `${path} is the benchmark ${name}, ${plural(benchmark!.tasks.length, 'task')} read`,
         },
       ];
     }
@@ -45,7 +45,7 @@ export async function checkRewardsOfRun(
     return parts.map(({ name, answers, rewarded, failure }): Finding => {
       const title = `rewards: ${name}`;
       if (answers === 0) return { name: title, state: 'problem', text: failure ?? 'no answer got a score' };
-      const text = `${rewarded} of ${answers} answers, as the rows write them, score above 0`;
+      const text = `${rewarded} of ${plural(answers, 'answer')}, as the rows write them, ${rewarded === 1 ? 'scores' : 'score'} above 0`;
       return { name: title, state: rewarded === 0 ? 'note' : 'fine', text };
     });
   } catch (error) {

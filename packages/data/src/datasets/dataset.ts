@@ -1,4 +1,12 @@
-import { ArgumentError, FormatError, isPromiseLike, messageOf, orAborted, parseOptions } from '@rlp/core';
+import {
+  ArgumentError,
+  FormatError,
+  isPromiseLike,
+  messageOf,
+  orAborted,
+  parseOptions,
+  plural,
+} from '@rlp/core';
 import * as z from 'zod';
 import { type DatasetBatches, DatasetEntry, type DatasetOrigin } from './dataset-entry.ts';
 import { DatasetReader, RowIterator } from './dataset-reader.ts';
@@ -195,7 +203,7 @@ export class Dataset<Row = DatasetRow> implements AsyncIterable<Row> {
     const rows = await this.count();
     if (cursor <= rows) return;
     throw new FormatError(
-      `${this.name}: expected at least ${cursor} rows because the cursor says that as many were read, got ${rows}; ` +
+      `${this.name}: expected at least ${plural(cursor, 'row')} because the cursor says that as many were read, got ${rows}; ` +
         'continue with the data that the cursor was saved for, or start at 0',
     );
   }

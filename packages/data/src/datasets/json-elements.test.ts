@@ -50,7 +50,7 @@ it.each([
 it.each([
   [
     '[1, 2',
-    'list.json: expected a JSON list that ends with ], got an end after 1 elements; the file is cut short, so write or download it again',
+    'list.json: expected a JSON list that ends with ], got an end after 1 element; the file is cut short, so write or download it again',
   ],
   ['[{"a": [1', 'got an end after 0 elements'],
   ['["]', 'got an end after 0 elements'],

@@ -1,4 +1,4 @@
-import { FormatError } from '@rlp/core';
+import { FormatError, plural } from '@rlp/core';
 import { joinedBytes } from '../lines/byte-lines.ts';
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
@@ -54,7 +54,7 @@ export class JsonElements {
   end(): void {
     if (this.#isClosed) return;
     throw new FormatError(
-      `${this.#source}: expected a JSON list that ends with ], got an end after ${this.#count} elements; the file is cut short, so write or download it again`,
+      `${this.#source}: expected a JSON list that ends with ], got an end after ${plural(this.#count, 'element')}; the file is cut short, so write or download it again`,
     );
   }
 

@@ -1,4 +1,4 @@
-import { FormatError, requireArguments } from '@rlp/core';
+import { FormatError, plural, requireArguments } from '@rlp/core';
 
 /** A record of a CSV text, by column. */
 export interface CsvRecord {
@@ -110,7 +110,7 @@ export class CsvReader {
       return { number, record: Object.fromEntries(names.map((name, at) => [name, fields[at]!])) };
     }
     throw new FormatError(
-      `${this.#source}, line ${number}: expected ${names.length} fields as in the header, got ${fields.length}; quote fields that hold separators or line breaks`,
+      `${this.#source}, line ${number}: expected ${plural(names.length, 'field')} as in the header, got ${fields.length}; quote fields that hold separators or line breaks`,
     );
   }
 

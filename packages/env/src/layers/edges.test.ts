@@ -166,7 +166,7 @@ describe('withMemory', () => {
       't Your notebook:\na',
       't Your notebook:\na\nb',
       't Your notebook:\nc',
-      't Error: at most 1 calls in one response.',
+      't Error: at most 1 call in one response.',
     ]);
     expect(state.notebook.text).toBe('c');
   });
@@ -298,7 +298,7 @@ describe('withUser', () => {
         instructions,
         ...(retries !== undefined && { retries }),
       });
-      await expect(play(environment, ['a', 'b'])).rejects.toThrow(`asked ${(retries ?? 1) + 1} times`);
+      await expect(play(environment, ['a', 'b'])).rejects.toThrow(`asked ${(retries ?? 1) + 1} time`);
       return seeds.slice();
     };
     expect(await asked(0)).toEqual(['["user",1,0,0]', '["user",1,1,0]']);

@@ -217,7 +217,7 @@ describe('withUser', () => {
     const state = await play(once, ['a']);
     expect(once.metrics?.(state)).toMatchObject({ 'user/retries': 1 });
     await expect(once.updateState(state, 'b')).rejects.toThrow(
-      'withUser: the simulated user failed (after 1 answers, asked 2 times): expected text, got "  "',
+      'withUser: the simulated user failed (after 1 answer, asked 2 times): expected text, got "  "',
     );
   });
 

@@ -7,6 +7,7 @@ import {
   messageOf,
   OptionsError,
   parseOptions,
+  plural,
   promptMessages,
   requireFields,
   type State,
@@ -181,7 +182,7 @@ async function answered<S extends State, Metadata, Outcome>(
 
 /** Why the conversation is over, if the user's layer ended it. */
 function terminationOf({ over, turns }: UserUse): Termination | undefined {
-  if (over === 'turns') return { reason: 'turns', detail: `${turns} answers of the user` };
+  if (over === 'turns') return { reason: 'turns', detail: `${plural(turns, 'answer')} of the user` };
   return over && { reason: 'environment', detail: 'the user ended the conversation' };
 }
 
@@ -224,7 +225,7 @@ async function answerOf(
     } catch (error) {
       signal?.throwIfAborted();
       if (retries < settings.retries) continue;
-      const place = `after ${turns} answers, asked ${retries + 1} times`;
+      const place = `after ${plural(turns, 'answer')}, asked ${plural(retries + 1, 'time')}`;
       throw new EnvironmentError(`withUser: the simulated user failed (${place}): ${messageOf(error)}`, {
         cause: error,
       });

@@ -1,3 +1,4 @@
+import { plural } from '@rlp/core';
 import type { CodeRunner } from '@rlp/sandbox';
 import * as z from 'zod';
 import { pick } from '../draws.ts';
@@ -68,7 +69,9 @@ export function codeGame(run: CodeRunner): Game<CodeSetup, CodePosition> {
       return { ...position, passed, programs: position.programs + 1 };
     },
     view: ({ passed, programs, tests }) =>
-      programs === 0 ? 'No program yet.' : `Your program passed ${passed} of ${tests.length} tests.`,
+      programs === 0
+        ? 'No program yet.'
+        : `Your program passed ${passed} of ${plural(tests.length, 'test')}.`,
     isOver: ({ passed, tests }) => passed === tests.length,
     score: ({ passed, tests }) => passed / tests.length,
     solve: ({ solution }) => `\`\`\`js\n${solution}\n\`\`\``,

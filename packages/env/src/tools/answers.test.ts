@@ -80,7 +80,7 @@ describe('limits of calls', () => {
   it.each<[string, WithToolsOptions, readonly string[], string | undefined]>([
     ['all calls are made', { maxCalls: 2 }, [one, one], 'tools: 2 calls, cost 2'],
     ['a call is left', { maxCalls: 2 }, [one], undefined],
-    ['not even the cheapest call is covered', { budget: 3 }, [call('b')], 'tools: 1 calls, cost 3'],
+    ['not even the cheapest call is covered', { budget: 3 }, [call('b')], 'tools: 1 call, cost 3'],
     ['the cheapest call is covered exactly', { budget: 3 }, [one, one], undefined],
     ['there is no limit', {}, [one], undefined],
   ])('end the episode if that is asked for: %s', async (_, options, responses, detail) => {

@@ -3,6 +3,7 @@ import {
   type EnvironmentContext,
   EnvironmentError,
   type Message,
+  plural,
   type State,
   type ToolCall,
   type ToolSchema,
@@ -98,7 +99,7 @@ export class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
       termination: (state) => {
         const { calls, spent } = state[key];
         if (this.#isSpent(state[key])) {
-          return { reason: 'budget', detail: `${key}: ${calls} calls, cost ${spent}` };
+          return { reason: 'budget', detail: `${key}: ${plural(calls, 'call')}, cost ${spent}` };
         }
         return lifted.termination?.(state) ?? { reason: 'environment' };
       },
@@ -185,7 +186,7 @@ export class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
     const names = [...this.#tools.keys()].join(', ');
     if (isOther) return `call this tool in another response than ${names}`;
     if (tool === undefined) return `there is no such tool. Tools: ${names}`;
-    if (index >= maxCallsPerTurn) return `at most ${maxCallsPerTurn} calls in one response`;
+    if (index >= maxCallsPerTurn) return `at most ${plural(maxCallsPerTurn, 'call')} in one response`;
     if (made >= maxCalls) return `all ${maxCalls} calls are used up. Answer without calling`;
     if (spent + tool.cost > budget) return `the budget of ${budget} does not cover this call (${tool.cost})`;
     return undefined;

@@ -200,7 +200,7 @@ describe('a folder', () => {
   it('is refused by its snapshot if a program left more than fits', async () => {
     const [many, large] = [await opened(1, 10), await opened(9, 4)];
     for (const name of ['a', 'b', 'c']) writeFileSync(join(many.root, name), '');
-    await expect(many.snapshot()).rejects.toThrow('the folder may hold 1 files, and this would make 3');
+    await expect(many.snapshot()).rejects.toThrow('the folder may hold 1 file, and this would make 3');
     writeFileSync(join(large.root, 'a'), '12345');
     await expect(large.snapshot()).rejects.toThrow('the folder may hold 4 bytes, and this would make 5');
     await expect(large.read('a')).rejects.toThrow('the folder may hold 4 bytes, and this would make 5');

@@ -190,7 +190,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
   it('prompts that are not one per response are left out', () => {
     const { monitor, said } = watched();
     monitor.monitorBatch({ responses, prompts: ['one'], rewards: { truth: [1, 0, 1, 0] } });
-    expect(said[0]).toContain('prompts: 1 prompts for 4 responses');
+    expect(said[0]).toContain('prompts: 1 prompt for 4 responses');
     expect(monitor.getMonitoringSummary().totalSamples).toBe(4);
   });
 

@@ -1,4 +1,4 @@
-import { described, isRecord, type Metrics, type ScoredTrajectory } from '@rlp/core';
+import { described, isRecord, type Metrics, plural, type ScoredTrajectory } from '@rlp/core';
 import type { AssessedBatch } from '../assessor/batch.ts';
 import { loggedResponse, loggedText } from '../text/logged-text.ts';
 
@@ -32,9 +32,17 @@ export function checkedBatch(given: MonitoredBatch, known: readonly string[], fa
     const numbers = (listOf(values) ?? []).map(loggedReward);
     const fits = numbers.length === responses.length;
     rewards[name] = fits ? numbers : missing;
-    if (!fits) fault(`reward ${name}`, `${numbers.length} values for ${responses.length} responses`);
+    if (!fits)
+      fault(
+        `reward ${name}`,
+        `${plural(numbers.length, 'value')} for ${plural(responses.length, 'response')}`,
+      );
     const invalid = rewards[name].filter((value) => value !== null && !Number.isFinite(value)).length;
-    if (invalid > 0) fault(`reward ${name}`, `${invalid} of ${numbers.length} values are not finite numbers`);
+    if (invalid > 0)
+      fault(
+        `reward ${name}`,
+        `${invalid} of ${plural(numbers.length, 'value')} ${invalid === 1 ? 'is' : 'are'} not finite numbers`,
+      );
   }
   for (const name of responses.length === 0 ? [] : known) {
     // The sum of the components replaces a missing total.
@@ -45,7 +53,7 @@ export function checkedBatch(given: MonitoredBatch, known: readonly string[], fa
   if (given.prompts === undefined) return { responses, rewards };
   const prompts = textsOf('prompts', given.prompts, loggedText, fault);
   if (prompts.length === responses.length) return { responses, rewards, prompts };
-  fault('prompts', `${prompts.length} prompts for ${responses.length} responses`);
+  fault('prompts', `${plural(prompts.length, 'prompt')} for ${plural(responses.length, 'response')}`);
   return { responses, rewards };
 }
 

@@ -3,6 +3,7 @@ import {
   abortSignal,
   type Message,
   parseOptions,
+  plural,
   type RewardFunction,
   type Trajectory,
   type TrajectoryGroup,
@@ -188,7 +189,12 @@ function findingsOf(
   const differing = scores.flatMap((score, k) => (Object.is(score, again[k]) ? [] : [k]));
   const outside = given.filter((score) => score < lowest || score > highest);
   if (missing > 0)
-    findings.push(finding('unscorable', `${missing} of ${scores.length} examples have no score`));
+    findings.push(
+      finding(
+        'unscorable',
+        `${missing} of ${plural(scores.length, 'example')} ${missing === 1 ? 'has' : 'have'} no score`,
+      ),
+    );
   if (given.length > 1 && new Set(given).size === 1)
     findings.push(finding('constant', `every example has the score ${given[0]}`));
   if (differing.length > 0)
@@ -267,7 +273,7 @@ export function formatDryRun(
   { examples, rewards }: DryRunReport,
   options: { readonly scores?: 'shown' | 'left-out' | undefined } = {},
 ): string {
-  const lines = [`${examples} examples`];
+  const lines = [`${plural(examples, 'example')}`];
   for (const { name, scores, failures, meanMs, findings } of rewards) {
     const given = scores.filter((score) => score !== null);
     const mean = given.reduce((sum, score) => sum + score, 0) / given.length;
@@ -278,7 +284,7 @@ export function formatDryRun(
     lines.push(`${name}: ${spread}, ${shown(meanMs)} ms per example`);
     for (const { kind, message } of findings) lines.push(`  ! ${kind}: ${message}`);
     for (const { example, message } of failures.slice(0, 3)) lines.push(`  example ${example}: ${message}`);
-    if (failures.length > 3) lines.push(`  and ${failures.length - 3} more failures`);
+    if (failures.length > 3) lines.push(`  and ${plural(failures.length - 3, 'more failure')}`);
     if (options.scores === 'shown') {
       lines.push(...scores.map((score, k) => `  example ${k}: ${score === null ? 'null' : shown(score)}`));
     }

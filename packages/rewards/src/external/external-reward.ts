@@ -224,7 +224,7 @@ class RewardModelClient {
     const { failures } = this.#options.circuit;
     return new RequestError(
       'circuit-open',
-      `${openedBy?.message}; not asked again, since the last ${failures} requests had no answer`,
+      `${openedBy?.message}; not asked again, since ${failures === 1 ? 'the last request' : `the last ${failures} requests`} had no answer`,
       { cause: openedBy },
     );
   }

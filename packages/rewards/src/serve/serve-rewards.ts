@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ArgumentError, messageOf, parseOptions, settleWithin, TimeoutError } from '@rlp/core';
+import { ArgumentError, messageOf, parseOptions, plural, settleWithin, TimeoutError } from '@rlp/core';
 import { type HttpExchange, type HttpHandler, type HttpServer, Refusal, serveHttp } from '@rlp/http';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
@@ -139,7 +139,7 @@ class RewardService implements RewardServer {
     const { maxEpisodes } = this.#options;
     if (asked.episodes.length > maxEpisodes) {
       const came = `got ${asked.episodes.length}; split the request or raise maxEpisodes`;
-      throw new Refusal(413, `expected at most ${maxEpisodes} episodes, ${came}`);
+      throw new Refusal(413, `expected at most ${plural(maxEpisodes, 'episode')}, ${came}`);
     }
     const scores = await this.#limit(() => this.#scoreFor(asked, exchange.signal));
     this.#count(scores);

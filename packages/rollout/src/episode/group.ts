@@ -1,4 +1,4 @@
-import { EnvironmentError, RandomStream, type State } from '@rlp/core';
+import { EnvironmentError, plural, RandomStream, type State } from '@rlp/core';
 import { encodeView } from './context.ts';
 import { draw, roomFor, runEpisode, type Turn } from './episode.ts';
 import { brokenOutcome, type End, type EpisodeOutcome, finish } from './episode-record.ts';
@@ -99,7 +99,7 @@ async function openEpisodes<S extends State, Metadata, Outcome>(
   const room = roomFor(prompt, options);
   if (room < 1) {
     throw new EnvironmentError(
-      `the prompt of task "${task.id}" has ${prompt.length} tokens, which leaves no room for an answer in a context ` +
+      `the prompt of task "${task.id}" has ${plural(prompt.length, 'token')}, which leaves no room for an answer in a context ` +
         `of ${options.contextLength}: shorten it or raise contextLength`,
     );
   }

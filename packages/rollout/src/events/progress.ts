@@ -1,4 +1,4 @@
-import { requireFields, type State } from '@rlp/core';
+import { plural, requireFields, type State } from '@rlp/core';
 import type { GroupContext } from '../episode/group-context.ts';
 import type { Member, WaitsFor } from '../episode/member.ts';
 
@@ -79,13 +79,13 @@ export function progressLine(inputs: RolloutProgress): string {
   const { running, ended, waitingFor } = episodes;
   const seconds = (ms: number | undefined) => (ms === undefined ? '' : ` in ${(ms / 1000).toFixed(1)} s`);
   const parts = [
-    `${groups.yielded} groups done, ${groups.running} running, ${groups.queued} queued`,
-    `${running} episodes running (${waitingFor.sampler} wait for the sampler, ${waitingFor.environment} for the environment), ${ended} ended`,
+    `${plural(groups.yielded, 'group')} done, ${groups.running} running, ${groups.queued} queued`,
+    `${plural(running, 'episode')} running (${waitingFor.sampler} wait for the sampler, ${waitingFor.environment} for the environment), ${ended} ended`,
     ...(tokensPerSecond === undefined ? [] : [`${Math.round(tokensPerSecond)} tokens/s`]),
     ...(slowest === undefined
       ? []
       : [
-          `slowest ${slowest.episode}: ${slowest.turns} turns${seconds(slowest.ageMs)}, waits for ${slowest.waitsFor}`,
+          `slowest ${slowest.episode}: ${plural(slowest.turns, 'turn')}${seconds(slowest.ageMs)}, waits for ${slowest.waitsFor}`,
         ]),
   ];
   return parts.join('; ');

@@ -37,7 +37,7 @@ it.each<[RolloutEvent, string]>([
   ],
   [
     { ...place, type: 'episode-ended', trajectory },
-    'ended: failed, error (detail) after 1 steps; outcome {"won":false}; metrics {"turns":1}',
+    'ended: failed, error (detail) after 1 step; outcome {"won":false}; metrics {"turns":1}',
   ],
   [
     {
@@ -45,7 +45,7 @@ it.each<[RolloutEvent, string]>([
       type: 'episode-ended',
       trajectory: { ...trajectory, failure: { boundary: 'sampler', message: 'lost' } },
     },
-    'ended: failed, error (lost) after 1 steps; outcome {"won":false}; metrics {"turns":1}',
+    'ended: failed, error (lost) after 1 step; outcome {"won":false}; metrics {"turns":1}',
   ],
   [
     {
@@ -56,7 +56,7 @@ it.each<[RolloutEvent, string]>([
         ...{ status: 'aborted', termination: undefined, outcome: undefined, metrics: undefined },
       },
     },
-    'ended: aborted after 1 steps',
+    'ended: aborted after 1 step',
   ],
   [
     {

@@ -2,6 +2,7 @@ import {
   callback,
   type Message,
   parseOptions,
+  plural,
   type RecordedTrajectory,
   type RolloutEvent,
   type RolloutSink,
@@ -31,7 +32,9 @@ export function debugLogger(write: (line: string) => void): RolloutSink {
 function lineOf(event: RolloutEvent): string {
   switch (event.type) {
     case 'episode-started':
-      return event.steps === 0 ? `started, task ${event.task}` : `goes on after ${event.steps} steps`;
+      return event.steps === 0
+        ? `started, task ${event.task}`
+        : `goes on after ${plural(event.steps, 'step')}`;
     case 'turn-sampled':
       return `step ${event.index} saw ${shown(event.step.observation)} said ${shown(event.step.text)} ${numbersOf(event.step)}`;
     case 'tool-called':
@@ -58,7 +61,7 @@ function learnedLine({ iteration, trace = [] }: RecordedTrajectory): string {
 function numbersOf({ tokens, behaviorLogprobs, value, stopReason, timing, policyVersion }: Step): string {
   const logprob = behaviorLogprobs.reduce((sum, each) => sum + each, 0);
   const parts = [
-    `${tokens.length} tokens`,
+    `${plural(tokens.length, 'token')}`,
     `logprob ${logprob.toFixed(3)}`,
     ...(value === undefined ? [] : [`value ${value}`]),
     stopReason,
@@ -71,7 +74,7 @@ function endOf({ status, termination, steps, outcome, metrics, failure }: Trajec
   const why = termination === undefined ? '' : `, ${termination.reason}`;
   const detail = failure?.message ?? termination?.detail;
   const parts = [
-    `ended: ${status}${why}${detail === undefined ? '' : ` (${detail})`} after ${steps.length} steps`,
+    `ended: ${status}${why}${detail === undefined ? '' : ` (${detail})`} after ${plural(steps.length, 'step')}`,
     ...(outcome === undefined ? [] : [`outcome ${shown(outcome)}`]),
     ...(metrics === undefined ? [] : [`metrics ${JSON.stringify(metrics)}`]),
   ];

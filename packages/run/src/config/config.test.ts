@@ -107,6 +107,12 @@ describe('a configuration', () => {
       /in rlp this is algorithm\.backend\.tokensPerMicroBatch/,
     ],
     [{ model: { create: { hiddenSize: 30, heads: 4 } } }, /hiddenSize: must be a multiple of heads/],
+    [{ model: { create: { hiddenSize: 12, heads: 4 } } }, /hiddenSize: must be an even multiple of heads/],
+    [
+      { evaluation: { component: 'right' } },
+      /evaluation\.component: names a component of rewards, and the run/,
+    ],
+    [{ engine: { threads: 5000 } }, /engine\.threads: expected a number of at most 1024/],
     [{ backend: { schedule: { kind: 'cosinus' } } }, /backend\.schedule\.kind: /],
   ])('%j is refused', (more, problem) => {
     expect(() => checkRun({ ...base, ...more }, 'test')).toThrow(problem);
@@ -231,6 +237,7 @@ describe('readRunFile', () => {
     const folder = join(directory, 'folder.yaml');
     await mkdir(folder);
     await expect(readRunFile(folder)).rejects.toThrow('folder.yaml is a folder; give the file');
+    await expect(readRunFile(directory)).rejects.toThrow('is a folder; give the file');
     for (const [name, text] of [
       ['mark.yaml', '\ufeffmodel: m'],
       ['mark.json', '\ufeff{"model": "m"}'],

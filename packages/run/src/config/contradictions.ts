@@ -2,8 +2,10 @@ import { precisionProblem } from '@rlp/backprop';
 import { isRecord, OptionsError } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import { agentRollout } from './agent-schema.ts';
+import { algorithmProblems } from './algorithm-problems.ts';
 import { type GameName, gameNames } from './environment-schema.ts';
 import { modeOf, modes, type RunMode, type StageName, sections, stagesAskedFor } from './modes.ts';
+import { referenceProblems } from './reference-problems.ts';
 import { createRunRewards } from './stock-rewards.ts';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -21,6 +23,8 @@ export function contradictions(config: Given): string[] {
     ...dataProblems(config),
     ...agentProblems(config),
     ...practiceProblems(config),
+    ...algorithmProblems(config),
+    ...referenceProblems(config),
     ...rewardProblems(config),
     ...precisionProblems(config),
   ];
@@ -103,7 +107,7 @@ function agentProblems({ agent, environment, algorithm, ...config }: Given): str
 }
 
 /** What a training loop would refuse once its stage begins, which may be hours later. */
-function practiceProblems({ agent, environment, algorithm, distill, backend }: Given): string[] {
+function practiceProblems({ agent, environment, algorithm, distill }: Given): string[] {
   const greedy = Object.entries({ algorithm, distill }).filter(
     ([, stage]) =>
       isRecord(stage) &&
@@ -115,13 +119,7 @@ function practiceProblems({ agent, environment, algorithm, distill, backend }: G
   const namesStates =
     gameOf({ environment }) !== undefined ||
     (isRecord(environment) && typeof environment.stateKey === 'function');
-  const owner = isRecord(algorithm) && isRecord(algorithm.backend) ? algorithm.backend : {};
-  const { reference } = { ...(isRecord(backend) && backend), ...owner };
   return [
-    ...(reference === 'none' && isRecord(algorithm) ? referenceReaders(algorithm) : []).map(
-      (option) =>
-        `algorithm.${option}: needs the reference policy, which reference: 'none' of the backend drops; leave one of them out`,
-    ),
     ...greedy.map(
       ([stage]) =>
         `${stage}.rollout.sampling.temperature: must be above 0, because greedy samples have no gradient`,
@@ -134,20 +132,8 @@ function practiceProblems({ agent, environment, algorithm, distill, backend }: G
   ];
 }
 
-/** Options of an algorithm that read the first policy, or move it. */
-function referenceReaders({ loss, klControl, rewardKl, referenceKl, referenceUpdate }: Given): string[] {
-  const { klCoefficient = 0 } = isRecord(loss) ? loss : {};
-  const { method = 'none' } = isRecord(referenceUpdate) ? referenceUpdate : {};
-  return [
-    ...(klCoefficient === 0 ? [] : ['loss.klCoefficient']),
-    ...(klControl === undefined ? [] : ['klControl']),
-    ...(rewardKl === undefined ? [] : ['rewardKl']),
-    ...(referenceKl === 'always' ? ['referenceKl'] : []),
-    ...(method === 'none' ? [] : ['referenceUpdate']),
-  ];
-}
-
 function rewardProblems({ rewards, evaluation }: Given): string[] {
+  if (rewards === undefined || typeof rewards === 'function') return needlessComponent(evaluation);
   if (!isRecord(rewards) || 'computeRewards' in rewards) return [];
   const problems: string[] = [];
   const component = isRecord(evaluation) ? evaluation.component : undefined;
@@ -162,6 +148,12 @@ function rewardProblems({ rewards, evaluation }: Given): string[] {
     } else problems.push(...partProblems(name, part));
   }
   return problems;
+}
+
+/** A reward that has no name of the user's is the only component. */
+function needlessComponent(evaluation: unknown): string[] {
+  if (!isRecord(evaluation) || evaluation.component === undefined) return [];
+  return ['evaluation.component: names a component of rewards, and the run names none; leave it out'];
 }
 
 /** Stages take options of the run's backend, so two places may contradict each other. */

@@ -15,7 +15,7 @@ const createSchema = z.strictObject({
   tokenizer: z.union([z.literal('bytes'), characters]).default('bytes'),
   /** Decoder blocks. Default 4. */
   layers: z.int().min(1).default(4),
-  /** Elements of a hidden state. A multiple of `heads`. Default 128. */
+  /** Elements of a hidden state. An even multiple of `heads`. Default 128. */
   hiddenSize: z.int().min(1).default(128),
   /** Attention heads per block. Default 4. */
   heads: z.int().min(1).default(4),
@@ -40,10 +40,15 @@ export const modelSchema = z.union([
   z.string().min(1),
   z.strictObject({
     /** A new small Llama with random weights. `{}` takes all defaults. */
-    create: createSchema.refine(({ hiddenSize, heads }) => hiddenSize % heads === 0, {
-      path: ['hiddenSize'],
-      message: 'must be a multiple of heads',
-    }),
+    create: createSchema
+      .refine(({ hiddenSize, heads }) => hiddenSize % heads === 0, {
+        path: ['hiddenSize'],
+        message: 'must be a multiple of heads',
+      })
+      .refine(({ hiddenSize, heads }) => hiddenSize % heads !== 0 || (hiddenSize / heads) % 2 === 0, {
+        path: ['hiddenSize'],
+        message: 'must be an even multiple of heads, because positions turn pairs of numbers',
+      }),
   }),
   z.custom<LanguageModel>(
     isModel,

@@ -31,6 +31,7 @@ export async function readRunFile(path: string): Promise<RunConfig> {
   if (/^\.[cm]?[jt]s$/.test(ending)) return withPaths(await readModule(path), besideFile(path));
   if (ending === '.jsonl' || ending === '.csv' || ending === '.parquet') throw dataFileError(path);
   if (!['.yaml', '.yml', '.json'].includes(ending)) {
+    if (await isFolder(path)) throw folderError(path);
     throw new ArgumentError(`${path}: expected a configuration that ends in .yaml, .json or .ts`);
   }
   const config = parsed(await textOf(path), ending, path);
@@ -105,11 +106,18 @@ const exists = (path: string) =>
 /** A parser of YAML needs hundreds of times the size of its file, and a square of it for one large mapping. */
 const maxBytes = 2 ** 20;
 
+const folderError = (path: string) =>
+  new ArgumentError(`${path} is a folder; give the file of a configuration`);
+
+const isFolder = (path: string) =>
+  stat(path).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
+
 async function textOf(path: string): Promise<string> {
   const status = await stat(path);
-  if (status.isDirectory()) {
-    throw new ArgumentError(`${path} is a folder; give the file of a configuration`);
-  }
+  if (status.isDirectory()) throw folderError(path);
   if (status.size > maxBytes) {
     throw new FormatError(
       `${path}: expected a configuration of at most 1 MiB, got ${Math.ceil(status.size / 2 ** 20)} MiB; ` +
@@ -129,7 +137,10 @@ function parsed(text: string, ending: string, path: string): unknown {
   } catch (cause) {
     // Besides its own error, `yaml` throws a ReferenceError for too many aliases, and runs out of stack.
     if (!(cause instanceof Error)) throw cause;
-    const reason = cause.message.split('\n')[0]!.replace(/:$/, '');
+    const reason = cause.message
+      .split('\n')[0]!
+      .replace(/:$/, '')
+      .replace(/^Source contains multiple documents; please use .*\(\)/, 'one document, got a second one');
     const format = ending === '.json' ? 'JSON' : 'YAML';
     throw new FormatError(`${path}: expected ${format}: ${reason}; correct the file`, { cause });
   }
@@ -137,7 +148,8 @@ function parsed(text: string, ending: string, path: string): unknown {
 
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'an empty file';
-  return Array.isArray(value) ? 'a list' : typeof value;
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }
 
 /** What to do with rows instead of a configuration. */

@@ -73,7 +73,7 @@ const engineSchema = z.strictObject({
   /** Where to compute: in a thread of the engine, or on the thread of the run, which then answers late. Default `'worker'`. */
   thread: z.enum(['worker', 'inline']).optional(),
   /** Threads of one operator. Default: one per core. */
-  threads: z.int().min(1).optional(),
+  threads: z.int().min(1).max(1024).optional(),
   /** Hardware to compute on. Default `'cpu'`. */
   executionProvider: z.enum(['cpu', 'webgpu', 'cuda', 'coreml', 'dml']).default('cpu'),
 });

@@ -1,5 +1,5 @@
 import { open, readdir, stat } from 'node:fs/promises';
-import { messageOf } from '@rlp/core';
+import { messageOf, plural } from '@rlp/core';
 import type { RunView } from '@rlp/viewer/runs';
 import { runFiles } from '../folder/run-files.ts';
 import { placesOf, type RunRecord, readRunRecord } from '../folder/run-record.ts';
@@ -52,7 +52,7 @@ export class WatchedRun {
     return [
       ...this.#problems,
       ...broken.slice(0, mostProblems),
-      ...(more > 0 ? [`${this.directory}: ${more} more lines are broken`] : []),
+      ...(more > 0 ? [`${this.directory}: ${plural(more, 'more line is', 'more lines are')} broken`] : []),
       ...Array.from(
         this.#curves.notFinite,
         ([metric, step]) =>
@@ -138,7 +138,7 @@ export class WatchedRun {
       isOverview: this.#overview && true,
       configuration: record === undefined ? {} : Object.fromEntries(placesOf(config)),
       seed: record?.seeds.run ?? (seed === undefined ? undefined : String(seed)),
-      host: record && `${record.host.cpu}, ${record.host.cores} cores`,
+      host: record && `${record.host.cpu}, ${plural(record.host.cores, 'core')}`,
       // Sums need all rows.
       spent: this.#curves.spent,
       scores: this.#evaluations.scores,

@@ -66,7 +66,7 @@ describe('evaluate', () => {
     };
     const { notes } = await evaluate({ policy: { ...steady, tokenizer }, tasks, rewards });
     expect(notes).toEqual([
-      expect.stringContaining('lacks 1 characters (7) of 2 prompts and 2 answers of the 20'),
+      expect.stringContaining('lacks 1 character (7) of 2 prompts and 2 answers of the 20'),
     ]);
   });
 

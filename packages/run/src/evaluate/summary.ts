@@ -4,6 +4,7 @@ import {
   type EvaluatedTask,
   type Evaluation,
   type Measure,
+  plural,
   type ScoredTrajectory,
   type Task,
 } from '@rlp/core';
@@ -235,7 +236,9 @@ const isCut = ({ status, steps }: ScoredTrajectory['trajectory']) =>
 function noteOf({ count, causes }: Evaluation['unscored'], wanted: number): string[] {
   if (count === 0) return [];
   const reasons = Object.entries(causes).map(([cause, times]) => `${cause} (${times})`);
-  return [`${count} of ${wanted} responses have no score and count in no number: ${reasons.join('; ')}.`];
+  return [
+    `${count} of ${plural(wanted, 'response')} ${count === 1 ? 'has' : 'have'} no score and count in no number: ${reasons.join('; ')}.`,
+  ];
 }
 
 /** An object with one field, or without it. */

@@ -1,4 +1,5 @@
 import type { Finding, Severity } from '@rlp/core';
+import { plural } from '@rlp/core';
 
 /** Iterations without a finding after which it counts as new. */
 const absence = 20;
@@ -29,7 +30,8 @@ export class ChangedFindings {
   get summary(): readonly string[] {
     const repeated = [...this.#standing].filter(([, standing]) => standing.repeated > 0);
     return repeated.map(
-      ([key, { repeated, last }]) => `${key} was found ${repeated} more times, last in iteration ${last}`,
+      ([key, { repeated, last }]) =>
+        `${key} was found ${plural(repeated, 'more time')}, last in iteration ${last}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { judgedPair } from '@rlp/algorithms/preference';
-import { FormatError, messageOf, promptMessages, requireArguments } from '@rlp/core';
+import { FormatError, messageOf, plural, promptMessages, requireArguments } from '@rlp/core';
 import { checkRun } from '../config/check-run.ts';
 import { modeOf, modes, type StageName } from '../config/modes.ts';
 import type { RunConfig } from '../config/run-schema.ts';
@@ -58,7 +58,7 @@ export async function checkRunPairs(
   });
   const limit = given[section]?.maxLength?.tokens ?? model.config.contextLength;
   const long = lengths.filter((length) => length > limit);
-  const tooLong = `${long.length} of ${lengths.length} pairs are longer than ${limit} tokens, the longest has ${Math.max(0, ...long)}`;
+  const tooLong = `${long.length} of ${plural(lengths.length, 'pair')} ${long.length === 1 ? 'is' : 'are'} longer than ${plural(limit, 'token')}, the longest has ${Math.max(0, ...long)}`;
   return { pairs: rows.length, problems, tooLong: long.length === 0 ? undefined : tooLong };
 }
 
@@ -74,7 +74,9 @@ function brokenRows(rows: readonly RunRow[]): string[] {
   });
   return errors.length === 0
     ? []
-    : [`${errors.length} of ${rows.length} rows hold no pair, the first: ${errors[0]}`];
+    : [
+        `${errors.length} of ${plural(rows.length, 'row')} ${errors.length === 1 ? 'holds' : 'hold'} no pair, the first: ${errors[0]}`,
+      ];
 }
 
 function equalAnswers(rows: readonly RunRow[]): string[] {
@@ -84,6 +86,6 @@ function equalAnswers(rows: readonly RunRow[]): string[] {
   });
   if (equal.length === 0) return [];
   return [
-    `${equal.length} of ${rows.length} pairs have equal answers, the first is ${placeOf(equal[0]!)}; remove them`,
+    `${equal.length} of ${plural(rows.length, 'pair')} ${equal.length === 1 ? 'has' : 'have'} equal answers, the first is ${placeOf(equal[0]!)}; remove them`,
   ];
 }

@@ -1,6 +1,7 @@
-import type { Environment, State } from '@rlp/core';
+import { ArgumentError, type Environment, type State, type TokenId } from '@rlp/core';
 import { ConversationEnvironment, SimpleTextEnvironment, taskSource } from '@rlp/env';
 import type { Game, GameSetup, GameTasksOptions } from '@rlp/env/stock';
+import type { LanguageModel } from '@rlp/models';
 import type { DescribedEnvironment } from '../config/environment-schema.ts';
 import type { ResolvedRunConfig } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
@@ -14,6 +15,11 @@ type Given = NonNullable<ResolvedRunConfig['environment']>;
 function described(given: Given): DescribedEnvironment | undefined {
   if (typeof given === 'string') return { name: given };
   return 'updateState' in given ? undefined : given;
+}
+
+/** Whether a configuration gives an environment, and no name of one. */
+export function isOwn(environment: ResolvedRunConfig['environment']): boolean {
+  return environment !== undefined && described(environment) === undefined;
 }
 
 function isGame({ name }: DescribedEnvironment): boolean {
@@ -69,6 +75,22 @@ export function showsMessages(environment: RunEnvironment): boolean {
 /** Whether the first prompts of the run's environment are those of the rows. */
 export function showsRows(environment: RunEnvironment): boolean {
   return environment instanceof SimpleTextEnvironment || showsMessages(environment);
+}
+
+/**
+ * Tokens of what an environment shows first of a row.
+ *
+ * @throws ArgumentError if the model has no chat template and messages are shown; what the tokenizer or the template refuses.
+ */
+export function firstPrompt(
+  row: RunRow,
+  environment: RunEnvironment,
+  { tokenizer, chat }: Pick<LanguageModel, 'tokenizer' | 'chat'>,
+): readonly TokenId[] {
+  const view = environment.buildPrompt(environment.reset(row, 0) as State);
+  if (typeof view === 'string') return tokenizer.encode(view);
+  if (chat !== undefined) return chat.render(view);
+  throw new ArgumentError('it is of messages, and the model has no chat template; use a model that can chat');
 }
 
 /** An endless source of the rows as tasks. */

@@ -46,3 +46,13 @@ it('goes on from the best model of a run, or from the last one', async () => {
   await save('best', 2);
   expect((await loadRunModel(config)).config.layers).toBe(2);
 });
+
+it('refuses a new model whose weights this machine cannot hold', async () => {
+  const create = {
+    ...{ tokenizer: 'bytes' as const, layers: 2000, hiddenSize: 65_536, heads: 64 },
+    ...{ contextLength: 8, initializerRange: 0.05 },
+  };
+  await expect(loadRunModel({ model: { create }, seed: '0' })).rejects.toThrow(
+    /^model\.create: its weights would take \d+ GiB, and this machine has \d+ GiB of memory; lower/,
+  );
+});

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs';
-import { FormatError } from '@rlp/core';
+import { totalmem } from 'node:os';
+import { countParameters } from '@rlp/backprop';
+import { ArgumentError, FormatError } from '@rlp/core';
 import {
   byteTokenizer,
   characterTokenizer,
   createModel,
   type LanguageModel,
   loadModel,
+  type ModelConfig,
   modelFolder,
   parseModelConfig,
 } from '@rlp/models';
@@ -39,6 +42,16 @@ export async function requireModel(
   );
 }
 
+/** @throws ArgumentError if the weights alone are more than the machine's memory. */
+function requireMemory(config: ModelConfig): void {
+  const bytes = Float32Array.BYTES_PER_ELEMENT * countParameters(config);
+  if (bytes <= totalmem()) return;
+  const gib = (value: number) => `${Math.ceil(value / 2 ** 30)} GiB`;
+  throw new ArgumentError(
+    `model.create: its weights would take ${gib(bytes)}, and this machine has ${gib(totalmem())} of memory; lower hiddenSize or layers`,
+  );
+}
+
 const specials = { begin: '<s>', end: '</s>' };
 
 function newModel(asked: CreateModel, seed: string): LanguageModel {
@@ -60,5 +73,6 @@ function newModel(asked: CreateModel, seed: string): LanguageModel {
     tie_word_embeddings: true,
     initializer_range: initializerRange,
   });
+  requireMemory(config);
   return createModel({ config, tokenizer, seed: asked.seed ?? seed });
 }

@@ -74,23 +74,32 @@ type Scoring = Omit<EvaluateCollectedOptions<AnswerMetadata>, 'rollouts'>;
 
 /** Runs the agent, or the environment, as training does. */
 async function evaluated(
-  { config: { seed }, given, agent, environment }: PreparedRun,
-  { samples, temperature, maxTokens }: z.output<typeof evaluationSchema>,
+  { config, given, agent, environment }: PreparedRun,
+  evaluation: z.output<typeof evaluationSchema>,
   { inference, model, scoring }: Pick<MeasureOptions, 'inference' | 'model'> & { readonly scoring: Scoring },
 ): Promise<Evaluation> {
-  const trained: RolloutOptions = given.algorithm?.rollout ?? given.distill?.rollout ?? {};
-  const { maxTurns, contextLength, history, sampling = {} } = trained;
-  const { stopStrings, stopTokens } = sampling;
-  const rollout: RolloutOptions = {
-    ...{ seed, maxTurns, contextLength, history },
-    sampling: { maxTokens: maxTokens ?? sampling.maxTokens, stopStrings, stopTokens, temperature },
-  };
+  const { samples } = evaluation;
+  const rollout = evaluationRollout({ config, given }, evaluation);
   if (agent === undefined) {
     const policy = { sampler: inference, tokenizer: model.tokenizer, chat: model.chat };
     return evaluate({ ...scoring, ...rollout, policy, environment, samples, concurrency: 256 });
   }
   await using rollouts = collectAgent(agent, { inference, model }, { ...rollout, groupSize: samples });
   return await evaluate({ ...scoring, rollouts });
+}
+
+/** How responses are sampled that are measured. */
+export function evaluationRollout(
+  { config: { seed }, given }: Pick<PreparedRun, 'config' | 'given'>,
+  { temperature, maxTokens }: z.output<typeof evaluationSchema>,
+): RolloutOptions {
+  const trained: RolloutOptions = given.algorithm?.rollout ?? given.distill?.rollout ?? {};
+  const { maxTurns, contextLength, history, sampling = {} } = trained;
+  const { stopStrings, stopTokens } = sampling;
+  return {
+    ...{ seed, maxTurns, contextLength, history },
+    sampling: { maxTokens: maxTokens ?? sampling.maxTokens, stopStrings, stopTokens, temperature },
+  };
 }
 
 function answered({ trajectory, reward, components }: ScoredTrajectory): Answered {

@@ -1,5 +1,5 @@
 import { createOnnxBackend, type OnnxTrainingBackend, scheduleKinds, scheduleSchema } from '@rlp/backprop';
-import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { createOnnxSampler, defaultContext, InferenceModule } from '@rlp/inference';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import type { RunBackendOptions } from '../config/backend-schema.ts';
@@ -61,6 +61,14 @@ export async function openPolicy({
       await trained.close();
     },
   };
+}
+
+/** Tokens of a prompt and its answer together that the sampler of a run holds. */
+export function sampledContext(
+  sampler: RunConfig['sampler'],
+  { config }: Pick<LanguageModel, 'config'>,
+): number {
+  return Math.min(config.contextLength, sampler?.contextLength ?? defaultContext(config.contextLength));
 }
 
 /** The length of the run for schedules that have one. */

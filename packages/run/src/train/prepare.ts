@@ -1,6 +1,6 @@
 import { resolvePreferenceOptions } from '@rlp/algorithms/preference';
 import { countParameters } from '@rlp/backprop';
-import { ArgumentError, type RewardComputer } from '@rlp/core';
+import { ArgumentError, plural, type RewardComputer } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { requireAnswerRoom } from '@rlp/rollout';
 import type { RunAgentOptions } from '../config/agent-schema.ts';
@@ -12,8 +12,10 @@ import { preferenceOf } from './data/preference-of.ts';
 import { areRated, ratingOf } from './data/ratings.ts';
 import { placeOf, type RunRow } from './data/rows.ts';
 import { countRepeats, type RunRows, splitRows, withoutRepeats } from './data/split-rows.ts';
-import { createEnvironment, gameRows, type RunEnvironment, showsMessages } from './environment.ts';
+import { createEnvironment, gameRows, isOwn, type RunEnvironment, showsMessages } from './environment.ts';
 import { loadRunModel, requireModel } from './load-run-model.ts';
+import { sampledContext } from './policy.ts';
+import { requirePrompts } from './require-prompts.ts';
 import { requireTeacher } from './require-teacher.ts';
 import { createRewards } from './rewards.ts';
 
@@ -60,6 +62,10 @@ export async function prepareRun(
   });
   requireChat(given, environment, model);
   requireRoom(given, model);
+  if (given.agent === undefined && !isOwn(config.environment)) {
+    const asked = stages.length === 0 ? rows.heldOut : asksRows(stages) ? rows.practised : [];
+    requirePrompts(asked, { environment, model, context: contextOf(given, model) });
+  }
   const { computer, component, readsAnswer, requireModels, close } = createRewards(config);
   await requireModels?.(model.tokenizer);
   await requireTeacher(config.distill?.teacher, model.tokenizer, signal);
@@ -172,11 +178,20 @@ export async function rowsOf(
 }
 
 /** What the rollout would refuse once its stage begins, which may be hours later. */
-function requireRoom({ algorithm, distill, sampler }: RunConfig, { config }: LanguageModel): void {
-  const limit = Math.min(config.contextLength, sampler?.contextLength ?? Number.POSITIVE_INFINITY);
+function requireRoom({ algorithm, distill, sampler }: RunConfig, model: LanguageModel): void {
+  const limit = sampledContext(sampler, model);
   for (const { rollout = {} } of [algorithm ?? {}, distill ?? {}])
     requireAnswerRoom('trainRun', rollout, limit);
 }
+
+/** Tokens of a prompt and its answer together. */
+function contextOf({ algorithm, distill, sampler }: RunConfig, model: LanguageModel): number {
+  const { contextLength } = algorithm?.rollout ?? distill?.rollout ?? {};
+  return Math.min(sampledContext(sampler, model), contextLength ?? Number.POSITIVE_INFINITY);
+}
+
+const asksRows = (stages: readonly StageName[]) =>
+  stages.some((stage) => stage === 'rl' || stage === 'distill');
 
 /** Whether the rows that are held out are among the data. */
 const evaluatesOwn = ({ evaluation }: RunConfig) =>
@@ -227,5 +242,5 @@ function inFileOrder(rows: readonly RunRow[]): RunRow[] {
 /** How many rows lack something, and the first of them. */
 function countedRows(rows: readonly RunRow[], isMissing: (row: RunRow) => boolean, what: string): string {
   const missing = inFileOrder(rows.filter(isMissing));
-  return `${missing.length} of ${rows.length} rows have ${what}, the first is ${placeOf(missing[0]!)}`;
+  return `${missing.length} of ${plural(rows.length, 'row')} ${missing.length === 1 ? 'has' : 'have'} ${what}, the first is ${placeOf(missing[0]!)}`;
 }

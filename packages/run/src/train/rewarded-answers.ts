@@ -1,6 +1,7 @@
 import {
   causeOf,
   isRecord,
+  plural,
   promptMessages,
   type RewardComputer,
   requireArguments,
@@ -97,7 +98,7 @@ export async function unrewardedAnswers(
   const useless = parts.find(({ answers, rewarded }) => answers > 0 && rewarded === 0);
   if (useless === undefined) return undefined;
   return (
-    `The reward "${useless.name}" gives 0 to the first ${useless.answers} answers that will be imitated. ` +
+    `The reward "${useless.name}" gives 0 to the first ${plural(useless.answers, 'answer')} that will be imitated. ` +
     'Compare what it reads with how the answers are written: exactAnswer reads <answer> tags, answer the end of the response.'
   );
 }

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Finding, Severity } from '@rlp/core';
-import { logRowsFromJsonl } from '@rlp/tracking';
+import { logRowsFromJsonl, metricRowsFromJsonl } from '@rlp/tracking';
 import { afterAll, expect, it } from 'vitest';
 import { runFiles } from '../folder/run-files.ts';
+import { processLoad } from './process-load.ts';
 import { stageLog } from './run-log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'run-log-'));
@@ -14,6 +15,22 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const finding = (rule: string, severity: Severity, component?: string): Finding => ({
   ...{ rule, severity, message: 'm', evidence: {}, component, iteration: 0, responsesSeen: 1 },
   note: { what: '', why: '', example: '', mitigation: [] },
+});
+
+it('keeps the load of an iteration that is logged again, and does not show it', async () => {
+  const files = runFiles(mkdtempSync(join(directory, 'again-')));
+  const shown: string[] = [];
+  const stream = new Writable({ write: (chunk, _encoding, done) => done(void shown.push(String(chunk))) });
+  const log = stageLog({
+    ...{ files, label: 'RL', iterations: 4, offset: 0, startedAt: 3, stream, clock: () => 0 },
+  });
+  const [load] = Object.keys(processLoad(() => 0)());
+  log.log(2, { [load!]: 0.5, 'evaluation/accuracy': 1 });
+  log.log(3, {});
+  await log.close();
+  expect(shown.join('')).toBe('RL 4/4 · ETA 0s\n');
+  const [again] = metricRowsFromJsonl(readFileSync(files.metrics, 'utf8'));
+  expect(again?.metrics[load!]).toBe(0.5);
 });
 
 it('writes findings when they change, and counts the rest', async () => {

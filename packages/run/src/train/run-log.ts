@@ -37,7 +37,8 @@ export function stageLog(options: StageLogOptions): MetricsLogger {
   const inFiles: MetricsLogger = {
     log(step, values) {
       last = offset + step;
-      const row = { ...values, ...load() };
+      // A row that is logged again has the load of its own iteration.
+      const row = { ...load(), ...values };
       metrics.log(last, row);
       logger?.log(last, row);
     },

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { RunStoppedError } from '@rlp/algorithms';
 import { closeRun, loadRun, type RunPosition, saveRun } from '@rlp/algorithms/run';
 import type { Metrics, MetricsLogger } from '@rlp/core';
+import { plural } from '@rlp/core';
 import { loadModel } from '@rlp/models';
 import type { StageName } from '../config/modes.ts';
 import { dropLater } from '../folder/open-folder.ts';
 import { type OpenRun, say } from './open-run.ts';
-import { openPolicy, type Policy } from './policy.ts';
+import { openPolicy } from './policy.ts';
 import { withoutWeights } from './prepare.ts';
 import { recordGroups } from './record-groups.ts';
 import { stageLog } from './run-log.ts';
@@ -17,9 +18,10 @@ import {
   measureEnd,
   measureMissed,
   type OpenStage,
+  sampledByEvaluation,
   saveResult,
 } from './stage-evaluations.ts';
-import type { StagePlan, StageReport, StageState } from './stages/stage.ts';
+import type { StageReport, StageState } from './stages/stage.ts';
 import { stages } from './stages/stages.ts';
 
 /** Folder of a stage's checkpoints. */
@@ -64,22 +66,29 @@ async function openStage(run: OpenRun, name: StageName, isLast: boolean): Promis
     updates: plan.updates,
   });
   run.model = withoutWeights(model);
-  say(run, `${stage.label}: ${plan.iterations} iterations.${memoryLine(policy, plan)}`);
   const offset = prepared.stages
     .slice(0, prepared.stages.indexOf(name))
     .reduce((sum, before) => sum + (journal.record.stages[before]?.iterations ?? 0), 0);
-  return { run, name, stage, plan, policy, offset, isLast };
+  const open = { run, name, stage, plan, policy, offset, isLast };
+  say(run, `${stage.label}: ${plural(plan.iterations, 'iteration')}.${memoryLine(open)}`);
+  return open;
 }
 
 /** What training will take, for people. Empty if nobody can tell. */
-function memoryLine({ backend, inference }: Policy, { largest }: StagePlan): string {
-  const { sequences, sampled = 0, ...loss } = largest();
+function memoryLine(open: OpenStage): string {
+  const { backend, inference } = open.policy;
+  const { sequences, sampled = 0, ...loss } = open.plan.largest();
   const forecast = backend.forecastMemory(sequences, loss);
   if (forecast === undefined) return '';
   const length = sequences.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
-  const cache = inference.cacheBytes(length, sampled);
-  const bytes = Object.values(forecast.bytes).reduce((sum, part) => sum + part, cache);
-  return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${sequences.length} sequences of up to ${length} tokens.`;
+  const evaluated = sampledByEvaluation(open) ?? { tokens: 0, sequences: 0 };
+  const cache = Math.max(
+    inference.cacheBytes(length, sampled),
+    inference.cacheBytes(evaluated.tokens, evaluated.sequences),
+  );
+  const parts = [...Object.values(forecast.bytes), cache, inference.weightBytes];
+  const bytes = parts.reduce((sum, part) => sum + part, 0);
+  return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${plural(sequences.length, 'sequence')} of up to ${plural(length, 'token')}.`;
 }
 
 /** Loads where an earlier process stopped. `undefined` if the stage begins. */

@@ -6,10 +6,12 @@ import { saveModel } from '@rlp/models';
 import { metricRowsFromJsonl } from '@rlp/tracking';
 import type { StageName } from '../config/modes.ts';
 import { writeJson } from '../folder/write-json.ts';
-import { type Measured, measure, scoreOf } from './measure.ts';
+import { evaluationRollout, type Measured, measure, scoreOf } from './measure.ts';
 import { type OpenRun, say } from './open-run.ts';
 import type { Policy } from './policy.ts';
+import type { PreparedRun } from './prepare.ts';
 import { saveRewardModel } from './reward-models.ts';
+import { longestAnswers } from './stages/largest-update.ts';
 import type { Stage, StagePlan } from './stages/stage.ts';
 import { accuracyText } from './write-report.ts';
 
@@ -76,6 +78,28 @@ export async function measureEnd(open: OpenStage): Promise<void> {
   say(run, `Held-out accuracy after ${stage.label}: ${accuracyText(result.record)}`);
 }
 
+/** The longest responses of an evaluation, in tokens with their prompts, and how many there are. `undefined` if none is sampled. */
+export function sampledByEvaluation({
+  run: { prepared, model },
+  stage,
+}: Pick<OpenStage, 'run' | 'stage'>): { readonly tokens: number; readonly sequences: number } | undefined {
+  const { evaluation } = prepared.config;
+  const { heldOut: rows } = prepared.rows;
+  if (evaluation === 'none' || rows.length === 0 || measuresPairs(prepared, stage)) return undefined;
+  const rollout = { ...evaluationRollout(prepared, evaluation), groupSize: 1 };
+  const [longest] = longestAnswers(prepared, model, { rows, tasks: 1, rollout }).sequences;
+  return { tokens: longest!.tokens.length, sequences: rows.length * evaluation.samples };
+}
+
+/** Whether a stage measures its own result. */
+function measuresPairs(prepared: PreparedRun, stage: Stage): boolean {
+  return (
+    stage.measure !== undefined &&
+    prepared.config.evaluation !== 'none' &&
+    (stage.measuresPairs?.(prepared) ?? true)
+  );
+}
+
 const evaluationName = ({ name }: OpenStage, made: number) => `${name}-${String(made).padStart(8, '0')}`;
 
 /** Responses of an evaluation that a logger gets. */
@@ -87,8 +111,7 @@ async function measured(
 ): Promise<Measured | undefined> {
   const { prepared, model, signal, files } = run;
   const folder = files.evaluations;
-  const measures = prepared.config.evaluation !== 'none' && (stage.measuresPairs?.(prepared) ?? true);
-  if (stage.measure === undefined || !measures) {
+  if (stage.measure === undefined || !measuresPairs(prepared, stage)) {
     const result = await measure(prepared, { name, limit, inference, model, signal, folder });
     const shown = result?.answers.slice(0, loggedSamples).map(({ answer: _, ...sample }) => sample) ?? [];
     // They are of the weights after the iteration. W&B drops steps below 0, so those before the first one are of step 0 too.

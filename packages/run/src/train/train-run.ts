@@ -11,6 +11,7 @@ import {
   type MetricsLogger,
   messageOf,
   parseOptions,
+  plural,
 } from '@rlp/core';
 import { holdDirectory, releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
@@ -20,7 +21,13 @@ import * as z from 'zod';
 import { checkRun } from '../config/check-run.ts';
 import type { RunMode, StageName } from '../config/modes.ts';
 import type { RowMetadata, RunConfig } from '../config/run-schema.ts';
-import { openFolder, otherFolder, readFolder, savedSomething } from '../folder/open-folder.ts';
+import {
+  type OpenFolderOptions,
+  openFolder,
+  otherFolder,
+  readFolder,
+  savedSomething,
+} from '../folder/open-folder.ts';
 import { readIfThere } from '../folder/read-if-there.ts';
 import { type RunFiles, runFiles } from '../folder/run-files.ts';
 import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
@@ -32,6 +39,7 @@ import { changeOfRows, digestRows } from './data/row-digest.ts';
 import { type Answered, type Measured, measure } from './measure.ts';
 import { Journal, type OpenRun, say } from './open-run.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
+import { requireCorrections } from './require-corrections.ts';
 import { unrewardedAnswers } from './rewarded-answers.ts';
 import { runStage } from './run-stage.ts';
 import { accuracyText, writeReport } from './write-report.ts';
@@ -111,12 +119,12 @@ export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
   const { date = () => new Date(), existing = 'resume' } = options;
   signal.throwIfAborted();
   const asData = configAsData(config);
-  const folder = { directory: output, config: asData, existing };
+  const folder: OpenFolderOptions = { directory: output, config: asData, existing };
   // To load a model takes long, so that a wrong folder is reported first.
   await readFolder(folder);
   const prepared = await prepareRun(config as RunConfig, resolved, signal);
   const files = runFiles(output);
-  const earlier = await openFolder(folder).catch(async (error: unknown) => {
+  const earlier = await opened(folder, prepared).catch(async (error: unknown) => {
     await prepared.close();
     throw error;
   });
@@ -140,6 +148,12 @@ export async function trainRun<Metadata = RowMetadata, Outcome = unknown>(
     await prepared.close();
     await releaseDirectory(output);
   }
+}
+
+/** Takes the folder, once nothing is left that the stages would refuse. */
+async function opened(folder: OpenFolderOptions, prepared: PreparedRun): Promise<RunRecord | undefined> {
+  requireCorrections(prepared);
+  return openFolder(folder);
 }
 
 function newRecord(
@@ -195,7 +209,7 @@ function headline({ prepared, engine }: OpenRun): string {
   const has = (...names: readonly StageName[]) => names.some((name) => prepared.stages.includes(name));
   const [onPairs, onPolicy] = [has('preference', 'reward-model'), has('rl', 'distill')];
   const counts = [
-    ...(has('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
+    ...(has('sft') ? [`${plural(rows.imitated.length, 'row')} to imitate`] : []),
     ...(onPairs
       ? [`${rows.practised.length} ${areRated(rows.practised) ? 'answers with labels' : 'pairs'}`]
       : []),
@@ -208,7 +222,7 @@ function headline({ prepared, engine }: OpenRun): string {
       : []),
     ...(rows.repeated ? [`${rows.repeated} left out because they repeat a held-out question`] : []),
   ];
-  return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${engine.threads} threads.`;
+  return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${plural(engine.threads, 'thread')}.`;
 }
 
 async function evaluateOnly(run: OpenRun): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Evaluation } from '@rlp/core';
+import { plural } from '@rlp/core';
 import { writeTextFile } from '@rlp/data/store';
 import { type MetricRow, type ReportSample, renderReport } from '@rlp/tracking';
 import type { StageName } from '../config/modes.ts';
@@ -55,7 +56,7 @@ function rewardText({ value, low, high }: NonNullable<Evaluation['reward']>): st
 function unscoredText({ count, causes }: Evaluation['unscored']): string {
   const [cause] = Object.keys(causes);
   if (count === 0 || cause === undefined) return '';
-  return `${count} ${count === 1 ? 'response' : 'responses'} got no score: ${cause}`;
+  return `${plural(count, 'response')} got no score: ${cause}`;
 }
 
 function accuracyLabel(name: string): string {

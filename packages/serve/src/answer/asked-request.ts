@@ -1,4 +1,5 @@
 import type { ChatRenderer, SamplingOptions, TokenId } from '@rlp/core';
+import { plural } from '@rlp/core';
 import { ApiError } from '../api-error.ts';
 import type { ServedPolicy } from '../served-policy.ts';
 import { forcedCall } from './forced-call.ts';
@@ -86,7 +87,7 @@ export function requireFitting(promptTokens: readonly TokenId[], policy: ServedP
     const room = answer === 0 ? '' : ', one of them for the answer';
     throw new ApiError(
       400,
-      `the prompt has ${promptTokens.length} tokens, and the model holds ${contextLength}${room}; shorten the prompt`,
+      `the prompt has ${plural(promptTokens.length, 'token')}, and the model holds ${contextLength}${room}; shorten the prompt`,
       { code: 'context_length_exceeded', param: 'messages' },
     );
   }

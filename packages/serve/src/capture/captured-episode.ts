@@ -1,6 +1,7 @@
 import {
   type ChatRenderer,
   onAbort,
+  plural,
   SamplerError,
   type SamplingOptions,
   type TokenId,
@@ -145,9 +146,13 @@ export class CapturedEpisode {
     const { maxTurns } = this.#setting;
     if (this.#requests <= maxTurns) return;
     this.#limit = 'turns';
-    const error = new ApiError(403, `expected at most ${maxTurns} requests in an episode (maxTurns)`, {
-      code: 'turns_spent',
-    });
+    const error = new ApiError(
+      403,
+      `expected at most ${plural(maxTurns, 'request')} in an episode (maxTurns)`,
+      {
+        code: 'turns_spent',
+      },
+    );
     this.spent.abort(error);
     throw error;
   }

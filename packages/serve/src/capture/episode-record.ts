@@ -1,6 +1,7 @@
 import {
   EnvironmentError,
   messageOf,
+  plural,
   type RlpError,
   SamplerError,
   type Step,
@@ -105,7 +106,8 @@ function unanswered({ requests, refusal }: CapturedEpisode): EnvironmentError {
     return new EnvironmentError(
       `expected the agent to get an answer, but its requests were refused: ${refusal}`,
     );
-  const asked = requests.all === 0 ? 'asked the policy nothing' : `got no answer to ${requests.all} requests`;
+  const asked =
+    requests.all === 0 ? 'asked the policy nothing' : `got no answer to ${plural(requests.all, 'request')}`;
   return new EnvironmentError(`the agent ended and ${asked}; give its client baseURL, apiKey and model`);
 }
 

@@ -1,4 +1,5 @@
 import type { RunView } from '../../src/run-page/view.ts';
+import { counted } from '../numbers.ts';
 
 /** Runs that are drawn in one colour: one run, or the seeds of one configuration. */
 export interface DrawnRun {
@@ -29,5 +30,5 @@ export function drawnRuns(runs: readonly RunView[], together: boolean): readonly
 
 function nameOf(runs: readonly RunView[]): string {
   const [first, ...others] = runs;
-  return others.length === 0 ? first!.name : `${first!.name} and ${others.length} more seeds`;
+  return others.length === 0 ? first!.name : `${first!.name} and ${counted(others.length, 'more seed')}`;
 }

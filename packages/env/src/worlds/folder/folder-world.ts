@@ -7,6 +7,7 @@ import {
   EnvironmentError,
   type OpenWorld,
   parseOptions,
+  plural,
   type SnapshotId,
   type Task,
   type World,
@@ -202,7 +203,7 @@ export class Folder implements OpenWorld {
 
   #tooMany(files: number): ArgumentError {
     return new ArgumentError(
-      `the folder may hold ${this.#limits.maxFiles} files, and this would make ${files}`,
+      `the folder may hold ${plural(this.#limits.maxFiles, 'file')}, and this would make ${files}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { examplesWithin, type LabelledSequence, labelledSequence } from '@rlp/algorithms/preference';
-import { ArgumentError, promptMessages } from '@rlp/core';
+import { ArgumentError, plural, promptMessages } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { showsMessages } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
@@ -23,7 +23,7 @@ export function labelledAnswers(
   const { items: examples, note } = examplesWithin(all, limit, { owner: 'preference', contextLength });
   if (examples.length === 0) {
     throw new ArgumentError(
-      `preference: each of the ${all.length} answers is longer than ${limit.tokens} tokens; shorten them, raise preference.maxLength, or choose a model with a longer context`,
+      `preference: each of the ${plural(all.length, 'answer')} is longer than ${plural(limit.tokens, 'token')}; shorten them, raise preference.maxLength, or choose a model with a longer context`,
     );
   }
   return { examples, notes: note === undefined ? [] : [note] };

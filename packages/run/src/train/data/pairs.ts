@@ -1,5 +1,5 @@
 import { type JudgedPair, judgedPair, pairsWithin } from '@rlp/algorithms/preference';
-import { ArgumentError, messageOf, promptMessages } from '@rlp/core';
+import { ArgumentError, messageOf, plural, promptMessages } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { showsMessages } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
@@ -39,7 +39,7 @@ export function pairsOf(
   const { items: pairs, note } = pairsWithin(all, limit, { owner: section, contextLength });
   if (pairs.length === 0 && all.length > 0) {
     throw new ArgumentError(
-      `${section}: each of the ${all.length} pairs is longer than ${limit.tokens} tokens; shorten them, raise ${section}.maxLength, or choose a model with a longer context`,
+      `${section}: each of the ${plural(all.length, 'pair')} is longer than ${plural(limit.tokens, 'token')}; shorten them, raise ${section}.maxLength, or choose a model with a longer context`,
     );
   }
   return { pairs, notes: note === undefined ? [] : [note] };

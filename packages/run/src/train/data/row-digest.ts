@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, plural } from '@rlp/core';
 import { otherFolder } from '../../folder/open-folder.ts';
 import type { RunRecord } from '../../folder/run-record.ts';
 import type { RunRow } from './rows.ts';
@@ -43,7 +43,8 @@ export function changeOfRows(
   return `The rows to learn from have changed since this run began (${before.learned} then, ${now.learned} now).`;
 }
 
-const countsOf = ({ learned, heldOut }: RowDigest) => `${learned} rows to learn from and ${heldOut} held out`;
+const countsOf = ({ learned, heldOut }: RowDigest) =>
+  `${plural(learned, 'row')} to learn from and ${heldOut} held out`;
 
 function some(rows: readonly RunRow[]): readonly RunRow[] {
   const every = Math.ceil(rows.length / sampled);

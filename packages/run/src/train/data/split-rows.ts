@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, plural } from '@rlp/core';
 import { splitTasks } from '@rlp/env';
 import type { RunRow } from './rows.ts';
 
@@ -27,7 +27,7 @@ export function splitRows(rows: readonly RunRow[], { heldOut, imitated, seed }: 
   const count = heldOut ?? Math.max(1, Math.min(100, Math.round(rows.length / 10)));
   if (count >= rows.length) {
     throw new ArgumentError(
-      `trainRun: evaluation.heldOut is ${count} and the data has ${rows.length} rows, so none is left to learn from; ` +
+      `trainRun: evaluation.heldOut is ${count} and the data has ${plural(rows.length, 'row')}, so none is left to learn from; ` +
         "give more rows, a smaller evaluation.heldOut, or evaluation: 'none'",
     );
   }
@@ -41,7 +41,7 @@ export function splitRows(rows: readonly RunRow[], { heldOut, imitated, seed }: 
   const { train, repeated } = withoutRepeats(rowsOf(split.train), heldOutRows);
   if (imitated !== undefined && imitated >= train.length) {
     throw new ArgumentError(
-      `trainRun: sft.rows is ${imitated} and ${train.length} of ${rows.length} rows are neither held out nor repeat one that is, so none is left to practise on; lower it`,
+      `trainRun: sft.rows is ${imitated} and ${train.length} of ${plural(rows.length, 'row')} ${train.length === 1 ? 'is' : 'are'} neither held out nor repeat one that is, so none is left to practise on; lower it`,
     );
   }
   return {

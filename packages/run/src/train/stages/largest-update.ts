@@ -1,10 +1,11 @@
 import type { JudgedPair } from '@rlp/algorithms/preference';
-import { type Loss, promptMessages, type State, type TrainingSequence } from '@rlp/core';
+import { type Loss, promptMessages, type TrainingSequence } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { RolloutOptions } from '@rlp/rollout';
 import { pairLength } from '../data/pairs.ts';
 import type { RunRow } from '../data/rows.ts';
-import { showsRows } from '../environment.ts';
+import { firstPrompt, showsRows } from '../environment.ts';
+import { sampledContext } from '../policy.ts';
 import type { PreparedRun } from '../prepare.ts';
 
 /** What the estimate of memory depends on. */
@@ -16,6 +17,8 @@ export interface LargestUpdate extends Pick<Loss, 'sequencesPerRow' | 'values'> 
 
 /** What a stage samples in an iteration, and into how many updates it divides that. */
 interface SampledAnswers {
+  /** Rows whose prompts are answered. Default: those that are practised on. */
+  readonly rows?: readonly RunRow[] | undefined;
   readonly tasks: number;
   readonly rollout: RolloutOptions;
   readonly minibatches?: number | undefined;
@@ -46,14 +49,11 @@ export function longestPairs(
 export function longestAnswers(
   prepared: PreparedRun,
   model: LanguageModel,
-  { tasks, rollout, minibatches = 1 }: SampledAnswers,
+  { rows = prepared.rows.practised, tasks, rollout, minibatches = 1 }: SampledAnswers,
 ): LargestUpdate {
   const { sampling: { maxTokens = 256 } = {}, contextLength = Number.POSITIVE_INFINITY } = rollout;
-  const context = Math.min(
-    contextLength,
-    prepared.given.sampler?.contextLength ?? model.config.contextLength,
-  );
-  const known = longestPrompts(prepared, model, { count: tasks, below: context });
+  const context = Math.min(contextLength, sampledContext(prepared.given.sampler, model));
+  const known = longestPrompts(prepared, model, { rows, count: tasks, below: context });
   const unknown = Math.ceil(Math.min(context, 2 * maxTokens) / 2);
   const prompts = known.length > 0 ? known : new Array<number>(tasks).fill(unknown);
   const sampled = tasks * (rollout.groupSize ?? 8);
@@ -76,26 +76,29 @@ const mostTooLong = 64;
  * are too long, others are taken to leave room for one token.
  */
 function longestPrompts(
-  { rows: { practised }, environment, agent }: PreparedRun,
-  { tokenizer, chat }: LanguageModel,
-  { count, below }: { readonly count: number; readonly below: number },
+  { environment, agent }: PreparedRun,
+  model: LanguageModel,
+  {
+    rows,
+    count,
+    below,
+  }: { readonly rows: readonly RunRow[]; readonly count: number; readonly below: number },
 ): readonly number[] {
   const lengths: number[] = [];
   if (agent !== undefined || !showsRows(environment)) return lengths;
   const textLength = ({ prompt }: RunRow) =>
     promptMessages(prompt).reduce((sum, { content }) => sum + content.length, 0);
-  const tried = longest(practised, count + mostTooLong, textLength);
+  const tried = longest(rows, count + mostTooLong, textLength);
   for (const row of tried) {
     if (lengths.length === count) break;
     try {
-      const view = environment.buildPrompt(environment.reset(row, 0) as State);
-      const { length } = typeof view === 'string' ? tokenizer.encode(view) : chat!.render(view);
+      const { length } = firstPrompt(row, environment, model);
       if (length < below) lengths.push(length);
     } catch {
       // Its episodes will fail, and say why.
     }
   }
-  const untried = practised.length - tried.length;
+  const untried = rows.length - tried.length;
   const missing = Math.min(untried, count - lengths.length);
   return [...lengths, ...new Array<number>(missing).fill(below - 1)];
 }

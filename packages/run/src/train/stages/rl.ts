@@ -1,4 +1,6 @@
 import {
+  type AlgorithmOptions,
+  algorithmOptions,
   DAPOAlgorithm,
   DrGRPOAlgorithm,
   GiGPOAlgorithm,
@@ -18,7 +20,7 @@ import { createDefaultMonitor } from '@rlp/quality-monitor';
 import type { RolloutOptions } from '@rlp/rollout';
 import type { CapturedRollouts } from '@rlp/serve/capture';
 import type { AnswerMetadata } from '../../config/stock-rewards.ts';
-import { tasksOf } from '../environment.ts';
+import { showsRows, tasksOf } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
 import { responseTags } from '../response-tags.ts';
 import { collectAgent } from '../run-agent.ts';
@@ -87,6 +89,16 @@ async function* practised(context: StageContext, iterations: number) {
   }
 }
 
+/** Optimizer steps of an iteration. No minibatch is empty, and an answer to a row is one sequence. Episodes of several turns may be more. */
+function updatesPerIteration(
+  { environment, agent }: PreparedRun,
+  { epochs = 1, minibatches = 1, tasksPerIteration = 8, rollout }: AlgorithmOptions,
+): number {
+  const isOneEach = agent === undefined && showsRows(environment);
+  const answers = isOneEach ? tasksPerIteration * (rollout?.groupSize ?? 8) : Number.POSITIVE_INFINITY;
+  return epochs * Math.min(minibatches, answers);
+}
+
 /** Practises on the rewards. */
 export const rlStage: Stage = {
   label: 'RL',
@@ -97,10 +109,12 @@ export const rlStage: Stage = {
     return { ...valueHead, ...algorithm?.backend };
   },
   plan(prepared, model) {
-    const { iterations, options } = optionsOf(prepared);
-    const { epochs = 1, minibatches = 1, tasksPerIteration: tasks = 8, rollout } = options;
+    const { name, iterations, options } = optionsOf(prepared);
+    const all = algorithmOptions(name, options as AlgorithmOptions);
+    const { minibatches = 1, tasksPerIteration: tasks = 8, rollout = {} } = all;
     const largest = () => longestAnswers(prepared, model, { tasks, rollout, minibatches });
-    return { iterations, updates: iterations * epochs * minibatches, notes: [], largest, data: undefined };
+    const updates = iterations * updatesPerIteration(prepared, all);
+    return { iterations, updates, notes: [], largest, data: undefined };
   },
   reports: (context, { iterations }) => practised(context, iterations),
 };

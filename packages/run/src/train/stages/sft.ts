@@ -6,7 +6,14 @@ import {
   type SftState,
   withinLength,
 } from '@rlp/algorithms';
-import { ArgumentError, type Message, messageOf, promptMessages, type TokenSequence } from '@rlp/core';
+import {
+  ArgumentError,
+  type Message,
+  messageOf,
+  plural,
+  promptMessages,
+  type TokenSequence,
+} from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { placeOf, type RunRow } from '../data/rows.ts';
 import { showsMessages } from '../environment.ts';
@@ -53,7 +60,7 @@ function sequencesOf(prepared: PreparedRun, model: LanguageModel) {
   const { sequences, note } = withinLength(all, limit, contextLength);
   if (sequences.length === 0) {
     throw new ArgumentError(
-      `sft: each of the ${all.length} examples is longer than ${limit.tokens} tokens; shorten them, raise sft.maxLength, or choose a model with a longer context`,
+      `sft: each of the ${plural(all.length, 'example')} is longer than ${plural(limit.tokens, 'token')}; shorten them, raise sft.maxLength, or choose a model with a longer context`,
     );
   }
   return { sequences, notes: note === undefined ? [] : [note] };
