@@ -29,7 +29,7 @@ const light = ['core', 'algorithms', 'env', 'rollout', 'data', 'tensor'];
 
 const sets: readonly InstallSet[] = [
   { packages: light, limitMegabytes: 10 },
-  { packages: [...light, 'rewards', 'sandbox', 'http', 'page'], limitMegabytes: 16.1 },
+  { packages: [...light, 'rewards', 'sandbox', 'http', 'page'], limitMegabytes: 16 },
 ];
 
 const installScripts = ['preinstall', 'install', 'postinstall'];
