@@ -107,7 +107,7 @@ function withDifferentIds(all: readonly Trajectory<TrafficMetadata>[]): Trajecto
  *
  * @param name - Names it if the log gave no name.
  * @param otherParts - What becomes of parts that are no text. Default `'refuse'`.
- * @throws FormatError for messages of another shape.
+ * @throws FormatError for messages of another shape, and for a request without an answer.
  */
 export function trajectoryOfExchange(
   exchange: RecordedExchange,
@@ -116,7 +116,12 @@ export function trajectoryOfExchange(
 ): Trajectory<TrafficMetadata> {
   requireArguments('trajectoryOfExchange', { name: 'text' }, name);
   requireFields('trajectoryOfExchange', { format: 'text', messages: 'list' }, exchange);
-  const { id = '', messages, format, model, conversation, tools: offered, columns } = exchange;
+  const { id = '', messages, format, model, conversation, tools: offered, columns, unanswered } = exchange;
+  if (unanswered !== undefined) {
+    throw new FormatError(
+      `trajectoryOfExchange: conversation "${id === '' ? name : id}": expected an answer to score, but ${unanswered}; leave the record out`,
+    );
+  }
   // Those that run on the provider's servers have no schema.
   const tools = [offered ?? []].flat().flatMap((tool) => toolSchema.safeParse(tool).data ?? []);
   const metadata = {
