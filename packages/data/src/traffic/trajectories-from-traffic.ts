@@ -14,6 +14,7 @@ import * as z from 'zod';
 import { parseJsonLines } from '../lines/json-lines.ts';
 import { recordedExchanges } from './record.ts';
 import type { RecordedExchange, TrafficFormat } from './recorded-exchange.ts';
+import { unknownRecord } from './unknown-record.ts';
 
 const schema = z.strictObject({
   /** Name of the log in errors and ids, such as its file. Default `'traffic'`. */
@@ -137,9 +138,7 @@ export function trajectoryOfExchange(
 function trajectoriesOfRecord(value: unknown, place: string, otherParts: 'refuse' | 'name'): Recorded[] {
   const exchanges = placed(place, () => recordedExchanges(value));
   if (exchanges === undefined) {
-    throw new FormatError(
-      `${place}: expected a request with its response, a conversation, a span or a run of the AI SDK, got ${shape(value)}`,
-    );
+    throw new FormatError(`${place}: ${unknownRecord(value)}`);
   }
   return exchanges.map((exchange, index) => {
     const name = exchanges.length > 1 ? `${place}, ${index + 1}` : place;
@@ -220,9 +219,4 @@ function wholeConversations(all: readonly Recorded[]): Trajectory<TrafficMetadat
     }
   }
   return [...kept.values()];
-}
-
-function shape(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `an object with ${Object.keys(value).slice(0, 6).join(', ') || 'no fields'}`;
 }
