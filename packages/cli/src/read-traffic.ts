@@ -33,7 +33,7 @@ export async function readTraffic(
     printError(`${malformed.length} records cannot be read. The first: ${first.message}`);
   if (leftOut > 0)
     printError(
-      `${leftOut} records are left out: another one goes on from the same conversation, or says the same.`,
+      `${leftOut} records are left out: another one goes on from the same conversation, or they are copies.`,
     );
   return found;
 }
