@@ -20,7 +20,7 @@ const shared = {
   ...fieldsArg,
   traffic: {
     type: 'boolean',
-    description: 'The file is recorded traffic: a log of OpenAI, OpenTelemetry or the AI SDK',
+    description: 'The file is recorded traffic: a log of OpenAI, Anthropic, OpenTelemetry or the AI SDK',
   },
   json: { type: 'boolean', description: 'Print the result as JSON' },
 } as const;

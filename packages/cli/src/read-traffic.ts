@@ -33,7 +33,7 @@ export async function readTraffic(
     printError(`${plural(malformed.length, 'record')} cannot be read. The first: ${first.message}`);
   if (leftOut > 0)
     printError(
-      `${plural(leftOut, 'record is', 'records are')} left out: another one goes on from the same conversation, or says the same.`,
+      `${plural(leftOut, 'record is', 'records are')} left out: another one goes on from the same conversation, or is the same.`,
     );
   return found;
 }

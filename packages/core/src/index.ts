@@ -49,6 +49,8 @@ export * from './pause.ts';
 export { plural } from './plural.ts';
 export * from './publication.ts';
 export { type RandomState, RandomStream } from './random.ts';
+export { chatMessages } from './recorded-messages/chat-messages.ts';
+export { customCall, jsonText, recordedCall } from './recorded-messages/recorded-call.ts';
 export * from './recorded-trajectory.ts';
 export { type Retries, retried } from './retried.ts';
 export * from './reward.ts';

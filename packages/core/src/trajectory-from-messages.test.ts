@@ -92,6 +92,29 @@ describe('trajectoryFromMessages', () => {
     ]);
   });
 
+  it('refuses a message whose content has another name, and reads one without content as empty', () => {
+    const read = (message: object) => () =>
+      trajectoryFromMessages({ id: 'c', messages: [messages[1], message], metadata: null }).response;
+    expect(read({ role: 'assistant', body: 'hello' })).toThrow(
+      'conversation "c", messages.1: expected content, parts or tool_calls, got an object with role, body; write what was said as content, not as body',
+    );
+    expect(read({ role: 'assistant', toolCalls: [] })).toThrow(/not as toolCalls/);
+    expect(read({ role: 'assistant', id: 'm', reasoning_content: 'Hm.' })()).toBe('');
+    expect(read({ role: 'assistant', content: null, audio: { transcript: 'Here.' } })()).toBe('Here.');
+  });
+
+  it('names the place of a message in the log, also behind messages that are several', () => {
+    const gave = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'x' });
+    const logged = [
+      messages[1],
+      { role: 'user', content: [gave('1'), gave('2')] },
+      { role: 'bot', content: 'x' },
+    ];
+    expect(() => trajectoryFromMessages({ id: 'c', messages: logged, metadata: null })).toThrow(
+      'messages.2.role',
+    );
+  });
+
   it('names what is no message', () => {
     const strange = (message: unknown) => () =>
       trajectoryFromMessages({ id: 'c', messages: [...messages, message], metadata: null });

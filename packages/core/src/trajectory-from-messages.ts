@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import { described } from './described.ts';
 import { ArgumentError, FormatError } from './errors.ts';
-import { messageSchema } from './message.ts';
+import { isRecord } from './is-record.ts';
+import { type Message, messageSchema } from './message.ts';
 import { requireFields } from './options/require-arguments.ts';
 import { inWords } from './options/wording.ts';
+import { chatMessages } from './recorded-messages/chat-messages.ts';
 import type { Trajectory } from './trajectory.ts';
 
 /** A conversation that some other program recorded. */
@@ -12,8 +14,9 @@ export interface RecordedConversation<Metadata = unknown> {
   readonly id: string;
   /**
    * In the shape of the OpenAI chat API, and checked, as it comes from outside. What is `null` counts as absent, absent content as
-   * empty. Parts that are text are joined. A refusal is what the assistant said. A developer's messages are the system's, a
-   * function's are a tool's.
+   * empty. Parts that are text are joined. A refusal is what the assistant said, and so is the transcript of audio. A developer's
+   * messages are the system's, a function's are a tool's. Parts that are calls or results of tools are read, also as Anthropic's API,
+   * the AI SDK with its `UIMessage`, and OpenTelemetry have them. Reasoning, sources and approvals are left out.
    */
   readonly messages: readonly unknown[];
   /** Parts that are no text, such as images: `'refuse'` throws, `'name'` writes their type in their place: `[image_url]`. Default `'refuse'`. */
@@ -39,22 +42,13 @@ export function trajectoryFromMessages<Metadata>(
       `trajectoryFromMessages: otherParts must be 'refuse' or 'name', got ${described(otherParts)}`,
     );
   }
-  const plainMessages: unknown = Array.isArray(recorded)
-    ? recorded.map((message) => plain(message, partsOf[otherParts]))
-    : recorded;
-  const parsed = z.array(messageSchema).safeParse(plainMessages);
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    const given = path.reduce<unknown>(
-      (value, key) => (value as Record<PropertyKey, unknown>)?.[key],
-      plainMessages,
-    );
-    const problem = Array.isArray(given) ? otherPart(given) : inWords(message, given);
-    throw new FormatError(
-      `trajectoryFromMessages: conversation "${id}", ${['messages', ...path].join('.')}: ${problem}`,
-    );
+  if (!Array.isArray(recorded)) {
+    const got = inWords('Invalid input: expected array', recorded);
+    throw new FormatError(`trajectoryFromMessages: conversation "${id}", messages: ${got}`);
   }
-  const messages = parsed.data;
+  const messages = recorded.flatMap((message: unknown, place) =>
+    checked(message, otherParts, `trajectoryFromMessages: conversation "${id}", messages.${place}`),
+  );
   const first = messages.findIndex(({ role }) => role === 'assistant');
   if (first < 0) {
     const roles = [...new Set(messages.map(({ role }) => role))].join(' and ');
@@ -69,6 +63,36 @@ export function trajectoryFromMessages<Metadata>(
   return { id, task, steps: [], messages, response, status: 'completed', policyVersion: 0 };
 }
 
+/** A recorded message as messages of the chat API. `place` names it in errors. */
+function checked(message: unknown, otherParts: 'refuse' | 'name', place: string): Message[] {
+  if (isRecord(message)) requireContent(message, place);
+  return chatMessages(message).map((one) => {
+    const given = plain(one, partsOf[otherParts]);
+    const { data, error } = messageSchema.safeParse(given);
+    if (error === undefined) return data;
+    const { path, message: said } = error.issues[0]!;
+    const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)?.[key], given);
+    const problem = Array.isArray(value) ? otherPart(value) : inWords(said, value);
+    throw new FormatError(`${[place, ...path].join('.')}: ${problem}`);
+  });
+}
+
+/** Fields that say something, and those that messages have beside them. */
+const saying = ['content', 'parts', 'tool_calls', 'function_call', 'refusal', 'audio'];
+const beside =
+  /^(?:role|name|id|tool_call_id|reasoning\w*|thinking|annotations|finish_reason|index|created\w*|metadata)$/;
+
+/** Refuses a message that would be read as empty because the field of its content has another name. */
+function requireContent(message: Readonly<Record<string, unknown>>, place: string): void {
+  const fields = Object.keys(message);
+  if (fields.some((field) => saying.includes(field))) return;
+  const other = fields.find((field) => !beside.test(field));
+  if (other === undefined) return;
+  throw new FormatError(
+    `${place}: expected content, parts or tool_calls, got ${described(message)}; write what was said as content, not as ${other}`,
+  );
+}
+
 /** Roles of the API, by what a conversation calls them here. */
 const roles: Readonly<Record<string, string>> = { developer: 'system', function: 'tool' };
 
@@ -76,8 +100,9 @@ const roles: Readonly<Record<string, string>> = { developer: 'system', function:
 function plain(message: unknown, parts: z.ZodType<string[]>): unknown {
   if (typeof message !== 'object' || message === null) return message;
   const {
-    refusal = '',
-    content = refusal,
+    refusal,
+    audio,
+    content = refusal ?? (isRecord(audio) ? audio.transcript : undefined) ?? '',
     role,
     ...rest
   } = Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null));

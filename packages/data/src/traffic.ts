@@ -1,4 +1,4 @@
-/** Recorded traffic of language models as trajectories: chat and Responses logs, OpenTelemetry spans, the AI SDK. Runs anywhere. */
+/** Recorded traffic of language models as trajectories: chat, Responses and Messages logs, OpenTelemetry spans, the AI SDK. Runs anywhere. */
 
 export { recordedExchanges } from './traffic/record.ts';
 export type { RecordedExchange, TrafficFormat } from './traffic/recorded-exchange.ts';

@@ -1,32 +1,39 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, chatMessages } from '@rlp/core';
 import * as z from 'zod';
-import { chatCall, jsonText } from './json-text.ts';
+import { describedFailure } from './described-failure.ts';
 import type { RecordedExchange } from './recorded-exchange.ts';
 
-const part = z.looseObject({ type: z.string() });
-/** A message of the AI SDK. */
-export const modelMessage = z.looseObject({
-  role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), z.array(part)]),
+/** Messages of the AI SDK. Their contents are checked when they are read. */
+export const sdkMessages = z.array(z.looseObject({ role: z.string() }));
+const answered = z.looseObject({
+  messages: sdkMessages,
+  id: z.string().optional(),
+  modelId: z.string().optional(),
 });
-const messages = z.array(modelMessage);
-const answered = z.looseObject({ messages });
 
 /** A call of `generateText` with its steps or its response. */
 export const aiSdkExchange = z
   .looseObject({
     id: z.string().optional(),
     system: z.string().nullish(),
-    prompt: z.union([z.string(), messages]).nullish(),
-    messages: messages.nullish(),
+    prompt: z.union([z.string(), sdkMessages]).nullish(),
+    messages: sdkMessages.nullish(),
     response: answered.optional(),
     steps: z.array(z.looseObject({ response: answered })).optional(),
   })
   .refine(({ response, steps = [] }) => response !== undefined || steps.length > 0);
 
+/** Fields of a run and of its result. Others are columns. */
+export const aiSdkFields: readonly string[] = [
+  ...['id', 'system', 'prompt', 'messages', 'response', 'steps', 'tools', 'model', 'request'],
+  ...['text', 'content', 'reasoning', 'reasoningText', 'files', 'sources', 'toolCalls', 'toolResults'],
+  ...['staticToolCalls', 'dynamicToolCalls', 'staticToolResults', 'dynamicToolResults', 'finishReason'],
+  ...['rawFinishReason', 'usage', 'totalUsage', 'warnings', 'providerMetadata', 'output', 'error'],
+];
+
 /** The whole conversation. Throws an `ArgumentError` if nothing was asked. The last step's response has the messages of all steps. */
 export function aiSdkExchanges(recorded: z.output<typeof aiSdkExchange>): RecordedExchange[] {
-  const { id, system, prompt, messages: given, response, steps = [] } = recorded;
+  const { system, prompt, messages: given, response, steps = [] } = recorded;
   const opening = system == null ? [] : [{ role: 'system' as const, content: system }];
   const asked =
     typeof prompt === 'string' ? [{ role: 'user' as const, content: prompt }] : (prompt ?? given ?? []);
@@ -37,37 +44,26 @@ export function aiSdkExchanges(recorded: z.output<typeof aiSdkExchange>): Record
     );
   }
   const said = response ?? steps.at(-1)!.response;
+  const { id = said.id } = recorded;
+  const failure = said.messages.length === 0 ? failureOf(recorded) : undefined;
+  const silence = said.messages.length === 0 && failure === undefined;
   return [
     {
       format: 'ai-sdk',
       ...(id !== undefined && { id }),
-      messages: [...opening, ...asked, ...said.messages].flatMap(chatMessages),
+      ...(said.modelId !== undefined && { model: said.modelId }),
+      ...(failure !== undefined && { unanswered: failure }),
+      messages: [
+        ...[...opening, ...asked, ...said.messages].flatMap(chatMessages),
+        ...(silence ? [{ role: 'assistant', content: '' }] : []),
+      ],
     },
   ];
 }
 
-/** A message of the AI SDK in the shape of the chat API. Files and reasoning are left out. */
-export function chatMessages({ role, content }: z.output<typeof modelMessage>): object[] {
-  if (typeof content === 'string') return [{ role, content }];
-  if (role === 'tool') {
-    return content
-      .filter(({ type }) => type === 'tool-result')
-      .map(({ toolCallId, output, result }) => ({
-        ...{ role, tool_call_id: String(toolCallId), content: resultText(output ?? result) },
-      }));
-  }
-  const texts = content.filter(({ type }) => type === 'text').map(({ text }) => String(text));
-  const calls = content
-    .filter(({ type }) => type === 'tool-call')
-    .map(({ toolCallId, toolName, input, args }) =>
-      chatCall(String(toolCallId), String(toolName), input ?? args),
-    );
-  return [{ role, content: texts.join(''), ...(calls.length > 0 && { tool_calls: calls }) }];
-}
-
-const wrapped = z.looseObject({ type: z.string(), value: z.unknown() });
-
-function resultText(output: unknown): string {
-  const { data } = wrapped.safeParse(output);
-  return jsonText(data === undefined ? (output ?? '') : data.value);
+/** Why a run without messages said nothing, if it failed. A model may also say nothing. */
+function failureOf({ error, finishReason, steps }: z.output<typeof aiSdkExchange>): string | undefined {
+  if (error != null) return `the run failed: ${describedFailure(error)}`;
+  const reason = finishReason ?? steps?.at(-1)?.finishReason;
+  return reason === 'error' ? "the run failed: its finishReason is 'error'" : undefined;
 }

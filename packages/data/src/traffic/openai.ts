@@ -1,15 +1,23 @@
 import * as z from 'zod';
-import { chatCall, jsonText } from './json-text.ts';
+import { describedFailure } from './described-failure.ts';
 import type { RecordedExchange } from './recorded-exchange.ts';
+import { requestOwner } from './request-owner.ts';
+import { itemMessages } from './responses-items.ts';
+
+/** A name that may be absent or null. */
+const label = z
+  .string()
+  .nullish()
+  .transform((name) => name ?? undefined);
 
 const chatRequest = z.looseObject({
   messages: z.array(z.unknown()),
-  model: z.string().optional(),
+  model: label,
   tools: z.unknown().optional(),
 });
 const chatResponse = z.looseObject({
-  id: z.string().optional(),
-  model: z.string().optional(),
+  id: label,
+  model: label,
   choices: z.array(z.looseObject({ message: z.looseObject({ role: z.string() }) })).min(1),
 });
 /** A chat request and its response, or a conversation as fine-tuning files have it. */
@@ -19,12 +27,14 @@ const item = z.looseObject({ type: z.string().optional(), role: z.string().optio
 const responsesRequest = z.looseObject({
   input: z.union([z.string(), z.array(item)]),
   instructions: z.string().nullish(),
-  model: z.string().optional(),
+  model: label,
   tools: z.unknown().optional(),
 });
 const responsesResponse = z.looseObject({
-  id: z.string().optional(),
-  model: z.string().optional(),
+  id: label,
+  model: label,
+  status: z.string().nullish(),
+  error: z.unknown().optional(),
   output: z.array(item),
 });
 /** A request of the Responses API and its response. */
@@ -36,6 +46,7 @@ export function chatExchanges({ request, response }: z.output<typeof chatExchang
   const facts = {
     format: 'openai-chat' as const,
     ...(model !== undefined && { model }),
+    ...requestOwner(request),
     tools: request.tools,
   };
   if (response === undefined) return [{ ...facts, messages: request.messages }];
@@ -56,37 +67,29 @@ export function responsesExchanges({
   const system = instructions == null ? [] : [{ role: 'system', content: instructions }];
   const asked = typeof input === 'string' ? [{ role: 'user', content: input }] : itemMessages(input);
   const model = response.model ?? request.model;
+  const said = itemMessages(response.output);
+  const failure = said.length === 0 ? failureOf(response) : undefined;
+  // A model that only reasoned, or nothing, said nothing.
+  if (said.length === 0 && failure === undefined) said.push({ role: 'assistant', content: '' });
   return [
     {
       format: 'openai-responses',
       ...(response.id !== undefined && { id: response.id }),
       ...(model !== undefined && { model }),
+      ...(failure !== undefined && { unanswered: failure }),
+      ...requestOwner(request),
       tools: request.tools,
-      messages: [...system, ...asked, ...itemMessages(response.output)],
+      messages: [...system, ...asked, ...said],
     },
   ];
 }
 
-/** Items as messages. Text and calls that follow each other are one turn of the assistant. Reasoning is left out. */
-function itemMessages(items: readonly z.output<typeof item>[]): object[] {
-  const messages: { role: string; content: unknown; tool_calls?: object[] }[] = [];
-  for (const { type = 'message', role = 'assistant', ...rest } of items) {
-    const { call_id: id, name, arguments: given, output, content } = rest;
-    const last = messages.at(-1);
-    const open = last?.role === 'assistant' ? last : undefined;
-    if (type === 'message') messages.push({ role, content: partsOrText(content) });
-    else if (type === 'function_call_output') {
-      messages.push({ role: 'tool', content: partsOrText(output), ...{ tool_call_id: String(id) } });
-    } else if (type === 'function_call') {
-      const call = chatCall(String(id), String(name), given);
-      if (open === undefined) messages.push({ role, content: '', tool_calls: [call] });
-      else open.tool_calls = [...(open.tool_calls ?? []), call];
-    }
-  }
-  return messages;
-}
-
-/** Parts are left to the reader of messages, which knows those that are text. */
-function partsOrText(content: unknown): unknown {
-  return Array.isArray(content) ? content : jsonText(content ?? '');
+/** Why a response without output does not count as an answer. */
+function failureOf({ status, error }: z.output<typeof responsesResponse>): string | undefined {
+  const isOver = status == null || status === 'completed' || status === 'incomplete';
+  if (error == null && isOver) return undefined;
+  return `the response has ${[
+    ...(isOver ? [] : [`status "${status}"`]),
+    ...(error == null ? [] : [`error ${describedFailure(error)}`]),
+  ].join(' and ')}`;
 }

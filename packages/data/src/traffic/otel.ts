@@ -1,6 +1,8 @@
+import { chatMessages, jsonText, recordedCall } from '@rlp/core';
 import * as z from 'zod';
-import { chatMessages, modelMessage } from './ai-sdk.ts';
-import { chatCall, fromJsonText, jsonText } from './json-text.ts';
+import { sdkMessages } from './ai-sdk.ts';
+import { describedFailure } from './described-failure.ts';
+import { fromJsonText } from './json-text.ts';
 import type { RecordedExchange } from './recorded-exchange.ts';
 
 /** An attribute of OTLP: a name and a value that says its type. */
@@ -9,6 +11,7 @@ const attributes = z.union([z.array(attribute), z.record(z.string(), z.unknown()
 const span = z.looseObject({
   spanId: z.string().optional(),
   traceId: z.string().optional(),
+  status: z.looseObject({}).nullish(),
   attributes,
   events: z.array(z.looseObject({ attributes })).default([]),
 });
@@ -34,8 +37,8 @@ export function otelExchanges(exported: z.output<typeof otelExport>): RecordedEx
 
 function spanExchange(one: Span): RecordedExchange | undefined {
   const own = Object.assign({}, ...[one, ...one.events].map((from) => plainAttributes(from.attributes)));
-  const messages = semanticMessages(own) ?? aiSdkMessages(own) ?? indexedMessages(own);
-  if (messages === undefined) return undefined;
+  const found = semanticMessages(own) ?? aiSdkMessages(own) ?? indexedMessages(own);
+  if (found === undefined) return undefined;
   const model = own['gen_ai.response.model'] ?? own['gen_ai.request.model'];
   const conversation = own['gen_ai.conversation.id'] ?? one.traceId;
   const tools = offeredTools(own);
@@ -45,19 +48,28 @@ function spanExchange(one: Span): RecordedExchange | undefined {
     ...(model !== undefined && { model: String(model) }),
     ...(conversation !== undefined && { conversation: String(conversation) }),
     ...(tools !== undefined && { tools }),
-    messages,
+    ...(found.said.length === 0 && { unanswered: silence(one) }),
+    messages: [...found.asked, ...found.said],
   };
 }
 
-const parts = z.array(z.looseObject({ type: z.string() }));
-const semanticMessage = z.looseObject({
-  role: z.string(),
-  parts: parts.optional(),
-  content: z.unknown().optional(),
-});
+/** Why a span without output holds no answer. */
+function silence({ status }: Span): string {
+  const { code, message = '' } = status ?? {};
+  if (code !== 2 && code !== 'STATUS_CODE_ERROR') return 'the span has no output of the model';
+  return `the span failed${message === '' ? '' : `: ${describedFailure(message)}`}`;
+}
+
+/** Messages of the request and of its answer. */
+interface SpanMessages {
+  readonly asked: readonly unknown[];
+  readonly said: readonly unknown[];
+}
+
+const semanticMessage = z.looseObject({ role: z.string(), content: z.unknown().optional() });
 
 /** Messages as the semantic conventions for generative AI have them. */
-function semanticMessages(own: Readonly<Record<string, unknown>>): object[] | undefined {
+function semanticMessages(own: Readonly<Record<string, unknown>>): SpanMessages | undefined {
   const all = ['gen_ai.input.messages', 'gen_ai.output.messages'].map((name) =>
     z.array(semanticMessage).safeParse(fromJsonText(own[name])),
   );
@@ -68,46 +80,38 @@ function semanticMessages(own: Readonly<Record<string, unknown>>): object[] | un
     system === undefined
       ? []
       : [{ role: 'system', ...(Array.isArray(system) ? { parts: system } : { content: system }) }];
-  return [...opening, ...(asked ?? []), ...(said ?? [])].flatMap(partMessages);
+  return {
+    asked: [...opening, ...(asked ?? [])].flatMap(partMessages),
+    said: (said ?? []).flatMap(partMessages),
+  };
 }
 
-function partMessages({ role, parts: given, content }: z.output<typeof semanticMessage>): object[] {
-  const known = parts.safeParse(given ?? content).data;
-  if (known === undefined) return [{ role, content: jsonText(content ?? '') }];
-  const results = known.filter(({ type }) => type === 'tool_call_response');
-  if (results.length > 0) {
-    return results.map(({ id, response, result }) => ({
-      ...{ role: 'tool', tool_call_id: String(id), content: jsonText(response ?? result ?? '') },
-    }));
-  }
-  const texts = known
-    .filter(({ type }) => type === 'text')
-    .map((part) => String(part.content ?? part.text ?? ''));
-  const calls = known
-    .filter(({ type }) => type === 'tool_call')
-    .map(({ id, name, arguments: args }, place) =>
-      chatCall(String(id ?? `call_${place}`), String(name), args),
-    );
-  return [{ role, content: texts.join(''), ...(calls.length > 0 && { tool_calls: calls }) }];
+/** A content of another kind than text and parts is what the program wrote, as JSON. */
+function partMessages(message: z.output<typeof semanticMessage>): unknown[] {
+  const { content } = message;
+  const isOther = content != null && typeof content !== 'string' && !Array.isArray(content);
+  return chatMessages(isOther ? { ...message, content: jsonText(content) } : message);
 }
 
 const aiSdkCalls = z.array(z.looseObject({ toolCallId: z.string(), toolName: z.string() }));
 
 /** Messages as the telemetry of the AI SDK has them. */
-function aiSdkMessages(own: Readonly<Record<string, unknown>>): object[] | undefined {
-  const asked = z.array(modelMessage).safeParse(fromJsonText(own['ai.prompt.messages'])).data;
+function aiSdkMessages(own: Readonly<Record<string, unknown>>): SpanMessages | undefined {
+  const asked = sdkMessages.safeParse(fromJsonText(own['ai.prompt.messages'])).data;
   if (asked === undefined) return undefined;
-  const said = aiSdkCalls.safeParse(fromJsonText(own['ai.response.toolCalls'])).data ?? [];
-  const calls = said.map(({ toolCallId, toolName, input, args }) =>
-    chatCall(toolCallId, toolName, input ?? args),
+  const made = aiSdkCalls.safeParse(fromJsonText(own['ai.response.toolCalls'])).data ?? [];
+  const calls = made.map(({ toolCallId, toolName, input, args }) =>
+    recordedCall(toolCallId, toolName, input ?? args),
   );
-  const content = String(own['ai.response.text'] ?? '');
+  const text = own['ai.response.text'] ?? own['ai.response.object'];
+  const content = jsonText(text ?? '');
   const last = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) };
-  return [...asked.flatMap(chatMessages), last];
+  const isAnswered = text !== undefined || calls.length > 0;
+  return { asked: asked.flatMap(chatMessages), said: isAnswered ? [last] : [] };
 }
 
 /** Messages as attributes with numbers, such as `gen_ai.prompt.0.content`. */
-function indexedMessages(own: Readonly<Record<string, unknown>>): object[] | undefined {
+function indexedMessages(own: Readonly<Record<string, unknown>>): SpanMessages | undefined {
   const found = (name: string, role: string) => {
     const messages: object[] = [];
     for (let place = 0; `${name}.${place}.role` in own || `${name}.${place}.content` in own; place++) {
@@ -115,7 +119,9 @@ function indexedMessages(own: Readonly<Record<string, unknown>>): object[] | und
       const calls: object[] = [];
       for (let call = 0; `${at}.tool_calls.${call}.name` in own; call++) {
         const from = (field: string) => own[`${at}.tool_calls.${call}.${field}`];
-        calls.push(chatCall(String(from('id') ?? `call_${call}`), String(from('name')), from('arguments')));
+        calls.push(
+          recordedCall(String(from('id') ?? `call_${call}`), String(from('name')), from('arguments')),
+        );
       }
       const answered = own[`${at}.tool_call_id`];
       messages.push({
@@ -126,8 +132,8 @@ function indexedMessages(own: Readonly<Record<string, unknown>>): object[] | und
     }
     return messages;
   };
-  const all = [...found('gen_ai.prompt', 'user'), ...found('gen_ai.completion', 'assistant')];
-  return all.length > 0 ? all : undefined;
+  const [asked, said] = [found('gen_ai.prompt', 'user'), found('gen_ai.completion', 'assistant')];
+  return asked.length + said.length > 0 ? { asked, said } : undefined;
 }
 
 /** Tools that the request offered: by the semantic conventions, of the AI SDK, or in attributes with numbers. */

@@ -81,75 +81,6 @@ describe('a record of the chat API', () => {
   });
 });
 
-describe('a record of the Responses API', () => {
-  const record = (input: unknown, output: unknown = [], rest = {}) => ({
-    request: { input, ...rest },
-    response: { output },
-  });
-  const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' });
-  const called = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
-
-  it('has text, instructions, and items of messages without a type or a role', () => {
-    expect(messagesOf(record('q', [{ content: 'a' }], { instructions: 'Be short.' }))).toStrictEqual([
-      ...[{ role: 'system', content: 'Be short.' }, asked, said],
-    ]);
-    expect(
-      messagesOf(record([asked], [{ type: 'message', content: null }], { instructions: null })),
-    ).toStrictEqual([...[asked, { role: 'assistant', content: '' }]]);
-    expect(messagesOf(record('q', [{ type: 'reasoning', summary: [] }]))).toStrictEqual([asked]);
-  });
-
-  it('puts calls to the turn before them, or into one of their own', () => {
-    expect(messagesOf(record('q', [call('1'), call('2')]))).toStrictEqual([
-      ...[asked, { role: 'assistant', content: '', tool_calls: [called('1'), called('2')] }],
-    ]);
-    expect(messagesOf(record('q', [{ role: 'assistant', content: 'a' }, call('1')]))).toStrictEqual([
-      ...[asked, { ...said, tool_calls: [called('1')] }],
-    ]);
-  });
-
-  it('has what a tool gave as text, also if it is no text', () => {
-    const output = (given: unknown) =>
-      messagesOf(
-        record([asked, call('1'), { type: 'function_call_output', call_id: '1', output: given }]),
-      )[2];
-    expect(output('sun')).toStrictEqual({ role: 'tool', content: 'sun', tool_call_id: '1' });
-    expect(output({ sky: 'blue' })).toStrictEqual({
-      role: 'tool',
-      content: '{"sky":"blue"}',
-      tool_call_id: '1',
-    });
-    expect(output([{ type: 'input_text', text: 'sun' }])).toMatchObject({
-      content: [{ type: 'input_text', text: 'sun' }],
-    });
-    expect(output(undefined)).toMatchObject({ content: '' });
-  });
-
-  it('has the id, the model and the tools that there are', () => {
-    expect(
-      exchangeOf({
-        request: { input: 'q', model: 'm', tools: [1] },
-        response: { id: 'r', output: [] },
-        x: 1,
-      }),
-    ).toStrictEqual({
-      ...{
-        format: 'openai-responses',
-        id: 'r',
-        model: 'm',
-        tools: [1],
-        messages: [asked],
-        columns: { x: 1 },
-      },
-    });
-    expect(exchangeOf(record('q'))).toStrictEqual({
-      format: 'openai-responses',
-      tools: undefined,
-      messages: [asked],
-    });
-  });
-});
-
 describe('a run of the AI SDK', () => {
   const response = { messages: [said] };
 
@@ -191,7 +122,7 @@ describe('a run of the AI SDK', () => {
     const messages = [
       {
         role: 'assistant',
-        content: [part('text', { text: 'So' }), part('file', {}), part('text', { text: '…' })],
+        content: [part('text', { text: 'So' }), part('reasoning', {}), part('text', { text: '…' })],
       },
       {
         role: 'assistant',
@@ -207,7 +138,7 @@ describe('a run of the AI SDK', () => {
           part('tool-result', { toolCallId: '1', output: { type: 'text', value: 'sun' } }),
           part('tool-result', { toolCallId: '2', result: { sky: 'blue' } }),
           part('tool-result', { toolCallId: '3' }),
-          part('other', {}),
+          part('tool-approval-response', {}),
         ],
       },
     ];
@@ -241,6 +172,7 @@ describe('a span of OpenTelemetry', () => {
       id: 's',
       model: 'asked',
       messages: [asked],
+      unanswered: 'the span has no output of the model',
     });
     const more = { ...attributes, 'gen_ai.response.model': 'answered', 'gen_ai.conversation.id': 'c' };
     expect(exchangeOf(spanOf(more, { traceId: 't' }))).toMatchObject({
@@ -261,7 +193,7 @@ describe('a span of OpenTelemetry', () => {
       {},
     ];
     expect(recordedExchanges({ resourceSpans })).toStrictEqual([
-      { format: 'opentelemetry', messages: [asked] },
+      { format: 'opentelemetry', messages: [asked], unanswered: 'the span has no output of the model' },
     ]);
     expect(recordedExchanges({ resourceSpans: [] })).toStrictEqual([]);
     expect(recordedExchanges(spanOf({}))).toStrictEqual([]);
@@ -308,7 +240,7 @@ describe('a span of OpenTelemetry', () => {
     const part = (type: string, rest: object) => ({ type, ...rest });
     const system = [part('text', { content: 'Be short.' })];
     const messages = [
-      { role: 'user', content: [part('text', { text: 'q' }), part('image', {}), part('text', {})] },
+      { role: 'user', content: [part('text', { text: 'q' }), part('image', {})] },
       {
         role: 'assistant',
         parts: [
@@ -333,19 +265,22 @@ describe('a span of OpenTelemetry', () => {
     });
     expect(messagesOf(spanOf({ ...input(messages), 'gen_ai.system_instructions': system }))).toStrictEqual([
       { role: 'system', content: 'Be short.' },
-      { role: 'user', content: 'q' },
+      { role: 'user', content: [{ type: 'text', text: 'q' }, { type: 'image' }] },
       { role: 'assistant', content: '', tool_calls: [call('call_0', 'f', '{"a":1}'), call('c', 'g', '{}')] },
       { role: 'tool', tool_call_id: 'c', content: 'sun' },
       { role: 'tool', tool_call_id: 'd', content: '7' },
       { role: 'tool', tool_call_id: 'e', content: '' },
-      { role: 'assistant', content: '' },
+      { role: 'assistant' },
     ]);
   });
 
   it("reads the AI SDK's attributes, with and without calls", () => {
     const prompt = { 'ai.prompt.messages': JSON.stringify([asked]) };
     expect(messagesOf(spanOf({ ...prompt, 'ai.response.text': 'a' }))).toStrictEqual([asked, said]);
-    expect(messagesOf(spanOf(prompt))).toStrictEqual([asked, { role: 'assistant', content: '' }]);
+    expect(messagesOf(spanOf({ ...prompt, 'ai.response.object': '{"a":1}' }))[1]).toMatchObject({
+      content: '{"a":1}',
+    });
+    expect(exchangeOf(spanOf(prompt))).toMatchObject({ messages: [asked], unanswered: expect.any(String) });
     const calls = [{ toolCallId: '1', toolName: 'f', args: { a: 1 } }];
     expect(messagesOf(spanOf({ ...prompt, 'ai.response.toolCalls': calls }))[1]).toMatchObject({
       tool_calls: [{ id: '1', function: { name: 'f', arguments: '{"a":1}' } }],

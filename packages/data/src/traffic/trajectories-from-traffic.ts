@@ -14,18 +14,22 @@ import * as z from 'zod';
 import { parseJsonLines } from '../lines/json-lines.ts';
 import { recordedExchanges } from './record.ts';
 import type { RecordedExchange, TrafficFormat } from './recorded-exchange.ts';
+import { unknownRecord } from './unknown-record.ts';
+import { type Recorded, wholeConversations } from './whole-conversations.ts';
 
 const schema = z.strictObject({
   /** Name of the log in errors and ids, such as its file. Default `'traffic'`. */
   source: z.string().min(1).default('traffic'),
   /**
    * An agent sends the whole conversation with each request. `'whole'` keeps the longest record of each conversation and no copies, `'each'` keeps all.
-   * Records `{ messages }` of other conversation ids, ids or columns beside times and counts are other conversations. Default `'whole'`.
+   * A record goes on from a shorter one with the same messages, unless they differ in their conversation, session or trace, their user, or
+   * another label. A copy has the same messages and the same id, or the same columns if it has none. Equal answers with other ids, users
+   * or times are all kept. Default `'whole'`.
    */
   conversations: z.enum(['whole', 'each']).default('whole'),
   /** Parts of messages that are no text, such as images: `'name'` writes their type in their place: `[image_url]`. Default `'refuse'`. */
   otherParts: z.enum(['refuse', 'name']).default('refuse'),
-  /** Receives each trajectory that `'whole'` leaves out: another record goes on from it, or says the same. Default: they are dropped. */
+  /** Receives each trajectory that `'whole'` leaves out: another record goes on from it, or it is a copy. Default: they are dropped. */
   onLeftOut: callback<(trajectory: Trajectory<TrafficMetadata>) => void>().optional(),
   /** Receives the error of each record that cannot be read, which is left out. Default: the first error is thrown. */
   onMalformed: callback<(error: FormatError) => void>().optional(),
@@ -44,12 +48,6 @@ export interface TrafficMetadata {
   readonly tools?: readonly ToolSchema[] | undefined;
   /** What the record says beside the exchange, such as a label: `{ request, response, rating }` has a `rating`. */
   readonly columns?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** A trajectory, and whose it is: `''` unless the record names a conversation. Only those of one owner go on from each other. */
-interface Recorded {
-  readonly owner: string;
-  readonly trajectory: Trajectory<TrafficMetadata>;
 }
 
 /**
@@ -74,12 +72,21 @@ export function trajectoriesFromTraffic(
     if (onMalformed === undefined || !(error instanceof FormatError)) throw error;
     onMalformed(error);
   };
-  const found: Recorded[] = [];
-  for (const { place, value } of valuesOf(text, source, report)) {
+  const found: Recorded<TrafficMetadata>[] = [];
+  const attempt = <T>(read: () => T): T | undefined => {
     try {
-      found.push(...trajectoriesOfRecord(value, place, otherParts));
+      return read();
     } catch (error) {
       report(error);
+    }
+  };
+  for (const { place, value } of valuesOf(text, source, report)) {
+    for (const { name, ...one } of attempt(() => exchangesOfRecord(value, place)) ?? []) {
+      // One that cannot be read leaves the others of its record.
+      attempt(() => {
+        const trajectory = placed(place, () => trajectoryOfExchange(one.exchange, name, otherParts));
+        found.push({ ...one, trajectory });
+      });
     }
   }
   const all = found.map(({ trajectory }) => trajectory);
@@ -107,7 +114,7 @@ function withDifferentIds(all: readonly Trajectory<TrafficMetadata>[]): Trajecto
  *
  * @param name - Names it if the log gave no name.
  * @param otherParts - What becomes of parts that are no text. Default `'refuse'`.
- * @throws FormatError for messages of another shape.
+ * @throws FormatError for messages of another shape, and for a request without an answer.
  */
 export function trajectoryOfExchange(
   exchange: RecordedExchange,
@@ -116,7 +123,12 @@ export function trajectoryOfExchange(
 ): Trajectory<TrafficMetadata> {
   requireArguments('trajectoryOfExchange', { name: 'text' }, name);
   requireFields('trajectoryOfExchange', { format: 'text', messages: 'list' }, exchange);
-  const { id = '', messages, format, model, conversation, tools: offered, columns } = exchange;
+  const { id = '', messages, format, model, conversation, tools: offered, columns, unanswered } = exchange;
+  if (unanswered !== undefined) {
+    throw new FormatError(
+      `trajectoryOfExchange: conversation "${id === '' ? name : id}": expected an answer to score, but ${unanswered}; leave the record out`,
+    );
+  }
   // Those that run on the provider's servers have no schema.
   const tools = [offered ?? []].flat().flatMap((tool) => toolSchema.safeParse(tool).data ?? []);
   const metadata = {
@@ -129,36 +141,15 @@ export function trajectoryOfExchange(
   return trajectoryFromMessages({ id: id === '' ? name : id, messages, otherParts, metadata });
 }
 
-function trajectoriesOfRecord(value: unknown, place: string, otherParts: 'refuse' | 'name'): Recorded[] {
+/** The exchanges of a record, each with a name of its place. */
+function exchangesOfRecord(value: unknown, place: string) {
   const exchanges = placed(place, () => recordedExchanges(value));
-  if (exchanges === undefined) {
-    throw new FormatError(
-      `${place}: expected a request with its response, a conversation, a span or a run of the AI SDK, got ${shape(value)}`,
-    );
-  }
-  return exchanges.map((exchange, index) => {
-    const name = exchanges.length > 1 ? `${place}, ${index + 1}` : place;
-    return {
-      owner: ownerOf(exchange),
-      trajectory: placed(place, () => trajectoryOfExchange(exchange, name, otherParts)),
-    };
-  });
-}
-
-/** Columns that name a conversation, and those that differ between requests of one. */
-const ofConversation = /^(?:conversation|session|thread|chat)_?id$/i;
-const ofRequest =
-  /(?:^|_)(?:time|timestamp|date|at|ts|latency|duration|ms|seconds|usage|tokens|cost|turn|step|index|request_?id)$/i;
-
-/** Whose a recorded conversation is: of its conversation id, else its id, and of what it says beside times and counts. */
-function ownerOf({ isConversation, id, columns = {} }: RecordedExchange): string {
-  if (isConversation !== true) return '';
-  const named = Object.entries(columns).map(
-    ([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter}`), value] as const,
-  );
-  const conversation = named.find(([name]) => ofConversation.test(name))?.[1];
-  const labels = named.filter(([name]) => !ofRequest.test(name) && !ofConversation.test(name));
-  return JSON.stringify([conversation ?? id, labels.sort(([a], [b]) => (a < b ? -1 : 1))]);
+  if (exchanges === undefined) throw new FormatError(`${place}: ${unknownRecord(value)}`);
+  return exchanges.map((exchange, index) => ({
+    exchange,
+    place: index,
+    name: exchanges.length > 1 ? `${place}, ${index + 1}` : place,
+  }));
 }
 
 /** Names the place in an error. */
@@ -194,30 +185,4 @@ function wholeValue(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Leaves out what a later record of the same owner goes on from, and copies. */
-function wholeConversations(all: readonly Recorded[]): Trajectory<TrafficMetadata>[] {
-  const kept = new Map<string, Trajectory<TrafficMetadata>>();
-  const continued = new Set<string>();
-  for (const { owner, trajectory } of all) {
-    const messages = trajectory.messages.map(({ role, content, tool_calls: calls }) =>
-      JSON.stringify([role, content, calls?.map((call) => call.function)]),
-    );
-    let before = `${owner}\n`;
-    for (const [place, message] of messages.entries()) {
-      before += `${message}\n`;
-      const isEnd = place === messages.length - 1;
-      if (!isEnd && trajectory.messages[place]!.role === 'assistant') {
-        continued.add(before);
-        kept.delete(before);
-      } else if (isEnd && !continued.has(before) && !kept.has(before)) kept.set(before, trajectory);
-    }
-  }
-  return [...kept.values()];
-}
-
-function shape(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `an object with ${Object.keys(value).slice(0, 6).join(', ') || 'no fields'}`;
 }
