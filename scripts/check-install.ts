@@ -149,7 +149,7 @@ function checkSet({ packages: wanted, limitMegabytes }: InstallSet): string[] {
   ];
 }
 
-/** Files that nobody needs, and links of a README to files that the tarball lacks. */
+/** Files that nobody needs, and links of a README or a declaration to files that the tarball lacks. */
 function checkContents({ manifest }: Package): string[] {
   const files = filesOfTarball(tarballOf(manifest));
   // A template is a project of its own, with its tests.
@@ -160,8 +160,14 @@ function checkContents({ manifest }: Package): string[] {
   const dead = [...readme.matchAll(/\]\(([^)#\s]+)/g)]
     .map(([, target]) => target!)
     .filter((target) => !/^[a-z]+:/.test(target) && !files.has(join(target)));
+  const declared = [...files].filter(([path]) => path.endsWith('.d.ts.map'));
+  const lost = declared.flatMap(([path, content]) => {
+    const { sources } = JSON.parse(content.toString()) as { readonly sources: readonly string[] };
+    return sources.map((source) => join(dirname(path), source)).filter((source) => !files.has(source));
+  });
   return [
     ...needless.map((path) => `${manifest.name}: the tarball holds ${path}, leave it out by "files"`),
+    ...lost.map((source) => `${manifest.name}: a declaration leads to ${source}, which the tarball lacks`),
     ...dead.map((target) => `${manifest.name}: README.md links to ${target}, which the tarball lacks`),
   ];
 }
