@@ -104,12 +104,12 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
   'monitor report': {
     summary: 'Make a report of a monitored run from its log files',
     examples: ['monitor report --metrics metrics.jsonl --alerts alerts.jsonl --out report.html'],
-    load: async () => (await import('./monitor-commands.ts')).reportCommand,
+    load: async () => (await import('./monitor/report-command.ts')).reportCommand,
   },
   'monitor analyze': {
     summary: 'Look for reward hacking in saved responses',
     examples: ['monitor analyze log.jsonl --response completion --reward score --out page.html'],
-    load: async () => (await import('./monitor-commands.ts')).analyzeCommand,
+    load: async () => (await import('./monitor/analyze-command.ts')).analyzeCommand,
   },
   'run list': {
     summary: 'List the runs in a directory: what they do, how far they are, how good',

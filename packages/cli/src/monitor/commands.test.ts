@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { runCli } from './run-cli.ts';
+import { runCli } from '../run-cli.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'monitor-commands-'));
+const directory = mkdtempSync(join(tmpdir(), 'monitor-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Complaints about so many responses, of which every second one is rewarded, and the page. */
