@@ -47,8 +47,8 @@ describe('inputs of a Tinker server', () => {
       ...(config && { loss_fn_config: config }),
     });
     expect(gradientInput([contribution], native, 'sum')).toEqual(input(inputs(-0.5, 0.25)));
-    // A mean over two tokens, and taken back.
-    expect(gradientInput([contribution], native, 'means', -1)).toEqual(input(inputs(1, -0.5)));
+    // A mean over two tokens.
+    expect(gradientInput([contribution], native, 'means')).toEqual(input(inputs(-1, 0.5)));
   });
 
   it('score with weights of 0', () => {

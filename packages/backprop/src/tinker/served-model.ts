@@ -32,8 +32,8 @@ export class ServedModel {
   }
 
   /** Updates the weights by the accumulated gradient, which is zero afterwards. */
-  submitUpdate(adam: Readonly<Record<string, number>>): Promise<Submitted> {
-    return this.submit('/optim_step', { adam_params: adam, type: 'optim_step' });
+  submitUpdate(adam: Readonly<Record<string, number>>, signal?: AbortSignal): Promise<Submitted> {
+    return this.submit('/optim_step', { adam_params: adam, type: 'optim_step' }, signal);
   }
 
   /** Sends a request and waits for its result. */
@@ -68,8 +68,8 @@ export class ServedModel {
   }
 
   /** Unloads the model, if the server can. */
-  unload(): Promise<void> {
-    return this.session.unload(this.id);
+  unload(signal?: AbortSignal): Promise<void> {
+    return this.session.unload(this.id, signal);
   }
 }
 
