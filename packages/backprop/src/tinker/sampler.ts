@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  allWithSignals,
   type Completion,
   type InferenceEngine,
   parseOptions,
@@ -144,23 +145,21 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
       );
     }
     for (const { prompt, completion } of requests) this.#checkScored(prompt, completion);
-    return Promise.all(
-      requests.map(async ({ prompt, completion }) => {
-        const tokens = [...prompt, ...completion];
-        const sampling_params = { max_tokens: 1, temperature: 1, seed: 0 };
-        const logprobs = (await this.#ask({ prompt: tokens, sampling_params, prompt_logprobs: true }, signal))
-          .prompt_logprobs;
-        const scored = logprobs?.slice(prompt.length) ?? [];
-        if (logprobs?.length !== tokens.length || !scored.every((x) => x !== null && x <= 1e-3)) {
-          throw this.#unusable(
-            `logprobs of ${tokens.length} tokens of a prompt`,
-            `${logprobs?.length ?? 'none'}`,
-          );
-        }
-        const entropies = new Float32Array(completion.length).fill(Number.NaN);
-        return { logprobs: Float32Array.from(scored, (x) => Math.min(0, x!)), entropies };
-      }),
-    );
+    return allWithSignals(requests, [signal], async ({ prompt, completion }, open) => {
+      const tokens = [...prompt, ...completion];
+      const sampling_params = { max_tokens: 1, temperature: 1, seed: 0 };
+      const logprobs = (await this.#ask({ prompt: tokens, sampling_params, prompt_logprobs: true }, open))
+        .prompt_logprobs;
+      const scored = logprobs?.slice(prompt.length) ?? [];
+      if (logprobs?.length !== tokens.length || !scored.every((x) => x !== null && x <= 1e-3)) {
+        throw this.#unusable(
+          `logprobs of ${tokens.length} tokens of a prompt`,
+          `${logprobs?.length ?? 'none'}`,
+        );
+      }
+      const entropies = new Float32Array(completion.length).fill(Number.NaN);
+      return { logprobs: Float32Array.from(scored, (x) => Math.min(0, x!)), entropies };
+    });
   }
 
   #checkScored(prompt: readonly TokenId[], completion: readonly TokenId[]): void {

@@ -1,4 +1,4 @@
-import { type TokenId, TrainingError } from '@rlp/core';
+import { allWithSignals, type TokenId, TrainingError } from '@rlp/core';
 import type * as z from 'zod';
 import { type ChunkLimits, chunksOf } from './chunks.ts';
 import { scoringInput } from './gradients.ts';
@@ -47,7 +47,9 @@ export class ServedModel {
 
   /** Logprobs that passes computed: of their sequences in order, without the first token of each. */
   async passed(submitted: readonly Submitted[]): Promise<number[][]> {
-    const results = await Promise.all(submitted.map((one) => this.session.result(one, passSchema)));
+    const results = await allWithSignals(submitted, [], (one, signal) =>
+      this.session.result(one, passSchema, signal),
+    );
     return results.flatMap(({ loss_fn_outputs }) => loss_fn_outputs.map(({ logprobs }) => logprobs.data));
   }
 
