@@ -8,12 +8,14 @@ import {
   TrainingError,
   withSignals,
 } from '@rlp/core';
-import { JsonClient, RequestError, requestSchema } from '@rlp/http/client';
+import { JsonClient, RequestError, requestSchema, rootAddress } from '@rlp/http/client';
 import * as z from 'zod';
 import { anySchema, futureSchema, sessionSchema, unfinishedSchema } from './wire.ts';
 
 /** Options of a connection to a Tinker server. */
 export const sessionSchemaOptions = requestSchema.extend({
+  /** Root of the server, http or https. An `/api/v1` at its end is left out. Required. */
+  url: rootAddress,
   /** Sent as `X-API-Key`. SkyRL takes any text that begins with `tml-`. Never logged. Default none. */
   apiKey: z
     .string()

@@ -34,5 +34,5 @@ export function failureSentence(error: RequestError, words: RemedyWords): string
   // These messages say what to do.
   if (error.failure === 'untrusted' || error.failure === 'redirected') return error.message;
   const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
-  return `${error.message}${said}; ${remedyOf(error, words)}`;
+  return `${error.message}${said}; ${error.remedy ?? remedyOf(error, words)}`;
 }

@@ -1,7 +1,7 @@
 import { pause, type TokenId, withSignals } from '@rlp/core';
 import { type JsonClient, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
-import { unusable } from '../remote/checked-sequences.ts';
+import { remedies, unusable } from '../remote/checked-sequences.ts';
 import type { ResolvedRemoteOptions } from '../remote/options.ts';
 import type {
   PublicationInFiles,
@@ -123,7 +123,7 @@ export class SglangServer implements RemoteServer {
     const { output_token_logprobs: scored, finish_reason } = await this.#generate(
       ...([request.prompt, { sampling_params }, weights, signal] as const),
     );
-    if (!scored) throw unusable(this.client, 'expected output_token_logprobs, got another body');
+    if (!scored) throw unusable(this.client, 'expected output_token_logprobs, got none', remedies.logprobs);
     return {
       tokens: scored.map(([, token]) => token),
       logprobs: scored.map(([logprob]) => logprob ?? Number.NaN),
@@ -140,7 +140,7 @@ export class SglangServer implements RemoteServer {
     const options = { sampling_params, logprob_start_len: 0 };
     const { input_token_logprobs: scored } = await this.#generate(tokens, options, weights, signal);
     if (scored?.some(([, token], t) => token !== tokens[t])) {
-      throw unusable(this.client, 'the server scored other tokens than were sent');
+      throw unusable(this.client, 'the server scored other tokens than were sent', remedies.tokens);
     }
     return { logprobs: (scored ?? []).map(([logprob]) => logprob ?? undefined) };
   }
@@ -155,13 +155,18 @@ export class SglangServer implements RemoteServer {
     const body = { input_ids: tokens, return_logprob: true, stream: false, ...options, ...adapter };
     const answer = await this.client.json('/generate', { body, attempts: 1, signal });
     const { data } = generateSchema.safeParse(answer);
-    if (data === undefined) throw unusable(this.client, 'expected meta_info, got another body');
+    if (data === undefined) throw this.client.unexpected('meta_info', answer);
     const { weight_version: found, finish_reason } = data.meta_info;
     if (finish_reason?.type === 'abort') {
-      throw unusable(this.client, `the server gave up the request: ${finish_reason.message ?? 'no reason'}`);
+      const reason = this.client.quoted(finish_reason.message ?? 'no reason');
+      throw unusable(
+        this.client,
+        `the server gave up the request: ${reason}`,
+        'sample less at once, or see the log of the server',
+      );
     }
     if (publication?.kind === 'checkpoint' && found && found !== String(version)) {
-      throw unusable(this.client, `expected weights of version ${version}, got "${found}"`);
+      throw unusable(this.client, `expected weights of version ${version}, got "${found}"`, remedies.weights);
     }
     return data.meta_info;
   }
@@ -226,7 +231,8 @@ export class SglangServer implements RemoteServer {
     const text = await this.client.text(path, { body, timeoutMs, signal });
     const { data } = commandSchema.safeParse(text.startsWith('{') ? JSON.parse(text) : {});
     if (data?.success === false) {
-      throw new RequestError('malformed', `${this.client.place}${path}: ${data.message ?? 'it failed'}`);
+      const reason = this.client.quoted(data.message ?? 'it failed');
+      throw unusable({ place: `${this.client.place}${path}` }, reason, 'see the log of the server');
     }
   }
 }

@@ -1,11 +1,13 @@
 import { parseOptions, RandomStream, RewardError, type TextGenerator, TimeoutError } from '@rlp/core';
 import {
+  type Endpoint,
   endpointOf,
   failureSentence,
   postJson,
   RequestError,
   repeated,
   requestSchema,
+  unexpectedAnswer,
 } from '@rlp/http/client';
 import * as z from 'zod';
 
@@ -62,7 +64,7 @@ export function chatCompletionsGenerator(options: ChatCompletionsOptions): TextG
       if (error.failure === 'timed-out') throw new TimeoutError(sentence, { cause: error });
       throw new RequestError(error.failure, sentence, error);
     });
-    return textOf(answer, endpoint.place);
+    return textOf(answer, endpoint);
   };
 }
 
@@ -80,11 +82,12 @@ function completionsUrl(url: string): string {
   return full.href;
 }
 
-function textOf(answer: unknown, place: string): string {
+function textOf(answer: unknown, endpoint: Endpoint): string {
+  const { place } = endpoint;
   const { data } = answerSchema.safeParse(answer);
   const message = data?.choices[0]?.message;
   if (message?.refusal)
     throw new RewardError(`${place}: the model refused: ${message.refusal.slice(0, 200)}`);
   if (typeof message?.content === 'string') return message.content;
-  throw new RequestError('malformed', `${place}: expected a chat completion with text, got another body`);
+  throw unexpectedAnswer(endpoint, 'a chat completion with text', answer);
 }
