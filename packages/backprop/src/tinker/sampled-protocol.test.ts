@@ -149,7 +149,7 @@ describe('a sampler on a Tinker server', () => {
       'sample: http://server.test/api/v1: expected 1 to 2 tokens of a completion, got 0',
     ],
     [{ tokens: [1, 1, 1], logprobs: [-1, -1, -1] }, 'got 3'],
-    [{ tokens: [1, 1], logprobs: null }, 'expected 2 natural logarithms of probabilities, got null'],
+    [{ tokens: [1, 1], logprobs: null }, 'expected 2 natural logarithms of probabilities, got 0 of them'],
   ])('refuses %j', async (sequence, message) => {
     const { server, sampler } = await start();
     const answer = { sequences: [{ stop_reason: 'length', ...sequence }] };

@@ -221,15 +221,17 @@ export class TinkerSession {
 }
 
 function parsed<Schema extends z.ZodType>(
-  { place }: Pick<JsonClient, 'place'>,
+  client: JsonClient,
   schema: Schema,
   answer: unknown,
 ): z.output<Schema> {
   const { data, error } = schema.safeParse(answer);
   if (error === undefined) return data;
+  const failure = client.unexpected("an answer of Tinker's protocol", answer);
+  if (failure.detail !== undefined) throw failure;
   const [issue] = error.issues;
   throw new RequestError(
     'malformed',
-    `${place}: expected an answer of Tinker's protocol, got one in which ${issue!.path.join('.') || 'the body'} is wrong`,
+    `${client.place}: expected an answer of Tinker's protocol, got one in which ${issue!.path.join('.') || 'the body'} is wrong`,
   );
 }

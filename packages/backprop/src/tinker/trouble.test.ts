@@ -135,6 +135,28 @@ describe('a wait for a result', () => {
   });
 });
 
+describe('the error of a call', () => {
+  it.each([
+    [
+      'a failure with status 200',
+      '/forward',
+      { body: { error: 'cuda boom' } },
+      /got a failure \("cuda boom"\)/,
+    ],
+    [
+      'a result that is gone',
+      '/retrieve_future',
+      { status: 410, body: '' },
+      /410; .*load the last checkpoint$/,
+    ],
+  ])('quotes the server and says what to do: %s', async (_, path, answer, message) => {
+    const server = new StubTinker('sum');
+    const backend = await create(server);
+    server.fault = (given) => (given === path ? answer : undefined);
+    await expect(backend.logprobs([[0, 3]])).rejects.toThrow(message);
+  });
+});
+
 describe('the end of a Tinker backend', () => {
   it('does not wait for a server that hangs, and asks it nothing more', async () => {
     const server = new StubTinker('sum');

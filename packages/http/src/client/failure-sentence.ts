@@ -15,6 +15,7 @@ const byStatus: Readonly<Record<number, (words: RemedyWords) => string>> = {
   401: ({ key }) => `check \`${key}\``,
   403: ({ key }) => `check \`${key}\``,
   404: ({ missing }) => missing,
+  410: ({ missing }) => missing,
   413: ({ less }) => less,
   422: () => 'correct what it names, or check that it is a server of this kind',
   429: ({ less }) => `the server is busy; ${less}`,
