@@ -106,7 +106,7 @@ describe('pooledFetch', () => {
 
   it('refuses an address with a password, and does not show it', async () => {
     const { signal } = new AbortController();
-    const request = { ...{ method: 'GET', headers: {}, redirect: 'manual' }, signal } as const;
+    const request = { method: 'GET', headers: {}, redirect: 'manual', signal } as const;
     const refused = pooledFetch!('http://me:hush@127.0.0.1:1', request);
     await expect(refused).rejects.toThrow(/password/);
     await expect(refused).rejects.not.toThrow(/hush/);
