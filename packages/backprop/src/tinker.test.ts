@@ -29,11 +29,29 @@ const create = (server: StubTinker, options: Partial<TinkerBackendOptions> = {})
   });
 const directory = async () => join(await mkdtemp(join(tmpdir(), 'rlp-tinker-')), 'inner');
 
+/** Lets the next call of a method fail, when it is sent or by its result. */
+function failOnce(server: StubTinker, method: 'forwardBackward' | 'optimStep', by: 'refusal' | 'result') {
+  server.refusal = (path) => {
+    if (path !== (method === 'optimStep' ? '/optim_step' : '/forward_backward')) return undefined;
+    server.refusal = () => undefined;
+    return by === 'result' ? server.failed('out of memory') : { status: 500, body: 'out of memory' };
+  };
+}
+
 for (const reduction of ['sum', 'means'] as const) {
   const name = `a Tinker server that reduces by ${reduction}`;
   const server = new StubTinker(reduction);
   const subject = { create: () => create(server), vocabularySize: stubVocabulary };
-  describeTrainingBackend(name, { ...subject, knows: 'logprobs of tokens' });
+  for (const by of ['refusal', 'result'] as const) {
+    describeTrainingBackend(`${name} and fails by its ${by}`, {
+      ...{ ...subject, knows: 'logprobs of tokens' },
+      createFaulty: async () => {
+        const faulty = new StubTinker(reduction);
+        const backend = await create(faulty, { attempts: 1 });
+        return { backend, arm: (method) => failOnce(faulty, method, by) };
+      },
+    });
+  }
   describeCheckpointBackend(name, { ...subject, checkpointDirectory: directory });
   const backend = await create(server);
   const sampler = createTinkerSampler({ backend, tokenizer, contextLength: 16 });

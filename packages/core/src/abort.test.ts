@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { onAbort, orAborted, untilAborted, withSignals } from './abort.ts';
+import { allWithSignals, onAbort, orAborted, untilAborted, withSignals } from './abort.ts';
 
 it('calls everyone who waits once, with one listener on the signal', () => {
   const controller = new AbortController();
@@ -184,4 +184,25 @@ describe('untilAborted', () => {
     await expect(refused).rejects.toThrow('items must be iterable, got object');
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
+});
+
+it('does work for all items, and ends that of the others if one fails or a signal aborts', async () => {
+  const double = async (item: number) => 2 * item;
+  expect(await allWithSignals([1, 2, 3], [], double)).toEqual([2, 4, 6]);
+  const ended: unknown[] = [];
+  const waiting = (item: number, signal: AbortSignal) =>
+    item === 2
+      ? Promise.reject(new Error('second'))
+      : new Promise<number>((_, reject) => {
+          onAbort(signal, () => {
+            ended.push((signal.reason as Error).message);
+            reject(signal.reason);
+          });
+        });
+  await expect(allWithSignals([1, 2, 3], [], waiting)).rejects.toThrow('second');
+  expect(ended).toEqual(['second', 'second']);
+  const controller = new AbortController();
+  const aborted = allWithSignals([1, 3], [controller.signal], waiting);
+  controller.abort(new Error('enough'));
+  await expect(aborted).rejects.toThrow('enough');
 });

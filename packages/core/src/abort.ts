@@ -90,6 +90,28 @@ export async function withSignals<Value>(
 }
 
 /**
+ * Does work for every item at once, and returns the results in order. As soon as one fails, or one of the signals aborts, the signal of the
+ * others aborts with the reason.
+ */
+export function allWithSignals<Item, Value>(
+  items: readonly Item[],
+  signals: readonly (AbortSignal | undefined)[],
+  work: (item: Item, signal: AbortSignal) => Promise<Value>,
+): Promise<Value[]> {
+  const failed = new AbortController();
+  return withSignals([...signals, failed.signal], (signal) =>
+    Promise.all(
+      items.map((item) =>
+        work(item, signal).catch((error: unknown) => {
+          failed.abort(error);
+          throw error;
+        }),
+      ),
+    ),
+  );
+}
+
+/**
  * The items of a source, until one of the signals aborts: then the wait for the next one ends with its reason. The source is told to stop, and not
  * waited for.
  *

@@ -105,7 +105,9 @@ describe('pooledFetch', () => {
   });
 
   it('refuses an address with a password, and does not show it', async () => {
-    const refused = clientOf('http://me:hush@127.0.0.1:1').json('/v1/x');
+    const { signal } = new AbortController();
+    const request = { method: 'GET', headers: {}, redirect: 'manual', signal } as const;
+    const refused = pooledFetch!('http://me:hush@127.0.0.1:1', request);
     await expect(refused).rejects.toThrow(/password/);
     await expect(refused).rejects.not.toThrow(/hush/);
   });

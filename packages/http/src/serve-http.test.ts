@@ -159,6 +159,20 @@ describe('serveHttp', () => {
     await Promise.all(closed);
   });
 
+  it('closes at once with connections that never asked anything, or asked and are idle', async () => {
+    const server = await serve();
+    const [silent, half, idle] = Array.from({ length: 3 }, () => connect(server.port, '127.0.0.1'));
+    await Promise.all([silent, half, idle].map((socket) => once(socket!, 'connect')));
+    half!.write('GET / HTTP/1.1\r\nhost: 127.');
+    idle!.write(`GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
+    await once(idle!, 'data');
+    const ends = [silent, half, idle].map((socket) => once(socket!.resume(), 'close'));
+    const started = performance.now();
+    await server.close();
+    await Promise.all(ends);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
   it('closes after open requests, at most after closeMs, and at once with its signal', async () => {
     const asked: ((response: Response) => void)[] = [];
     const handler = () => new Promise<Response>((resolve) => void asked.push(resolve));

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { ArgumentError, abortSignal, callback, onAbort, parseOptions } from '@rlp/core';
@@ -133,6 +133,8 @@ class RunningServer implements HttpServer {
   readonly url: string;
   readonly #server: Server;
   readonly #closeMs: number;
+  /** Requests under way, by connection. Node's `closeIdleConnections` leaves out those that never asked anything. */
+  readonly #requests = new Map<Socket, number>();
   #closed: Promise<void> | undefined;
 
   constructor(server: Server, { host, closeMs }: Options) {
@@ -140,11 +142,26 @@ class RunningServer implements HttpServer {
     this.#closeMs = closeMs;
     this.port = (server.address() as AddressInfo).port;
     this.url = `http://${host.includes(':') ? `[${host}]` : host}:${this.port}`;
-    server.on('request', (_, response) =>
-      response.on('close', () => {
-        if (this.#closed) server.closeIdleConnections();
-      }),
-    );
+    server.on('connection', (socket) => {
+      this.#requests.set(socket, 0);
+      socket.once('close', () => this.#requests.delete(socket));
+    });
+    server.on('request', ({ socket }, response) => {
+      this.#count(socket, 1);
+      response.once('close', () => {
+        this.#count(socket, -1);
+        if (this.#closed) this.#closeIdle();
+      });
+    });
+  }
+
+  #count(socket: Socket, change: 1 | -1): void {
+    const requests = this.#requests.get(socket);
+    if (requests !== undefined) this.#requests.set(socket, requests + change);
+  }
+
+  #closeIdle(): void {
+    for (const [socket, requests] of this.#requests) if (requests === 0) socket.destroySoon();
   }
 
   close(): Promise<void> {
@@ -164,7 +181,7 @@ class RunningServer implements HttpServer {
   async #closeNow(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
-    this.#server.closeIdleConnections();
+    this.#closeIdle();
     const timer = setTimeout(() => this.end(), this.#closeMs);
     await closed;
     clearTimeout(timer);

@@ -97,6 +97,34 @@ describe('chatAgentPolicy', () => {
     await expect(asked).rejects.toThrow(message);
   });
 
+  const message = { role: 'assistant', content: null };
+  const cut = [{ id: 'c', type: 'function', function: { name: 'find', arguments: '{"q":' } }];
+  it.each([
+    ['a refusal', { message: { ...message, refusal: 'I cannot.' } }, 'the model refused: I cannot.'],
+    ['a filtered answer', { message, finish_reason: 'content_filter' }, 'the content filter of the server'],
+    [
+      'half a tool call',
+      { message: { ...message, tool_calls: cut }, finish_reason: 'length' },
+      'raise `maxTokens`',
+    ],
+    ['thoughts without an end', { message, finish_reason: 'length' }, 'raise `maxTokens`'],
+    ['a failure with status 200', undefined, 'got a failure ("engine dead"); see the log of the server'],
+  ])('takes no action from %s', async (_, choice, problem) => {
+    const { fetch } = server(choice ? { choices: [choice] } : { error: { message: 'engine dead' } });
+    const asked = chatAgentPolicy({ ...at, fetch }).getAction('?');
+    await expect(asked).rejects.toThrow(SamplerError);
+    await expect(asked).rejects.toThrow(problem);
+  });
+
+  it('takes text that was cut, and a whole tool call before the end', async () => {
+    const decide = async (message: object) => {
+      const { fetch } = server({ choices: [{ message, finish_reason: 'length' }] });
+      return (await chatAgentPolicy({ ...at, fetch }).getAction('?')).action;
+    };
+    expect(await decide({ content: 'Once upon' })).toEqual({ type: 'text', content: 'Once upon' });
+    expect(await decide(calling('find').choices[0]!.message as object)).toMatchObject({ name: 'find' });
+  });
+
   it('gives up at its deadline and once aborted, and tells the request', async () => {
     const signals: AbortSignal[] = [];
     const fetch: Fetch = (_, { signal }) => {

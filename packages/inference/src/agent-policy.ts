@@ -5,16 +5,16 @@ import {
   messageSchema,
   parseOptions,
   RandomStream,
+  SamplerError,
   toolCallSchema,
 } from '@rlp/core';
-import { JsonClient, requestSchema } from '@rlp/http/client';
+import { JsonClient, requestSchema, rootAddress } from '@rlp/http/client';
 import * as z from 'zod';
-import { unusable } from './remote/checked-sequences.ts';
 import { samplerError } from './remote/remedies.ts';
 
 const schema = requestSchema.extend({
   /** Address of the API, such as `http://localhost:8000/v1`. */
-  url: requestSchema.shape.url,
+  url: rootAddress,
   /** Name of the model at that address. */
   model: z.string().min(1),
   /** Maximum new tokens per decision. Defaults to the server's setting. */
@@ -42,8 +42,10 @@ const answerSchema = z.object({
       z.object({
         message: z.object({
           content: z.string().nullish(),
+          refusal: z.string().nullish(),
           tool_calls: z.array(toolCallSchema).nullish(),
         }),
+        finish_reason: z.string().nullish(),
       }),
     )
     .min(1),
@@ -76,10 +78,11 @@ export function scriptedAgentPolicy(decisions: readonly (Action | string)[]): Ag
  * A policy behind a server with an OpenAI-compatible chat endpoint.
  *
  * It sends text or messages to the server. Its action is the first tool call of the answer, or else the text. It reports no logprobs, so
- * its episodes are for evaluation.
+ * its episodes are for evaluation. Text that is cut at `maxTokens` is an action.
  *
  * @throws OptionsError naming every problem at once. `getAction` rejects with an ArgumentError for an observation that is neither text nor
- *   messages, with a SamplerError if the server fails or is too late, and with the signal's reason once aborted.
+ *   messages, and with the signal's reason once aborted. It rejects with a SamplerError if the server fails or is too late, if the model
+ *   refuses or is filtered, and if the answer is cut within a tool call or before any text.
  */
 export function chatAgentPolicy(options: ChatAgentPolicyOptions): AgentPolicy {
   const resolved = parseOptions('chatAgentPolicy', schema, options);
@@ -107,10 +110,31 @@ export function chatAgentPolicy(options: ChatAgentPolicyOptions): AgentPolicy {
 /** The decision in an answer of the server. */
 function actionOf(client: JsonClient, body: unknown, terminateTool: string | undefined) {
   const answer = answerSchema.safeParse(body).data;
-  if (answer === undefined) throw unusable(client, 'expected a chat completion, got another body');
-  const { content, tool_calls: calls } = answer.choices[0]!.message;
+  if (answer === undefined) throw client.unexpected('a chat completion', body);
+  const { message, finish_reason: finish } = answer.choices[0]!;
+  const { content, refusal, tool_calls: calls } = message;
+  const call = calls?.[0]?.function;
+  const problem =
+    (refusal && `the model refused: ${client.quoted(refusal).slice(0, 200)}`) ||
+    (finish === 'content_filter' && 'the content filter of the server stopped the answer') ||
+    (finish === 'length' && isCut(content, call) && 'the answer was cut before its end; raise `maxTokens`');
+  if (problem) throw new SamplerError(`chatAgentPolicy: ${client.place}: ${problem}`);
   const rawOutput = content ?? '';
-  return { action: decided(rawOutput, calls?.[0]?.function, terminateTool), rawOutput };
+  return { action: decided(rawOutput, call, terminateTool), rawOutput };
+}
+
+/** Whether an answer that ended by its length holds no whole tool call and no text. */
+function isCut(
+  content: string | null | undefined,
+  call: { readonly arguments: string } | undefined,
+): boolean {
+  if (call === undefined) return !content;
+  try {
+    JSON.parse(call.arguments);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function decided(

@@ -278,7 +278,9 @@ describe('createSglangSampler', () => {
       });
     const other = create(answering('/get_model_info', { name: 'tiny' }));
     await expect(other).rejects.toThrow(ArgumentError);
-    await expect(other).rejects.toThrow(/^createSglangSampler: .*expected model_path; is this SGLang\?/);
+    await expect(other).rejects.toThrow(
+      /^createSglangSampler: .*expected model_path of SGLang, got another body/,
+    );
     await expect(create(new StubSglang(), { model: 'big' })).rejects.toThrow(
       'expected the model "big" at http://server.test:30000, got /models/tiny',
     );

@@ -38,15 +38,35 @@ const create = (options: Partial<TinkerBackendOptions> = {}) =>
     ...{ url: server.url, apiKey: token, vocabularySize, contextLength: 32, rank: 4, seed: 7 },
     ...{ learningRate: 1e-2, reduction: 'sum', ...options },
   });
-describeTrainingBackend('@rlp/serve by the Tinker driver', {
-  create,
-  vocabularySize,
-  knows: 'logprobs of tokens',
-});
+for (const lost of ['request', 'result'] as const) {
+  describeTrainingBackend(`@rlp/serve by the Tinker driver, with a ${lost} that is lost`, {
+    ...{ create, vocabularySize, knows: 'logprobs of tokens' },
+    createFaulty: () => createFaulty(lost),
+  });
+}
 describeCheckpointBackend('@rlp/serve by the Tinker driver', {
   create,
   checkpointDirectory: async () => folder(),
 });
+
+/** A backend whose requests fail on demand on their way. Updates fail before they reach the server. */
+async function createFaulty(lost: 'request' | 'result') {
+  let failing: string | undefined;
+  const fetch: TinkerBackendOptions['fetch'] = async (url, init) => {
+    if (failing === undefined || !url.endsWith(failing)) return globalThis.fetch(url, init);
+    if (failing === '/forward_backward' && lost === 'result') {
+      failing = '/retrieve_future';
+      return globalThis.fetch(url, init);
+    }
+    failing = undefined;
+    return { status: 503, headers: { get: () => null }, text: async () => 'busy' };
+  };
+  const arm = (method: 'forwardBackward' | 'optimStep') => {
+    failing = method === 'optimStep' ? '/optim_step' : '/forward_backward';
+  };
+  return { backend: await create({ fetch, attempts: 1 }), arm };
+}
+
 const shared = await create();
 const sampler = createTinkerSampler({ backend: shared, tokenizer, contextLength: 32 });
 const prompt = tokenizer.encode('abc');

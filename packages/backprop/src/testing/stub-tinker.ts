@@ -32,6 +32,8 @@ export type Fault = (path: string, body: Body, answer: Answer) => Answer | Promi
 export class StubTinker {
   readonly asked: { readonly path: string; readonly body: Body; readonly key: string | undefined }[] = [];
   fault: Fault = () => undefined;
+  /** Answers in place of the stub, which then does nothing. */
+  refusal: (path: string) => Answer | undefined = () => undefined;
   readonly #reduction: 'sum' | 'means';
   readonly #models = new Map<string, Model>();
   readonly #saved = new Map<string, Model>();
@@ -47,7 +49,7 @@ export class StubTinker {
     const path = new URL(url).pathname.replace('/api/v1', '');
     const body = JSON.parse(text ?? '{}') as Body;
     this.asked.push({ path, body, key: headers['x-idempotency-key'] });
-    const given = this.#answer(path, body);
+    const given = this.refusal(path) ?? this.#answer(path, body);
     const { status = 200, body: answer } = (await this.fault(path, body, given)) ?? given;
     const written = typeof answer === 'string' ? answer : JSON.stringify(answer);
     return { status, headers: { get: () => null }, text: async () => written };
@@ -102,16 +104,28 @@ export class StubTinker {
       default: {
         const kind = path === '/save_weights' ? 'weights' : 'sampler_weights';
         const name = `tinker://${id}/${kind}/${String(body.path)}`;
-        this.#saved.set(name, structuredClone(model));
+        const kept = structuredClone(model);
+        kept.gradient.fill(0);
+        this.#saved.set(name, { ...kept, sequences: 0 });
         return this.#future({ path: name, type: path.slice(1) });
       }
     }
   }
 
   #future(result: unknown, more: object = {}): Answer {
+    const request_id = this.#promise(result);
+    return { body: { future_id: request_id, status: 'pending', request_id, ...more } };
+  }
+
+  /** An answer whose result is a failure. */
+  failed(error: string): Answer {
+    return { body: { request_id: this.#promise({ error, category: 'server' }) } };
+  }
+
+  #promise(result: unknown): string {
     const request_id = String(this.#futures.size + 1);
     this.#futures.set(request_id, result);
-    return { body: { future_id: request_id, status: 'pending', request_id, ...more } };
+    return request_id;
   }
 
   #pass(model: Model, { data, loss_fn }: Body, direction: 'forward' | 'backward') {

@@ -5,6 +5,7 @@ import {
   type ForwardBackwardResult,
   type Loss,
   type OptimStepResult,
+  orAborted,
   type PublicationForm,
   type PublishOptions,
   type SharedWeights,
@@ -30,7 +31,7 @@ import { type NativeLoss, nativeLossOf } from './native-loss.ts';
 import { normIn, probeLoss } from './probe.ts';
 import { contributionsOf, ServedGradient } from './served-gradient.ts';
 import { alignedWith, ServedModel } from './served-model.ts';
-import { type TinkerSession, tinkerWords } from './session.ts';
+import { type Submitted, type TinkerSession, tinkerWords } from './session.ts';
 import { anySchema, optimSchema, savedSchema } from './wire.ts';
 
 /** What a backend on a Tinker server is made of. */
@@ -48,6 +49,7 @@ export interface TinkerModel {
   readonly adam: Readonly<Record<string, number>>;
   readonly sequencesPerRequest: number;
   readonly bytesPerRequest: number;
+  readonly closeMs: number;
   /** Makes another model like this one. */
   readonly create: () => Promise<string>;
 }
@@ -77,11 +79,13 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   #last: Promise<unknown> = Promise.resolve();
   #model: ServedModel;
   #gradient: ServedGradient;
+  /** Updates that were made, and those whose result is waited for. */
   #updates = 0;
+  #sentUpdates = 0;
   #version = 0;
   #saved = 0;
   #published: string | undefined;
-  #phase: 'open' | 'closed' = 'open';
+  #closing: Promise<void> | undefined;
   /** Losses of the server by the keys of ours. */
   readonly #natives = new Map<string, Promise<NativeLoss | undefined>>();
 
@@ -120,19 +124,17 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   }
 
   forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
-    return this.#call('forwardBackward', async () => {
+    return this.#call('forwardBackward', async (before) => {
       requireSeparateRows(loss);
       validateBatch(batch, loss, this.#options);
       requireTemperature('forwardBackward', batch.sequences[0]!.temperature ?? 1);
-      try {
+      await this.#dropDoubtful(before);
+      const guarded = this.#gradient.begin();
+      const receive = await guarded(async () => {
         const native = await this.#nativeOf(loss);
-        return await (native === undefined
-          ? this.#translated(batch, loss)
-          : this.#native(batch, loss, native));
-      } catch (error) {
-        if (error instanceof TrainingError) await this.#gradient.discard();
-        throw error;
-      }
+        return native === undefined ? this.#translated(batch, loss) : this.#native(batch, loss, native);
+      });
+      return () => guarded(receive, before);
     });
   }
 
@@ -184,19 +186,43 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     };
   }
 
+  /**
+   * An update whose answer was lost may be made all the same. It counts if the server took the request and did not report that it failed.
+   */
   optimStep(): TrainFuture<OptimStepResult> {
-    return this.#call('optimStep', async () => {
+    return this.#call('optimStep', async (before) => {
+      await this.#dropDoubtful(before);
       const { adam, learningRate: base, schedule, reduction } = this.#options;
-      const learningRate = base * scheduleFactor(schedule, this.#updates);
-      const updates = ++this.#updates;
-      if (this.#gradient.isEmpty) return async () => ({ gradientNorm: 0, learningRate, updates });
-      const { submitted, sequences } = await this.#gradient.update({ ...adam, learning_rate: learningRate });
+      const learningRate = base * scheduleFactor(schedule, this.#updates + this.#sentUpdates);
+      const gradient = this.#gradient;
+      const sent = gradient.isEmpty
+        ? undefined
+        : await gradient.update({ ...adam, learning_rate: learningRate });
+      this.#gradient = new ServedGradient(this.#model, this.#options);
+      this.#sentUpdates += 1;
       return async () => {
-        const { metrics } = await this.session.result(submitted, optimSchema);
-        const norm = normIn(metrics ?? {}) ?? Number.NaN;
-        return { gradientNorm: reduction === 'sum' ? norm : norm * sequences, learningRate, updates };
+        const norm = sent === undefined ? 0 : await this.#updated(sent.submitted, before);
+        await before;
+        this.#sentUpdates -= 1;
+        this.#updates += 1;
+        const gradientNorm = reduction === 'sum' ? norm : norm * (sent?.sequences ?? 1);
+        return { gradientNorm, learningRate, updates: this.#updates };
       };
     });
+  }
+
+  /** The norm of the gradient of an update. */
+  async #updated(submitted: Submitted, before: Promise<unknown>): Promise<number> {
+    try {
+      const { metrics } = await this.session.result(submitted, optimSchema);
+      return normIn(metrics ?? {}) ?? Number.NaN;
+    } catch (error) {
+      this.#gradient.inherit(error);
+      await before;
+      this.#sentUpdates -= 1;
+      if (!(error instanceof TrainingError)) this.#updates += 1;
+      throw error;
+    }
   }
 
   logprobs(
@@ -230,10 +256,9 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
 
   /** Saves weights and optimizer on the server, and where they are in `directory`. */
   saveCheckpoint(directory: string): TrainFuture<void> {
-    return this.#call('saveCheckpoint', async () => {
-      const name = `rlp-state-${this.#updates}-${this.#saved++}`;
-      const body = { path: name, type: 'save_weights' };
-      const { path } = await this.#model.call('/save_weights', body, savedSchema);
+    return this.#call('saveCheckpoint', async (before) => {
+      const path = await this.#save();
+      await before;
       const { baseModel, rank } = this.#options;
       const state = { format: 'rlp-tinker-1', path, baseModel, rank, updates: this.#updates };
       const text = JSON.stringify({ ...state, weightVersion: this.#version }, null, 2);
@@ -242,9 +267,15 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     });
   }
 
+  /** Saves weights and optimizer on the server. Returns their path. */
+  async #save(): Promise<string> {
+    const name = `rlp-state-${this.#updates + this.#sentUpdates}-${this.#saved++}`;
+    return (await this.#model.call('/save_weights', { path: name, type: 'save_weights' }, savedSchema)).path;
+  }
+
   /** Continues from a checkpoint of `saveCheckpoint`, which the server must still have. */
   loadCheckpoint(directory: string): TrainFuture<void> {
-    return this.#call('loadCheckpoint', async () => {
+    return this.#call('loadCheckpoint', async (before) => {
       await openCheckpoint(directory);
       const state = await readRecord(`${directory}/${fileName}`, checkpointSchema);
       const { baseModel, rank } = this.#options;
@@ -253,11 +284,20 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
           `loadCheckpoint: ${directory} is of ${state.baseModel} with rank ${state.rank}, this backend trains ${baseModel} with rank ${rank}; create it with the same baseModel and rank`,
         );
       }
+      await before;
       await this.#load(state.path);
       this.#updates = state.updates;
       this.#version = state.weightVersion;
       return async () => undefined;
     });
+  }
+
+  /** Drops a gradient of which it is unknown what the server holds: a model with the same weights and optimizer takes over. */
+  async #dropDoubtful(before: Promise<unknown>): Promise<void> {
+    if (!this.#gradient.isInDoubt) return;
+    await before;
+    if (this.#gradient.isEmpty) this.#gradient = new ServedGradient(this.#model, this.#options);
+    else await this.#load(await this.#save());
   }
 
   /** Loads weights and optimizer: into this model if they are its first request, else into another, which takes its place. */
@@ -270,33 +310,58 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       if (model !== old) await model.unload();
       throw error;
     }
+    const gradient = this.#gradient;
     this.#model = model;
     this.#gradient = new ServedGradient(model, this.#options);
-    if (model !== old) await old.unload();
+    if (model !== old) await this.#leave(old, gradient, AbortSignal.timeout(this.#options.closeMs));
   }
 
-  async close(): Promise<void> {
-    await this.#calls.idle();
-    await this.#last;
-    if (this.#phase === 'closed') return;
-    this.#phase = 'closed';
-    await this.#gradient.settle(this.#options.adam);
-    await this.#model.unload();
-    this.session.close();
+  /** Unloads a model without its gradient. */
+  async #leave(model: ServedModel, gradient: ServedGradient, signal: AbortSignal): Promise<void> {
+    await gradient.settle(this.#options.adam, signal);
+    await model.unload(signal);
   }
 
-  /** Calls are sent in order. The next one is sent as soon as `send` resolves. Results come in order too. */
-  #call<Result>(owner: string, send: () => Promise<() => Promise<Result>>): TrainFuture<Result> {
-    const sent = this.#calls.run(async () => {
-      if (this.#phase === 'closed')
-        throw new TrainingError(`${owner}: the Tinker backend was closed; create another one`);
-      return send();
-    });
+  /** Waits for calls under way and unloads the model. After `closeMs` it ends whatever still waits for the server. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close(AbortSignal.timeout(this.#options.closeMs));
+    return this.#closing;
+  }
+
+  async #close(late: AbortSignal): Promise<void> {
+    try {
+      await orAborted(
+        this.#calls.idle().then(() => this.#last),
+        late,
+      );
+      await this.#leave(this.#model, this.#gradient, late);
+    } catch {
+      // The server is too late. It unloads the model when it misses the signs of life.
+    } finally {
+      this.session.close();
+    }
+  }
+
+  /**
+   * Calls are sent in order. The next one is sent as soon as `send` resolves. Results come in order too.
+   *
+   * @param send - Gets what settles with the calls before it.
+   */
+  #call<Result>(
+    owner: string,
+    send: (before: Promise<unknown>) => Promise<() => Promise<Result>>,
+  ): TrainFuture<Result> {
+    if (this.#closing !== undefined) {
+      const closed = new TrainingError(`${owner}: the Tinker backend was closed; create another one`);
+      return new Future(Promise.reject(closed));
+    }
     const before = this.#last;
-    const result = sent.then(async (receive) => {
-      const [received] = await Promise.all([receive(), before]);
-      return received;
-    });
+    const result = this.#calls
+      .run(() => send(before))
+      .then(async (receive) => {
+        const [received] = await Promise.all([receive(), before]);
+        return received;
+      });
     this.#last = Promise.allSettled([result, before]);
     return new Future(result.catch(rethrown(owner)));
   }

@@ -97,7 +97,7 @@ export function plainLoss(reduction: Reduction): NativeLoss {
 }
 
 /**
- * The input of `forward_backward` whose gradient is the sum of the contributions, with factor `sign`.
+ * The input of `forward_backward` whose gradient is the sum of the contributions.
  *
  * Cross-entropies take derivatives as weights, other losses as advantages. A server of means divides by the length, so they are multiplied by it.
  */
@@ -105,11 +105,10 @@ export function gradientInput(
   contributions: readonly Contribution[],
   native: NativeLoss,
   reduction: Reduction,
-  sign: 1 | -1 = 1,
 ): object {
   const data = contributions.map(({ tokens, anchors, slopes }) => {
     const targets = tokens.slice(1);
-    const scale = reduction === 'sum' ? -sign : -sign * targets.length;
+    const scale = reduction === 'sum' ? -1 : -targets.length;
     const factors = floats(targets.map((_, t) => scale * slopes[t + 1]!));
     const target_tokens = { data: targets, dtype: 'int64', shape: [targets.length] };
     const loss_fn_inputs =

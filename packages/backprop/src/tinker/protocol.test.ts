@@ -299,7 +299,7 @@ describe('a gradient that was dropped', () => {
   it.each([
     ['weights', nll],
     ['ratios', weighted],
-  ])('leaves only rounding of what was accumulated by %s', async (_, first) => {
+  ])('leaves nothing of what was accumulated by %s', async (_, first) => {
     const server = new StubTinker('sum');
     const backend = await create(server);
     const norm = async () => {

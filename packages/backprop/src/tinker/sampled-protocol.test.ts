@@ -47,8 +47,8 @@ describe('inputs of a Tinker server', () => {
       ...(config && { loss_fn_config: config }),
     });
     expect(gradientInput([contribution], native, 'sum')).toEqual(input(inputs(-0.5, 0.25)));
-    // A mean over two tokens, and taken back.
-    expect(gradientInput([contribution], native, 'means', -1)).toEqual(input(inputs(1, -0.5)));
+    // A mean over two tokens.
+    expect(gradientInput([contribution], native, 'means')).toEqual(input(inputs(-1, 0.5)));
   });
 
   it('score with weights of 0', () => {
@@ -149,7 +149,7 @@ describe('a sampler on a Tinker server', () => {
       'sample: http://server.test/api/v1: expected 1 to 2 tokens of a completion, got 0',
     ],
     [{ tokens: [1, 1, 1], logprobs: [-1, -1, -1] }, 'got 3'],
-    [{ tokens: [1, 1], logprobs: null }, 'expected 2 natural logarithms of probabilities, got null'],
+    [{ tokens: [1, 1], logprobs: null }, 'expected 2 natural logarithms of probabilities, got 0 of them'],
   ])('refuses %j', async (sequence, message) => {
     const { server, sampler } = await start();
     const answer = { sequences: [{ stop_reason: 'length', ...sequence }] };

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  allWithSignals,
   type Completion,
   type InferenceEngine,
   parseOptions,
@@ -89,7 +90,7 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
     };
     const answer = await this.#ask({ num_samples: request.count, prompt, sampling_params }, signal);
     if (answer.sequences.length !== request.count) {
-      throw this.#unusable(`${request.count} completions`, answer.sequences.length);
+      throw this.#unusable(`${request.count} completions`, answer.sequences.length, remedies.protocol);
     }
     return answer.sequences.map((sequence, member) => {
       const completion = this.#completion(sequence, { request, ends, maxTokens, version });
@@ -111,12 +112,15 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
   ): Completion {
     const { request, ends, maxTokens, version } = given;
     if (tokens.length === 0 || tokens.length > maxTokens) {
-      throw this.#unusable(`1 to ${maxTokens} tokens of a completion`, tokens.length);
+      throw this.#unusable(`1 to ${maxTokens} tokens of a completion`, tokens.length, remedies.protocol);
     }
     const foreign = tokens.find((token) => token < 0 || token >= this.vocabularySize);
-    if (foreign !== undefined) throw this.#unusable(`tokens below ${this.vocabularySize}`, foreign);
-    if (logprobs?.length !== tokens.length || !logprobs.every((x) => x <= 1e-3)) {
-      throw this.#unusable(`${tokens.length} natural logarithms of probabilities`, `${logprobs}`);
+    if (foreign !== undefined) {
+      throw this.#unusable(`tokens below ${this.vocabularySize}`, foreign, remedies.tokenizer);
+    }
+    if (logprobs?.length !== tokens.length || !logprobs.every(isLogprob)) {
+      const got = logprobs?.find((x) => !isLogprob(x)) ?? `${logprobs?.length ?? 0} of them`;
+      throw this.#unusable(`${tokens.length} natural logarithms of probabilities`, got, remedies.logprobs);
     }
     const text = { tokenizer: this.tokenizer, prompt: request.prompt, endTokens: ends };
     const options = { ...text, stopStrings: request.stopStrings ?? [] };
@@ -144,23 +148,22 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
       );
     }
     for (const { prompt, completion } of requests) this.#checkScored(prompt, completion);
-    return Promise.all(
-      requests.map(async ({ prompt, completion }) => {
-        const tokens = [...prompt, ...completion];
-        const sampling_params = { max_tokens: 1, temperature: 1, seed: 0 };
-        const logprobs = (await this.#ask({ prompt: tokens, sampling_params, prompt_logprobs: true }, signal))
-          .prompt_logprobs;
-        const scored = logprobs?.slice(prompt.length) ?? [];
-        if (logprobs?.length !== tokens.length || !scored.every((x) => x !== null && x <= 1e-3)) {
-          throw this.#unusable(
-            `logprobs of ${tokens.length} tokens of a prompt`,
-            `${logprobs?.length ?? 'none'}`,
-          );
-        }
-        const entropies = new Float32Array(completion.length).fill(Number.NaN);
-        return { logprobs: Float32Array.from(scored, (x) => Math.min(0, x!)), entropies };
-      }),
-    );
+    return allWithSignals(requests, [signal], async ({ prompt, completion }, open) => {
+      const tokens = [...prompt, ...completion];
+      const sampling_params = { max_tokens: 1, temperature: 1, seed: 0 };
+      const logprobs = (await this.#ask({ prompt: tokens, sampling_params, prompt_logprobs: true }, open))
+        .prompt_logprobs;
+      const scored = logprobs?.slice(prompt.length) ?? [];
+      if (logprobs?.length !== tokens.length || !scored.every((x) => x !== null && isLogprob(x))) {
+        throw this.#unusable(
+          `logprobs of ${tokens.length} tokens of a prompt`,
+          `${logprobs?.length ?? 'none'}`,
+          remedies.logprobs,
+        );
+      }
+      const entropies = new Float32Array(completion.length).fill(Number.NaN);
+      return { logprobs: Float32Array.from(scored, (x) => Math.min(0, x!)), entropies };
+    });
   }
 
   #checkScored(prompt: readonly TokenId[], completion: readonly TokenId[]): void {
@@ -196,10 +199,9 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
     });
   }
 
-  #unusable(expected: string, got: string | number): SamplerError {
-    return new SamplerError(
-      `sample: ${this.#backend.session.place}: expected ${expected}, got ${got}; check that the server serves the model of the tokenizer`,
-    );
+  #unusable(expected: string, got: string | number, remedy: string): SamplerError {
+    const { place } = this.#backend.session;
+    return new SamplerError(`sample: ${place}: expected ${expected}, got ${got}; ${remedy}`);
   }
 
   #check({
@@ -245,6 +247,18 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
     this.#version = publication.version;
     return this.#version;
   }
+}
+
+/** What to do about answers that do not fit their requests. */
+const remedies = {
+  protocol: 'check the version of the server, which does not keep to its protocol',
+  logprobs: 'check the version of the server and that it computes logprobs',
+  tokenizer: 'check that the server serves the model of the tokenizer',
+} as const;
+
+/** Whether a number can be a logprob. Rounding may bring that of a certain token above 0. */
+function isLogprob(x: number): boolean {
+  return x <= 1e-3;
 }
 
 function explained(error: unknown): unknown {

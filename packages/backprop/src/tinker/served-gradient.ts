@@ -1,91 +1,104 @@
-import type { TrainingBatch } from '@rlp/core';
+import { ArgumentError, type TrainingBatch, TrainingError } from '@rlp/core';
 import { type ChunkLimits, chunksOf } from './chunks.ts';
-import { type Contribution, gradientInput, plainLoss, type Reduction, type TokenRows } from './gradients.ts';
-import { type NativeLoss, slopeAt } from './native-loss.ts';
+import { type Contribution, gradientInput, type Reduction, type TokenRows } from './gradients.ts';
+import type { NativeLoss } from './native-loss.ts';
 import type { ServedModel } from './served-model.ts';
 import type { Submitted } from './session.ts';
 import { anySchema } from './wire.ts';
 
-/** A part of the gradient that the server holds. */
-interface Held {
-  readonly contributions: readonly Contribution[];
-  readonly native: NativeLoss;
-}
-
-/** The gradient that a server has accumulated for a model, and what it takes to undo it: servers cannot drop one. */
+/**
+ * The gradient that a server accumulates for a model until its next update.
+ *
+ * Servers cannot drop a gradient. After a failure nobody knows what they hold: the request may have arrived, and a server that fails
+ * may keep the gradient or not. Such a gradient is in doubt, and the backend goes on with another model of the same state.
+ */
 export class ServedGradient {
   readonly #model: ServedModel;
   readonly #options: ChunkLimits & { readonly reduction: Reduction };
-  #held: Held[] = [];
   #sequences = 0;
+  #calls = 0;
+  #origin: 'zero' | 'unknown' = 'zero';
+  #failure: { readonly call: number; readonly error: unknown } | undefined;
 
   constructor(model: ServedModel, options: ChunkLimits & { readonly reduction: Reduction }) {
     this.#model = model;
     this.#options = options;
   }
 
+  /** Whether no request was sent that may have added to it. */
   get isEmpty(): boolean {
-    return this.#held.length === 0;
+    return this.#sequences === 0 && this.#origin === 'zero';
+  }
+
+  /** Whether a call failed, so that what the server holds is unknown. */
+  get isInDoubt(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** The update before it failed, so that it may begin with the gradient of that. */
+  inherit(error: unknown): void {
+    this.#origin = 'unknown';
+    this.#fail(error, -1);
+  }
+
+  #fail(error: unknown, call: number): void {
+    if (this.#failure === undefined || call < this.#failure.call) this.#failure = { call, error };
+  }
+
+  /** Guards the steps of the next call that adds to it: if one fails, the gradient is in doubt. */
+  begin(): <Result>(step: () => Promise<Result>, before?: Promise<unknown>) => Promise<Result> {
+    const call = this.#calls++;
+    return async (step, before) => {
+      try {
+        const result = await step();
+        await before;
+        this.#requireKept(call);
+        return result;
+      } catch (error) {
+        // Arguments are refused before anything is computed.
+        if (!(error instanceof ArgumentError)) this.#fail(error, call);
+        throw error;
+      }
+    };
+  }
+
+  /** What a call added is lost if one before it failed. */
+  #requireKept(call: number): void {
+    if (this.#failure === undefined || this.#failure.call >= call) return;
+    throw new TrainingError(
+      'forwardBackward: a call before this one failed, so the accumulated gradient was dropped; send this batch again',
+      { cause: this.#failure.error },
+    );
   }
 
   /** Sends contributions. */
   async add(contributions: readonly Contribution[], native: NativeLoss): Promise<Submitted[]> {
-    return this.#send(contributions, native, 1);
-  }
-
-  async #send(
-    contributions: readonly Contribution[],
-    native: NativeLoss,
-    sign: 1 | -1,
-  ): Promise<Submitted[]> {
     const submitted: Submitted[] = [];
     for (const chunk of chunksOf(contributions, this.#options)) {
-      const input = gradientInput(chunk, native, this.#options.reduction, sign);
-      submitted.push(await this.#model.submitGradient(input));
+      const input = gradientInput(chunk, native, this.#options.reduction);
       this.#sequences += chunk.length;
-      if (sign === 1) this.#held.push({ contributions: chunk, native });
+      submitted.push(await this.#model.submitGradient(input));
     }
     return submitted;
   }
 
-  /** Takes back what was added since the last update. Only rounding stays. */
-  async discard(): Promise<void> {
-    const plain = plainLoss(this.#options.reduction);
-    for (const { contributions, native } of this.#held.splice(0)) {
-      const taken = native.anchor === undefined ? contributions : await this.#moved(contributions, native);
-      await this.#model.passed(await this.#send(taken, plain, -1));
-    }
-  }
-
-  /** Contributions of a loss with ratios, as derivatives at the logprobs of now. */
-  async #moved(contributions: readonly Contribution[], native: NativeLoss): Promise<Contribution[]> {
-    const logprobs = await this.#model.score(
-      contributions.map(({ tokens }) => tokens),
-      this.#options,
-    );
-    return contributions.map(({ tokens, anchors, slopes }, index) => {
-      const now = logprobs[index]!;
-      const moved = slopes.map((slope, t) => slopeAt(native, slope, now[t]! - anchors[t]!));
-      return { tokens, anchors: now, slopes: moved };
-    });
-  }
-
-  /** Updates the weights. Tells how many sequences the server added up, those included that cancel each other. */
+  /** Updates the weights, after which nothing is accumulated. Reports how many sequences the server added up. */
   async update(
     adam: Readonly<Record<string, number>>,
   ): Promise<{ readonly submitted: Submitted; readonly sequences: number }> {
-    const submitted = await this.#model.submitUpdate(adam);
-    const sequences = this.#sequences;
-    this.#held = [];
-    this.#sequences = 0;
-    return { submitted, sequences };
+    try {
+      return { submitted: await this.#model.submitUpdate(adam), sequences: this.#sequences };
+    } catch (error) {
+      this.inherit(error);
+      throw error;
+    }
   }
 
   /** Leaves no gradient behind: SkyRL 0.3 gives it to the next model in this one's place. */
-  async settle(adam: Readonly<Record<string, number>>): Promise<void> {
-    if (this.#sequences === 0) return;
-    const submitted = this.#model.submitUpdate({ ...adam, learning_rate: 0 });
-    await submitted.then((one) => this.#model.session.result(one, anySchema)).catch(() => undefined);
+  async settle(adam: Readonly<Record<string, number>>, signal: AbortSignal): Promise<void> {
+    if (this.isEmpty) return;
+    const submitted = this.#model.submitUpdate({ ...adam, learning_rate: 0 }, signal);
+    await submitted.then((one) => this.#model.session.result(one, anySchema, signal)).catch(() => undefined);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type TokenId, TrainingError } from '@rlp/core';
+import { allWithSignals, type TokenId, TrainingError } from '@rlp/core';
 import type * as z from 'zod';
 import { type ChunkLimits, chunksOf } from './chunks.ts';
 import { scoringInput } from './gradients.ts';
@@ -32,8 +32,8 @@ export class ServedModel {
   }
 
   /** Updates the weights by the accumulated gradient, which is zero afterwards. */
-  submitUpdate(adam: Readonly<Record<string, number>>): Promise<Submitted> {
-    return this.submit('/optim_step', { adam_params: adam, type: 'optim_step' });
+  submitUpdate(adam: Readonly<Record<string, number>>, signal?: AbortSignal): Promise<Submitted> {
+    return this.submit('/optim_step', { adam_params: adam, type: 'optim_step' }, signal);
   }
 
   /** Sends a request and waits for its result. */
@@ -47,7 +47,9 @@ export class ServedModel {
 
   /** Logprobs that passes computed: of their sequences in order, without the first token of each. */
   async passed(submitted: readonly Submitted[]): Promise<number[][]> {
-    const results = await Promise.all(submitted.map((one) => this.session.result(one, passSchema)));
+    const results = await allWithSignals(submitted, [], (one, signal) =>
+      this.session.result(one, passSchema, signal),
+    );
     return results.flatMap(({ loss_fn_outputs }) => loss_fn_outputs.map(({ logprobs }) => logprobs.data));
   }
 
@@ -68,8 +70,8 @@ export class ServedModel {
   }
 
   /** Unloads the model, if the server can. */
-  unload(): Promise<void> {
-    return this.session.unload(this.id);
+  unload(signal?: AbortSignal): Promise<void> {
+    return this.session.unload(this.id, signal);
   }
 }
 

@@ -1,18 +1,21 @@
 import {
   abortSignal,
   callback,
+  onAbort,
   pause,
   RandomStream,
   TimeoutError,
   TrainingError,
   withSignals,
 } from '@rlp/core';
-import { JsonClient, RequestError, requestSchema } from '@rlp/http/client';
+import { JsonClient, RequestError, requestSchema, rootAddress } from '@rlp/http/client';
 import * as z from 'zod';
 import { anySchema, futureSchema, sessionSchema, unfinishedSchema } from './wire.ts';
 
 /** Options of a connection to a Tinker server. */
 export const sessionSchemaOptions = requestSchema.extend({
+  /** Root of the server, http or https. An `/api/v1` at its end is left out. Required. */
+  url: rootAddress,
   /** Sent as `X-API-Key`. SkyRL takes any text that begins with `tml-`. Never logged. Default none. */
   apiKey: z
     .string()
@@ -22,6 +25,8 @@ export const sessionSchemaOptions = requestSchema.extend({
   timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(60_000),
   /** Milliseconds that a call may take from its request to its result. Default 1 800 000. */
   deadlineMs: requestSchema.shape.timeoutMs.unwrap().default(1_800_000),
+  /** Milliseconds that `close` waits for calls under way and for the server to unload the model. Default 5000. */
+  closeMs: requestSchema.shape.timeoutMs.unwrap().default(5000),
   /** Milliseconds between signs of life. Default 10 000. */
   heartbeatMs: requestSchema.shape.timeoutMs.unwrap().default(10_000),
   /** Most times a request is sent. Default 5. */
@@ -56,13 +61,15 @@ export class TinkerSession {
   readonly id: string;
   readonly #client: JsonClient;
   readonly #options: SessionOptions;
+  readonly #end: AbortController;
   readonly #heart: ReturnType<typeof setInterval>;
   readonly #name = `rlp-${sessions++}`;
   #requests = 0;
 
-  private constructor(id: string, client: JsonClient, options: SessionOptions) {
+  private constructor(id: string, client: JsonClient, end: AbortController, options: SessionOptions) {
     this.id = id;
     this.#client = client;
+    this.#end = end;
     this.#options = options;
     const body = { session_id: id, type: 'session_heartbeat' };
     this.#heart = setInterval(() => {
@@ -78,13 +85,17 @@ export class TinkerSession {
     const named = { ...options, headers: { ...headers, ...(apiKey && { 'x-api-key': apiKey }) } };
     const root = `${url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
     const random = () => RandomStream.named('tinker', url);
-    const client = new JsonClient(owner, { ...named, url: root }, random);
+    const end = new AbortController();
+    const { signal } = options;
+    const release = signal && onAbort(signal, () => end.abort(signal.reason));
+    onAbort(end.signal, () => release?.());
+    const client = new JsonClient(owner, { ...named, url: root, signal: end.signal }, random);
     const body = { tags: ['rlp'], sdk_version: '0.6.0', type: 'create_session' };
     const answer = parsed(client, sessionSchema, await client.json('/create_session', { body }));
     if (answer.error_message) {
       throw new RequestError('status', `${client.place}: ${client.quoted(answer.error_message)}`);
     }
-    return new TinkerSession(answer.session_id, client, options);
+    return new TinkerSession(answer.session_id, client, end, options);
   }
 
   get place(): string {
@@ -127,18 +138,24 @@ export class TinkerSession {
     schema: Schema,
     signal?: AbortSignal,
   ): Promise<z.output<Schema>> {
-    const { deadlineMs, clock = () => performance.now(), attempts, backoff, signal: whole } = this.#options;
+    const { deadlineMs, clock = () => performance.now(), attempts, backoff } = this.#options;
     const end = clock() + deadlineMs;
-    let [id, failures, lost] = [requestId, 0, 0];
-    while (clock() < end) {
+    let [id, failures, lost, early] = [requestId, 0, 0, 0];
+    for (let now = clock(); now < end; now = clock()) {
       const answer = await this.#poll(id, signal);
       if (answer.state === 'ready') return parsed(this.#client, schema, answer.value);
-      if (answer.state === 'lost' && lost++ < attempts) id = await submit();
-      else if (answer.state !== 'working') {
-        if (answer.state === 'lost' || ++failures >= attempts) throw answer.error;
-        const waitMs = Math.min(backoff.longestMs, backoff.firstMs * 2 ** failures);
-        await withSignals([whole, signal], (either) => pause(waitMs, either));
+      if (answer.state === 'lost') {
+        if (lost++ >= attempts) throw answer.error;
+        id = await submit();
+        continue;
       }
+      if (answer.state === 'away' && ++failures >= attempts) throw answer.error;
+      if (answer.state === 'working') failures = 0;
+      // Servers that hold the request until there is news set the pace. Others are asked less and less often.
+      early = answer.state === 'away' || clock() - now < backoff.longestMs ? early + 1 : 1;
+      const least = Math.max(backoff.firstMs * 2 ** (early - 1), answer.error?.retryAfterMs ?? 0);
+      const waitMs = Math.min(backoff.longestMs, least, Math.max(0, end - clock()));
+      await withSignals([this.#end.signal, signal], (either) => pause(waitMs, either));
     }
     throw new TimeoutError(`${this.place}: no result within ${deadlineMs} ms; raise \`deadlineMs\``);
   }
@@ -148,7 +165,7 @@ export class TinkerSession {
     signal: AbortSignal | undefined,
   ): Promise<
     | { readonly state: 'ready'; readonly value: unknown }
-    | { readonly state: 'working' }
+    | { readonly state: 'working'; readonly error?: RequestError }
     | { readonly state: 'away' | 'lost'; readonly error: RequestError }
   > {
     const body = { request_id: id, allow_metadata_only: false };
@@ -163,7 +180,7 @@ export class TinkerSession {
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const { failure, status } = error;
-      if (failure === 'timed-out' || status === 408) return { state: 'working' };
+      if (failure === 'timed-out' || status === 408) return { state: 'working', error };
       if (status === 410) return { state: 'lost', error };
       if (error.isPassing || failure === 'malformed') return { state: 'away', error };
       if (status === 400 && error.detail !== undefined) {
@@ -191,28 +208,30 @@ export class TinkerSession {
   }
 
   /** Unloads a model, if the server can. */
-  async unload(model: string): Promise<void> {
-    await this.call('/unload_model', { model_id: model, type: 'unload_model' }, anySchema).catch(
-      () => undefined,
-    );
+  async unload(model: string, signal?: AbortSignal): Promise<void> {
+    const body = { model_id: model, type: 'unload_model' };
+    await this.call('/unload_model', body, anySchema, signal).catch(() => undefined);
   }
 
-  /** Stops the signs of life. */
+  /** Stops the signs of life, and ends what is still asked. */
   close(): void {
     clearInterval(this.#heart);
+    this.#end.abort(new TrainingError(`${this.place}: the session was closed before the server answered`));
   }
 }
 
 function parsed<Schema extends z.ZodType>(
-  { place }: Pick<JsonClient, 'place'>,
+  client: JsonClient,
   schema: Schema,
   answer: unknown,
 ): z.output<Schema> {
   const { data, error } = schema.safeParse(answer);
   if (error === undefined) return data;
+  const failure = client.unexpected("an answer of Tinker's protocol", answer);
+  if (failure.detail !== undefined) throw failure;
   const [issue] = error.issues;
   throw new RequestError(
     'malformed',
-    `${place}: expected an answer of Tinker's protocol, got one in which ${issue!.path.join('.') || 'the body'} is wrong`,
+    `${client.place}: expected an answer of Tinker's protocol, got one in which ${issue!.path.join('.') || 'the body'} is wrong`,
   );
 }

@@ -31,6 +31,18 @@ export interface TrainingBackendSubject {
    * as NaN and refuses other temperatures. Default `'distributions'`.
    */
   readonly knows?: 'distributions' | 'logprobs of tokens';
+  /**
+   * A backend as `create` makes it that fails on demand, for a reason other than the arguments: a server that refuses, a program that ends.
+   * Omit if nothing can fail there.
+   */
+  readonly createFaulty?: () => Promise<FaultyBackend>;
+}
+
+/** A backend that fails on demand. */
+export interface FaultyBackend {
+  readonly backend: TrainingBackend;
+  /** The next call of the method fails. An update is then not made. */
+  readonly arm: (method: 'forwardBackward' | 'optimStep') => void;
 }
 
 /**
@@ -57,10 +69,48 @@ export function describeTrainingBackend(name: string, subject: TrainingBackendSu
     describeSteps({ create, tolerance });
     describeRefusals({ create, vocabularySize });
     describePublications(create, subject.publications);
+    const { createFaulty } = subject;
+    if (createFaulty === undefined) return;
+    describeFailures(create, tolerance, async () => {
+      const faulty = await createFaulty();
+      open.push(faulty.backend);
+      return faulty;
+    });
   });
 }
 
 type Create = () => Promise<TrainingBackend>;
+
+function describeFailures(
+  create: Create,
+  tolerance: number,
+  createFaulty: () => Promise<FaultyBackend>,
+): void {
+  it('drops the accumulated gradient if forwardBackward fails, and goes on', async () => {
+    const [clean, { backend, arm }] = [await create(), await createFaulty()];
+    await backend.forwardBackward({ sequences: [long] }, negativeLogLikelihood);
+    arm('forwardBackward');
+    const failed = backend.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
+    await expect(failed).rejects.toThrow();
+    for (const each of [clean, backend]) each.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
+    const [expected, got] = [await clean.optimStep(), await backend.optimStep()];
+    expect(relativeGap(got.gradientNorm, expected.gradientNorm)).toBeLessThan(tolerance);
+    expect(got).toMatchObject({ updates: 1, learningRate: expected.learningRate });
+    expect(await scoreGap(backend, clean)).toBeLessThan(tolerance * 10);
+  });
+
+  it('drops the accumulated gradient if optimStep fails, and counts the updates that were made', async () => {
+    const [clean, { backend, arm }] = [await create(), await createFaulty()];
+    await backend.forwardBackward({ sequences: [long] }, negativeLogLikelihood);
+    arm('optimStep');
+    await expect(backend.optimStep()).rejects.toThrow();
+    for (const each of [clean, backend]) each.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
+    const [expected, got] = [await clean.optimStep(), await backend.optimStep()];
+    expect(relativeGap(got.gradientNorm, expected.gradientNorm)).toBeLessThan(tolerance);
+    expect(got).toMatchObject({ updates: 1, learningRate: expected.learningRate });
+    expect(await scoreGap(backend, clean)).toBeLessThan(tolerance * 10);
+  });
+}
 
 function describePublications(create: Create, directory: (() => Promise<string>) | undefined): void {
   it('raises the version with each publication, in a form that it names', async () => {

@@ -15,6 +15,7 @@ const byStatus: Readonly<Record<number, (words: RemedyWords) => string>> = {
   401: ({ key }) => `check \`${key}\``,
   403: ({ key }) => `check \`${key}\``,
   404: ({ missing }) => missing,
+  410: ({ missing }) => missing,
   413: ({ less }) => less,
   422: () => 'correct what it names, or check that it is a server of this kind',
   429: ({ less }) => `the server is busy; ${less}`,
@@ -34,5 +35,5 @@ export function failureSentence(error: RequestError, words: RemedyWords): string
   // These messages say what to do.
   if (error.failure === 'untrusted' || error.failure === 'redirected') return error.message;
   const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
-  return `${error.message}${said}; ${remedyOf(error, words)}`;
+  return `${error.message}${said}; ${error.remedy ?? remedyOf(error, words)}`;
 }

@@ -7,7 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RandomStream } from '@rlp/core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { JsonClient, RequestError, type RequestOptions, requestSchema } from '../client.ts';
+import {
+  failureSentence,
+  JsonClient,
+  RequestError,
+  type RequestOptions,
+  requestSchema,
+  rootAddress,
+} from '../client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rlp-client-'));
 const servers: Server[] = [];
@@ -113,6 +120,50 @@ describe('a busy server', () => {
     ['a time below 0', () => ({ 'retry-after-ms': '-5' })],
   ])('is asked again soon if it says %s', async (_, headers) => {
     expect(await asking(headers)).toBeLessThan(250);
+  });
+});
+
+describe('the address of a server', () => {
+  const problemOf = (url: string) => {
+    const { error } = requestSchema.extend({ url: rootAddress }).safeParse({ url });
+    return error?.issues.map(({ message }) => message);
+  };
+
+  it.each([
+    ['ftp://x', /must be an http or https address/],
+    ['http://me:hush@x', /must hold no user and no password; send them as `token`/],
+    ['http://x/?key=hush', /must be the root of the server, without a query/],
+  ])('is refused before anything is asked: %s', (url, problem) => {
+    expect(problemOf(url)).toEqual([expect.stringMatching(problem)]);
+    expect(String(problemOf(url))).not.toContain('hush');
+  });
+
+  it('may hold an @ in its path', () => {
+    expect(problemOf('http://x/a@b')).toBeUndefined();
+  });
+});
+
+describe('an answer other than expected', () => {
+  const words = { key: 'token', less: 'ask for less', missing: 'check `url`' };
+  const sentence = (answer: unknown) =>
+    failureSentence(clientOf('http://x').unexpected('choices', answer), words);
+
+  it.each([{ error: { message: 'engine dead' } }, { error: 'engine dead' }, { detail: 'engine dead' }])(
+    'is named with the reason in it: %j',
+    (answer) => {
+      expect(sentence(answer)).toBe(
+        'http://x: expected choices, got a failure ("engine dead"); see the log of the server',
+      );
+    },
+  );
+
+  it('holds no secret, and names the address if it gives no reason', () => {
+    expect(sentence({ error: 'bad tml-secret' })).toContain('bad [hidden]');
+    for (const answer of [null, [], 7, 'text', { choices: 1 }, { error: { code: 3 } }]) {
+      expect(sentence(answer)).toBe(
+        'http://x: expected choices, got another body; check that `url` leads to a server of this kind, and not to a proxy before it',
+      );
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 import { type RandomStream, requireFields, retried, withSignals } from '@rlp/core';
 import type * as z from 'zod';
 import type { HttpMethod } from './fetch.ts';
-import { type Endpoint, endpointOf, parsed, requestText, withoutSecrets } from './post.ts';
+import { type Endpoint, endpointOf, parsed, requestText, unexpectedAnswer, withoutSecrets } from './post.ts';
 import { repeated } from './repeated.ts';
 import { RequestError } from './request-error.ts';
 import type { requestSchema } from './request-options.ts';
@@ -72,6 +72,11 @@ export class JsonClient {
   /** A text of the server without what the headers hold, for errors. */
   quoted(text: string): string {
     return withoutSecrets(text, this.#endpoint);
+  }
+
+  /** The error for an answer other than what was expected. It holds the reason that the answer gives, if it reports a failure. */
+  unexpected(expected: string, answer: unknown): RequestError {
+    return unexpectedAnswer(this.#endpoint, expected, answer);
   }
 
   /** Does several requests again, together, as this client does one. `again` adds errors to repeat after, by the least wait. */

@@ -129,15 +129,35 @@ export function parsed({ place }: Pick<Endpoint, 'place'>, text: string): unknow
 /** The reason in the body of a refusal, in one of the forms that servers use. */
 function detailOf(text: string | undefined, endpoint: Endpoint): string | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  const said = withoutSecrets(reasonIn(text), endpoint).replace(/\s+/g, ' ').trim();
+  return shortened(reasonInText(text), endpoint);
+}
+
+/** The error for an answer other than what was expected. It holds the reason that the answer gives, if it reports a failure. */
+export function unexpectedAnswer(endpoint: Endpoint, expected: string, answer: unknown): RequestError {
+  const reason = reasonIn(answer);
+  const start = `${endpoint.place}: expected ${expected}, got`;
+  if (typeof reason !== 'string' || reason === '') {
+    return new RequestError('malformed', `${start} another body`);
+  }
+  const detail = shortened(reason, endpoint);
+  return new RequestError('malformed', `${start} a failure`, { detail, remedy: 'see the log of the server' });
+}
+
+function shortened(reason: string, endpoint: Endpoint): string {
+  const said = withoutSecrets(reason, endpoint).replace(/\s+/g, ' ').trim();
   return said.length > 300 ? `${said.slice(0, 300)}…` : said;
 }
 
-function reasonIn(text: string): string {
+function reasonIn(answer: unknown): unknown {
+  const body = answer as Record<string, unknown> | null;
+  const error = body?.error as Record<string, unknown> | string | undefined;
+  return (typeof error === 'object' ? error?.message : error) ?? body?.message ?? body?.detail;
+}
+
+function reasonInText(text: string): string {
   try {
-    const body = JSON.parse(text) as Record<string, unknown> | null;
-    const error = body?.error as Record<string, unknown> | string | undefined;
-    const reason = (typeof error === 'object' ? error?.message : error) ?? body?.message ?? body?.detail;
+    const body: unknown = JSON.parse(text);
+    const reason = reasonIn(body);
     return typeof reason === 'string' ? reason : JSON.stringify(reason ?? body);
   } catch {
     return text;

@@ -40,6 +40,8 @@ export class RequestError extends NetworkError {
   readonly retryAfterMs: number | undefined;
   /** Reason that the server gave, at most 300 characters, without tokens and headers. It may quote what was sent. */
   readonly detail: string | undefined;
+  /** What to do, if the failure shows it. */
+  readonly remedy: string | undefined;
 
   constructor(
     failure: RequestFailureCause,
@@ -48,6 +50,7 @@ export class RequestError extends NetworkError {
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly detail?: string | undefined;
+      readonly remedy?: string | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -56,6 +59,7 @@ export class RequestError extends NetworkError {
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
     this.detail = details.detail;
+    this.remedy = details.remedy;
   }
 
   /** Whether asking again may help: the server was away, slow, busy or broken. */

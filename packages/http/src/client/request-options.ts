@@ -17,13 +17,25 @@ export interface ResolvedBackoffOptions extends z.output<typeof backoffFields> {
 
 const backoffSchema: NamedSchema<BackoffOptions, ResolvedBackoffOptions> = backoffFields;
 
+const address = z
+  .url({
+    protocol: /^https?$/,
+    error: 'must be an http or https address, such as http://127.0.0.1:8000',
+  })
+  .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), {
+    error: 'must hold no user and no password; send them as `token` or in `headers`',
+    abort: true,
+  });
+
+/** Address of a server whose paths are appended to it. */
+export const rootAddress = address.refine((url) => !/[?#]/.test(url), {
+  error: 'must be the root of the server, without a query; send keys as `token` or in `headers`',
+});
+
 /** Schema of {@link RequestOptions}. */
 export const requestSchema = z.strictObject({
   /** Address of the server, http or https. Required. */
-  url: z.url({
-    protocol: /^https?$/,
-    error: 'must be an http or https address, such as http://127.0.0.1:8000',
-  }),
+  url: address,
   /** Sent as `authorization: Bearer …`. Never logged. Default none. */
   token: z
     .string()

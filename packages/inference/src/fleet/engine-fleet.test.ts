@@ -146,7 +146,7 @@ describe('engineFleet', () => {
     for (const engine of all) engine.kill();
     const fleet = engineFleet(all, { ...quick, attempts: 2 });
     await expect(fleet.sample(request)).rejects.toThrow(
-      /sample: failed on 2 engines; see the logs of the servers\n {2}- engine \d: fetch failed\n/,
+      /sample: every attempt failed \(attempts: 2, engines: 2\); see the logs of the servers\n {2}- engine \d: fetch failed\n/,
     );
   });
 
@@ -274,7 +274,7 @@ describe('engineFleet', () => {
       };
     }
     await expect(fleet.sample(request)).rejects.toThrow(
-      'sample: failed on 3 engines; see the logs of the servers\n  - engine 0: engine 0 is away\n  - engine 1: engine 1 is away\n  - engine 2: engine 2 is away',
+      'sample: every attempt failed (attempts: 3, engines: 3); see the logs of the servers\n  - engine 0: engine 0 is away\n  - engine 1: engine 1 is away\n  - engine 2: engine 2 is away',
     );
     expect(asked).toEqual([0, 1, 2]);
     expect(fleet.status().map(({ load }) => load)).toEqual([0, 0, 0]);
@@ -286,7 +286,7 @@ describe('engineFleet', () => {
     const fleet = engineFleet(all, { ...quick, attempts: 6 });
     const failed = fleet.sample(request).catch((error: Error) => error.message.split('\n  - '));
     expect(await failed).toEqual([
-      'sample: failed on 6 engines; see the logs of the servers',
+      'sample: every attempt failed (attempts: 6, engines: 6); see the logs of the servers',
       ...[2, 3, 4, 5].map((index) => `engine ${index}: fetch failed`),
     ]);
   });

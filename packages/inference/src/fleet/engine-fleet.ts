@@ -230,7 +230,8 @@ class Fleet implements EngineFleet {
         member.load -= 1;
       }
     }
-    throw this.#given(owner, `failed on ${failures.length} engines`, failures);
+    const counts = `attempts: ${failures.length}, engines: ${tried.size}`;
+    throw this.#given(owner, `every attempt failed (${counts})`, failures);
   }
 
   #given(owner: string, what: string, failures: readonly string[]): SamplerError {

@@ -28,7 +28,7 @@ describe('a completion of a server', () => {
     [{ tokens: [], logprobs: [] }, 2, 'expected 1 to 2 tokens in a completion, got 0'],
     [{}, 1, 'expected 1 to 1 tokens in a completion, got 2'],
     [{}, 3, 'expected 3 tokens of a completion that ended by its length, got 2'],
-    [{ tokens: [3, 4] }, 2, "got token 4, outside the tokenizer's 4; it serves another model"],
+    [{ tokens: [3, 4] }, 2, "got token 4, outside the tokenizer's 4"],
     [{ tokens: [3, -1] }, 2, 'got token -1'],
     [{ tokens: [3, 0.5] }, 2, 'got token 0.5'],
     [{ logprobs: [-1] }, 2, 'expected 2 logprobs, one per token, got 1'],

@@ -29,23 +29,40 @@ export function checkedSequences(
   limits: AnswerLimits,
 ): CheckedSequence[] {
   if (sequences.length !== request.count) {
-    throw unusable(limits, `expected ${request.count} completions, got ${sequences.length}`);
+    throw unusable(
+      limits,
+      `expected ${request.count} completions, got ${sequences.length}`,
+      remedies.protocol,
+    );
   }
   return sequences.map((sequence) => checked(sequence, request, limits));
 }
 
-/** Error for an answer that does not fit its request. */
-export function unusable({ place }: Pick<AnswerLimits, 'place'>, problem: string): RequestError {
-  return new RequestError('malformed', `${place}: ${problem}`);
+/** Error for an answer that does not fit its request, with what to do. */
+export function unusable(
+  { place }: Pick<AnswerLimits, 'place'>,
+  problem: string,
+  remedy: string,
+): RequestError {
+  return new RequestError('malformed', `${place}: ${problem}`, { remedy });
 }
+
+/** What to do about answers that do not fit their requests. */
+export const remedies = {
+  protocol: 'check the version of the server, which does not keep to its protocol',
+  logprobs: 'check the version of the server and that it was started with natural logprobs',
+  tokenizer: 'check that `tokenizer` and `vocabularySize` belong to the model of the server',
+  tokens: 'check that nothing between here and the server changes requests',
+  weights: 'check that nobody else loads weights into this server',
+} as const;
 
 function checked(
   { tokens, logprobs, finish }: RemoteSequence,
   { maxTokens }: Pick<RemoteRequest, 'maxTokens'>,
   limits: AnswerLimits,
 ): CheckedSequence {
-  const refuse = (problem: string) => {
-    throw unusable(limits, problem);
+  const refuse = (problem: string, remedy: string = remedies.protocol) => {
+    throw unusable(limits, problem, remedy);
   };
   if (finish !== 'stop' && finish !== 'length') {
     refuse(`expected a completion that ended with "stop" or "length", got "${finish}"`);
@@ -59,13 +76,15 @@ function checked(
   const { vocabularySize } = limits;
   const foreign = tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize));
   if (foreign !== undefined) {
-    refuse(`got token ${foreign}, outside the tokenizer's ${vocabularySize}; it serves another model`);
+    refuse(`got token ${foreign}, outside the tokenizer's ${vocabularySize}`, remedies.tokenizer);
   }
   if (logprobs.length !== tokens.length) {
-    refuse(`expected ${tokens.length} logprobs, one per token, got ${logprobs.length}`);
+    refuse(`expected ${tokens.length} logprobs, one per token, got ${logprobs.length}`, remedies.logprobs);
   }
   const wrong = logprobs.find((logprob) => !(Number.isFinite(logprob) && logprob <= mostLogprob));
-  if (wrong !== undefined) refuse(`expected natural logarithms of probabilities, got ${wrong}`);
+  if (wrong !== undefined) {
+    refuse(`expected natural logarithms of probabilities, got ${wrong}`, remedies.logprobs);
+  }
   return {
     tokens,
     logprobs: logprobs.map((logprob) => Math.min(0, logprob)),

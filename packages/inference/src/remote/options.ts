@@ -1,11 +1,13 @@
 import type { ChatRenderer, Tokenizer } from '@rlp/core';
 import { abortSignal, callback } from '@rlp/core';
-import { requestSchema } from '@rlp/http/client';
+import { requestSchema, rootAddress } from '@rlp/http/client';
 import { pooledFetch } from '@rlp/http/pooled';
 import * as z from 'zod';
 
 /** Options of every sampler on a server. */
 export const remoteSchema = requestSchema.extend({
+  /** Root of the server, http or https. A `/v1` at its end is left out. Required. */
+  url: rootAddress,
   /** Sends the requests. Default: connections that stay open (undici) in Node.js, otherwise the platform's `fetch`. */
   fetch: requestSchema.shape.fetch,
   /** Name of the model on the server. Default: the one that it serves. */
@@ -46,7 +48,10 @@ export const remoteSchema = requestSchema.extend({
 /** Checked options of a sampler on a server. */
 export type ResolvedRemoteOptions = z.output<typeof remoteSchema>;
 
-/** The options with the cheapest transport of this platform, if they name none. */
-export function withPool<Options extends Pick<ResolvedRemoteOptions, 'fetch'>>(options: Options): Options {
-  return { ...options, fetch: options.fetch ?? pooledFetch };
+/** The options with the root of the server, and with the cheapest transport of this platform if they name none. */
+export function connectionOf<Options extends Pick<ResolvedRemoteOptions, 'fetch' | 'url'>>(
+  options: Options,
+): Options {
+  const url = options.url.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return { ...options, url, fetch: options.fetch ?? pooledFetch };
 }

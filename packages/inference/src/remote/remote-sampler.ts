@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  allWithSignals,
   type ChatRenderer,
   type Completion,
   type InferenceEngine,
@@ -308,7 +309,7 @@ export class RemoteSampler implements InferenceBackend {
     requests: readonly Request[],
     work: (request: Request, signal: AbortSignal) => Promise<Value>,
   ): Promise<readonly Value[]> {
-    return this.#open(given, (signal) => Promise.all(requests.map((request) => work(request, signal))));
+    return this.#open(given, (signal) => allWithSignals(requests, [signal], work));
   }
 }
 

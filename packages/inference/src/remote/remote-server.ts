@@ -61,6 +61,7 @@ export interface RemoteServer {
   readonly abilities: RemoteAbilities;
   /** How to start it so that its logprobs belong to the sampling temperature. */
   readonly temperatureRemedy: string;
+  /** Samples completions. Attempts of one call pass the same `request`. */
   generate(
     request: RemoteRequest,
     weights: RemoteWeights,

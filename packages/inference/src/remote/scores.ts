@@ -1,6 +1,6 @@
 import type { TokenId, TokenScores } from '@rlp/core';
 import type { TokenLogits } from '../backend.ts';
-import { type AnswerLimits, mostLogprob, unusable } from './checked-sequences.ts';
+import { type AnswerLimits, mostLogprob, remedies, unusable } from './checked-sequences.ts';
 import type { RemoteScores } from './remote-server.ts';
 
 /**
@@ -21,7 +21,11 @@ export function scoresAt(
     const distribution = full?.[from + t];
     const logprob = logprobs[from + t];
     if (logprob === undefined || !(logprob <= mostLogprob)) {
-      throw unusable(limits, `expected the logprob of prompt token ${from + t}, got ${logprob}`);
+      throw unusable(
+        limits,
+        `expected the logprob of prompt token ${from + t}, got ${logprob}`,
+        remedies.logprobs,
+      );
     }
     scores.logprobs[t] = Math.min(0, logprob);
     if (distribution === undefined) continue;
@@ -49,7 +53,11 @@ export function logitsAt(
   for (let t = 0; t < tokens.length - from; t++) {
     const row = full?.[from + t];
     if (row?.length !== vocabularySize) {
-      throw unusable(limits, `expected ${vocabularySize} logprobs of a position, got ${row?.length ?? 0}`);
+      throw unusable(
+        limits,
+        `expected ${vocabularySize} logprobs of a position, got ${row?.length ?? 0}`,
+        remedies.tokenizer,
+      );
     }
     logits.set(row, t * vocabularySize);
   }
@@ -62,7 +70,11 @@ function requirePositions(
   limits: AnswerLimits,
 ): void {
   if (logprobs.length === tokens.length) return;
-  throw unusable(limits, `expected logprobs of ${tokens.length} prompt tokens, got ${logprobs.length}`);
+  throw unusable(
+    limits,
+    `expected logprobs of ${tokens.length} prompt tokens, got ${logprobs.length}`,
+    remedies.logprobs,
+  );
 }
 
 /** Logprob of a token and entropy of its distribution, at a temperature. */

@@ -1,8 +1,8 @@
 import { ArgumentError, parseOptions, RandomStream } from '@rlp/core';
-import { JsonClient, RequestError } from '@rlp/http/client';
+import { JsonClient } from '@rlp/http/client';
 import * as z from 'zod';
 import type { InferenceBackend } from '../backend.ts';
-import { remoteSchema, withPool } from '../remote/options.ts';
+import { connectionOf, remoteSchema } from '../remote/options.ts';
 import { startError } from '../remote/remedies.ts';
 import { RemoteSampler } from '../remote/remote-sampler.ts';
 import { SglangServer } from './server.ts';
@@ -28,12 +28,12 @@ const limitsSchema = z.looseObject({ context_length: z.int().positive().nullish(
 export async function createSglangSampler(options: SglangSamplerOptions): Promise<InferenceBackend> {
   const resolved = parseOptions('createSglangSampler', schema, options);
   const random = () => RandomStream.named('sglang', resolved.url);
-  const client = new JsonClient('createSglangSampler', withPool(resolved), random);
+  const client = new JsonClient('createSglangSampler', connectionOf(resolved), random);
   const { tokenizer, renderer, policyVersion: version } = resolved;
   try {
-    const info = infoSchema.safeParse(await client.json('/get_model_info')).data;
-    if (info === undefined)
-      throw new RequestError('malformed', `${client.place}: expected model_path; is this SGLang?`);
+    const answer = await client.json('/get_model_info');
+    const info = infoSchema.safeParse(answer).data;
+    if (info === undefined) throw client.unexpected('model_path of SGLang', answer);
     const model = info.model_path;
     if (resolved.model !== undefined && resolved.model !== model) {
       throw new ArgumentError(

@@ -1,7 +1,7 @@
-import { pause, type TokenId } from '@rlp/core';
+import { pause, type TokenId, withSignals } from '@rlp/core';
 import { type JsonClient, RequestError } from '@rlp/http/client';
 import * as z from 'zod';
-import { unusable } from '../remote/checked-sequences.ts';
+import { remedies, unusable } from '../remote/checked-sequences.ts';
 import type { ResolvedRemoteOptions } from '../remote/options.ts';
 import type {
   PublicationInFiles,
@@ -37,6 +37,11 @@ export class SglangServer implements RemoteServer {
   readonly temperatureRemedy = 'sample at 1, or start it without SGLANG_RETURN_ORIGINAL_LOGPROB';
   readonly client: JsonClient;
   readonly #options: Options;
+  /** Completions of groups that are not complete, by their request. */
+  readonly #kept = new WeakMap<
+    RemoteRequest,
+    { readonly weights: RemoteWeights; readonly sequences: RemoteSequence[] }
+  >();
   #logprobs: RemoteAbilities['logprobs'] = 'at temperature 1, before filters';
 
   constructor(client: JsonClient, options: Options) {
@@ -62,37 +67,68 @@ export class SglangServer implements RemoteServer {
     if (Math.max(...gaps) > 1e-2) this.#logprobs = 'at the sampling temperature, before filters';
   }
 
-  /** Sends one request per completion, because a request has one seed. They share the prompt in the cache. */
-  generate(
+  /**
+   * Sends one request per completion, because a request has one seed. They share the prompt in the cache. Another attempt asks only for the
+   * completions that are missing.
+   */
+  async generate(
     request: RemoteRequest,
     weights: RemoteWeights,
     signal: AbortSignal | undefined,
   ): Promise<readonly RemoteSequence[]> {
+    const kept = this.#keptOf(request, weights);
+    const stop = new AbortController();
+    const asked = await withSignals([signal, stop.signal], (open) =>
+      Promise.allSettled(
+        Array.from({ length: request.count }, async (_, member) => {
+          try {
+            kept[member] ??= await this.#sequence(request, member, weights, open);
+          } catch (error) {
+            // No other attempt follows, so nothing of the group is worth waiting for.
+            if (!isRepeated(error)) stop.abort(error);
+            throw error;
+          }
+        }),
+      ),
+    );
+    const failed = asked.find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw stop.signal.aborted ? stop.signal.reason : failed.reason;
+    this.#kept.delete(request);
+    return kept;
+  }
+
+  /** Completions of earlier attempts by the same weights. */
+  #keptOf(request: RemoteRequest, weights: RemoteWeights): RemoteSequence[] {
+    const known = this.#kept.get(request);
+    if (known?.weights === weights) return known.sequences;
+    const sequences: RemoteSequence[] = [];
+    this.#kept.set(request, { weights, sequences });
+    return sequences;
+  }
+
+  async #sequence(
+    request: RemoteRequest,
+    member: number,
+    weights: RemoteWeights,
+    signal: AbortSignal,
+  ): Promise<RemoteSequence> {
     const { maxTokens, temperature, topP, topK, minP, repetitionPenalty } = request;
     const sampling_params = {
       ...{ max_new_tokens: maxTokens, temperature, top_p: topP, min_p: minP, top_k: topK || -1 },
       ...{ repetition_penalty: repetitionPenalty, skip_special_tokens: false, no_stop_trim: true },
       ...(request.stopTokens.length > 0 && { stop_token_ids: request.stopTokens }),
       ...(request.stopStrings.length > 0 && { stop: request.stopStrings }),
+      sampling_seed: (request.seed + member) % 2 ** 31,
     };
-    const members = Array.from({ length: request.count }, (_, member) => member);
-    return Promise.all(
-      members.map(async (member) => {
-        const sampling_seed = (request.seed + member) % 2 ** 31;
-        const { output_token_logprobs: scored, finish_reason } = await this.#generate(
-          request.prompt,
-          { sampling_params: { ...sampling_params, sampling_seed } },
-          weights,
-          signal,
-        );
-        if (!scored) throw unusable(this.client, 'expected output_token_logprobs, got another body');
-        return {
-          tokens: scored.map(([, token]) => token),
-          logprobs: scored.map(([logprob]) => logprob ?? Number.NaN),
-          finish: finish_reason?.type,
-        };
-      }),
+    const { output_token_logprobs: scored, finish_reason } = await this.#generate(
+      ...([request.prompt, { sampling_params }, weights, signal] as const),
     );
+    if (!scored) throw unusable(this.client, 'expected output_token_logprobs, got none', remedies.logprobs);
+    return {
+      tokens: scored.map(([, token]) => token),
+      logprobs: scored.map(([logprob]) => logprob ?? Number.NaN),
+      finish: finish_reason?.type,
+    };
   }
 
   async score(
@@ -104,7 +140,7 @@ export class SglangServer implements RemoteServer {
     const options = { sampling_params, logprob_start_len: 0 };
     const { input_token_logprobs: scored } = await this.#generate(tokens, options, weights, signal);
     if (scored?.some(([, token], t) => token !== tokens[t])) {
-      throw unusable(this.client, 'the server scored other tokens than were sent');
+      throw unusable(this.client, 'the server scored other tokens than were sent', remedies.tokens);
     }
     return { logprobs: (scored ?? []).map(([logprob]) => logprob ?? undefined) };
   }
@@ -119,13 +155,18 @@ export class SglangServer implements RemoteServer {
     const body = { input_ids: tokens, return_logprob: true, stream: false, ...options, ...adapter };
     const answer = await this.client.json('/generate', { body, attempts: 1, signal });
     const { data } = generateSchema.safeParse(answer);
-    if (data === undefined) throw unusable(this.client, 'expected meta_info, got another body');
+    if (data === undefined) throw this.client.unexpected('meta_info', answer);
     const { weight_version: found, finish_reason } = data.meta_info;
     if (finish_reason?.type === 'abort') {
-      throw unusable(this.client, `the server gave up the request: ${finish_reason.message ?? 'no reason'}`);
+      const reason = this.client.quoted(finish_reason.message ?? 'no reason');
+      throw unusable(
+        this.client,
+        `the server gave up the request: ${reason}`,
+        'sample less at once, or see the log of the server',
+      );
     }
     if (publication?.kind === 'checkpoint' && found && found !== String(version)) {
-      throw unusable(this.client, `expected weights of version ${version}, got "${found}"`);
+      throw unusable(this.client, `expected weights of version ${version}, got "${found}"`, remedies.weights);
     }
     return data.meta_info;
   }
@@ -190,7 +231,13 @@ export class SglangServer implements RemoteServer {
     const text = await this.client.text(path, { body, timeoutMs, signal });
     const { data } = commandSchema.safeParse(text.startsWith('{') ? JSON.parse(text) : {});
     if (data?.success === false) {
-      throw new RequestError('malformed', `${this.client.place}${path}: ${data.message ?? 'it failed'}`);
+      const reason = this.client.quoted(data.message ?? 'it failed');
+      throw unusable({ place: `${this.client.place}${path}` }, reason, 'see the log of the server');
     }
   }
+}
+
+/** Whether the request is sent again after an error. */
+function isRepeated(error: unknown): boolean {
+  return error instanceof RequestError && (error.isPassing || error.failure === 'malformed');
 }

@@ -2,7 +2,7 @@ import { ArgumentError, parseOptions, RandomStream } from '@rlp/core';
 import { JsonClient } from '@rlp/http/client';
 import type * as z from 'zod';
 import type { InferenceBackend } from '../backend.ts';
-import { remoteSchema, withPool } from '../remote/options.ts';
+import { connectionOf, remoteSchema } from '../remote/options.ts';
 import { startError } from '../remote/remedies.ts';
 import { RemoteSampler } from '../remote/remote-sampler.ts';
 import { probeVllm } from './probe.ts';
@@ -23,7 +23,7 @@ export interface VllmSamplerOptions extends z.input<typeof remoteSchema> {}
  */
 export async function createVllmSampler(options: VllmSamplerOptions): Promise<InferenceBackend> {
   const resolved = parseOptions('createVllmSampler', remoteSchema, options);
-  const client = new JsonClient('createVllmSampler', withPool(resolved), () =>
+  const client = new JsonClient('createVllmSampler', connectionOf(resolved), () =>
     RandomStream.named('vllm', resolved.url),
   );
   const { tokenizer, renderer, entropies } = resolved;

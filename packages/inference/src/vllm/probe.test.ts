@@ -30,7 +30,7 @@ describe('a server that is no vLLM, or lacks something', () => {
     [
       'a model without context',
       models({ max_model_len: null }),
-      /expected max_model_len of the model; is this vLLM/,
+      /expected max_model_len of the model, got none; check that this is vLLM/,
     ],
     ['no completion', answering('/v1/completions', { error: {} }), /gives no tokens with their logprobs/],
     [
@@ -120,6 +120,33 @@ describe('a vLLM server', () => {
     expect(server.asked.find(({ path: asked }) => asked === '/update_weight_version')!.body).toEqual({
       new_version: 'default',
     });
+  });
+});
+
+describe('the address of a vLLM server', () => {
+  it('may end with /v1', async () => {
+    const server = new StubVllm();
+    await create(server, { url: 'http://server.test:8000/v1/' });
+    expect(server.asked[0]!.path).toBe('/v1/models');
+  });
+});
+
+describe('answers that do not fit', () => {
+  const request = { prompt: [0, 5], count: 1, maxTokens: 1, seed: 'a' };
+  const whole = { ...choice, finish_reason: 'length', prompt_token_ids: [0, 5] };
+
+  it.each<[string, unknown, string]>([
+    ['a failure', { error: { message: 'engine dead' } }, '("engine dead"); see the log of the server'],
+    ['another model', { model: 'other', choices: [whole] }, 'check that nothing between here and the server'],
+    ['another prompt', { choices: [{ ...whole, prompt_token_ids: [1] }] }, 'changes requests'],
+    ['no logprobs', { choices: [{ ...whole, logprobs: null }] }, 'started with natural logprobs'],
+    ['too many completions', { choices: [whole, { ...whole, index: 1 }] }, 'does not keep to its protocol'],
+  ])('come with what to do: %s', async (_, body, remedy) => {
+    const server = new StubVllm();
+    server.fault = (path) => (path.includes('generate') ? { status: 404, body: {} } : undefined);
+    const sampler = await create(server);
+    server.fault = answering('/v1/completions', body);
+    await expect(sampler.sample(request)).rejects.toThrow(remedy);
   });
 });
 

@@ -1,6 +1,6 @@
 import { ArgumentError, type PublicationForm } from '@rlp/core';
 import { type JsonClient, RequestError } from '@rlp/http/client';
-import { unusable } from '../remote/checked-sequences.ts';
+import { remedies, unusable } from '../remote/checked-sequences.ts';
 import type { ResolvedRemoteOptions } from '../remote/options.ts';
 import type { RemoteAbilities } from '../remote/remote-server.ts';
 import type { VllmFacts } from './server.ts';
@@ -24,8 +24,9 @@ export async function probeVllm(
 }
 
 async function servedModel(client: JsonClient, wanted: string | undefined) {
-  const { data } = modelsSchema.safeParse(await client.json('/v1/models'));
-  if (data === undefined) throw unusable(client, 'expected a list of models, got another body');
+  const answer = await client.json('/v1/models');
+  const { data } = modelsSchema.safeParse(answer);
+  if (data === undefined) throw client.unexpected('a list of models', answer);
   const models = data.data.filter(({ parent }) => !parent);
   const found = wanted === undefined ? models[0] : models.find(({ id }) => id === wanted);
   if (found === undefined) {
@@ -34,7 +35,8 @@ async function servedModel(client: JsonClient, wanted: string | undefined) {
       `createVllmSampler: expected the model "${wanted ?? 'any'}" at ${client.place}, got ${names}`,
     );
   }
-  if (!found.max_model_len) throw unusable(client, 'expected max_model_len of the model; is this vLLM?');
+  if (!found.max_model_len)
+    throw unusable(client, 'expected max_model_len of the model, got none', 'check that this is vLLM');
   return { model: found.id, root: found.root ?? found.id, contextLength: found.max_model_len };
 }
 
@@ -55,13 +57,15 @@ async function logprobsMode(
   }
   for (const top of sampled.logprobs.top_logprobs ?? []) {
     const total = Object.values(top ?? {}).reduce((sum, logprob) => sum + Math.exp(logprob), 0);
-    if (total > 1.01) throw unusable(client, 'its logprobs are not natural logarithms of probabilities');
+    if (total > 1.01)
+      throw unusable(client, 'its logprobs are not natural logarithms of probabilities', remedies.logprobs);
   }
   const tokens = [token, ...sampled.token_ids];
   const scoring = { model, prompt: tokens, max_tokens: 1, prompt_logprobs: 0, return_token_ids: true };
-  const scored = completionsSchema.safeParse(await client.json('/v1/completions', { body: scoring })).data;
+  const answer = await client.json('/v1/completions', { body: scoring });
+  const scored = completionsSchema.safeParse(answer).data;
   const positions = scored?.choices[0]?.prompt_logprobs;
-  if (!positions) throw unusable(client, 'expected prompt_logprobs, got another body');
+  if (!positions) throw client.unexpected('prompt_logprobs', answer);
   const { logprobs } = promptLogprobs(positions, tokens, 'none');
   const gap = sampled.logprobs.token_logprobs.reduce<number>(
     (largest, logprob, t) => Math.max(largest, Math.abs((logprob ?? 0) - (logprobs[t + 1] ?? 0))),

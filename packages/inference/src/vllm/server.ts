@@ -1,6 +1,6 @@
 import type { TokenId } from '@rlp/core';
 import { type JsonClient, RequestError } from '@rlp/http/client';
-import { unusable } from '../remote/checked-sequences.ts';
+import { remedies, unusable } from '../remote/checked-sequences.ts';
 import type { ResolvedRemoteOptions } from '../remote/options.ts';
 import type {
   PublicationInFiles,
@@ -72,12 +72,16 @@ export class VllmServer implements RemoteServer {
     };
     const answer = await this.client.json('/inference/v1/generate', { body, attempts: 1, signal });
     const { data } = generateSchema.safeParse(answer);
-    if (data === undefined) throw unusable(this.client, 'expected choices with token_ids, got another body');
+    if (data === undefined) throw this.client.unexpected('choices with token_ids', answer);
     const expected = publication?.kind === 'checkpoint' ? String(version) : undefined;
     for (const { weight_versions: found } of data.choices) {
       const other = found?.find(({ version: name }) => expected !== undefined && name !== expected);
       if (other === undefined) continue;
-      throw unusable(this.client, `expected weights of version ${expected}, got "${other.version}"`);
+      throw unusable(
+        this.client,
+        `expected weights of version ${expected}, got "${other.version}"`,
+        remedies.weights,
+      );
     }
     return inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
       tokens: token_ids ?? [],
@@ -97,13 +101,21 @@ export class VllmServer implements RemoteServer {
     };
     const answer = await this.client.json('/v1/completions', { body, attempts: 1, signal });
     const { data } = completionsSchema.safeParse(answer);
-    if (data === undefined) throw unusable(this.client, 'expected choices with token_ids, got another body');
+    if (data === undefined) throw this.client.unexpected('choices with token_ids', answer);
     if (data.model !== undefined && data.model !== null && data.model !== model) {
-      throw unusable(this.client, `expected model "${model}", got "${data.model}"`);
+      throw unusable(
+        this.client,
+        `expected model "${model}", got "${data.model}"`,
+        'check that nothing between here and the server chooses the model',
+      );
     }
     for (const { prompt_token_ids: echoed } of data.choices) {
       if (!echoed || sameTokens(echoed, request.prompt)) continue;
-      throw unusable(this.client, 'the server sampled from other prompt tokens than were sent');
+      throw unusable(
+        this.client,
+        'the server sampled from other prompt tokens than were sent',
+        remedies.tokens,
+      );
     }
     return inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
       tokens: token_ids,
@@ -124,7 +136,7 @@ export class VllmServer implements RemoteServer {
     const answer = await this.client.json('/v1/completions', { body, attempts: 1, signal });
     const { data } = completionsSchema.safeParse(answer);
     const found = data?.choices[0]?.prompt_logprobs;
-    if (!found) throw unusable(this.client, 'expected prompt_logprobs, got another body');
+    if (!found) throw this.client.unexpected('prompt_logprobs', answer);
     return promptLogprobs(found, tokens, distributions);
   }
 
@@ -144,7 +156,8 @@ export class VllmServer implements RemoteServer {
     if (earlier !== undefined && earlier !== version) {
       throw unusable(
         this.client,
-        `${path} held version ${earlier} already, and vLLM may keep files that are replaced in place; write each version to its own directory`,
+        `${path} held version ${earlier} already, and vLLM may keep files that are replaced in place`,
+        'write each version to its own directory',
       );
     }
     await this.#loadCheckpoint(path, version, current, signal);

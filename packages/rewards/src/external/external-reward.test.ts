@@ -249,12 +249,16 @@ describe('externalReward', () => {
 
   it('never shows secrets', async () => {
     const token = 'tok-123456';
-    const fetch = () =>
-      Promise.reject(new Error(`cannot send Bearer ${token} to http://u:pw@rm.example/?key=k1`));
-    const external = externalReward({ url: 'http://u:pw@rm.example/?key=k1', token, fetch, attempts: 1 });
+    const fetch = () => Promise.reject(new Error(`cannot send Bearer ${token} to http://rm.example/?key=k1`));
+    const external = externalReward({ url: 'http://rm.example/?key=k1', token, fetch, attempts: 1 });
     const error: unknown = await external.score(episode('a'), { signal }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(RequestError);
-    expect(JSON.stringify([String(error), external.getStatistics()])).not.toMatch(/tok-123|pw@|k1/);
+    expect(JSON.stringify([String(error), external.getStatistics()])).not.toMatch(/tok-123|k1/);
+    const withPassword = () => externalReward({ url: 'http://u:pw@rm.example' });
+    expect(withPassword).toThrow(
+      'url: must hold no user and no password; send them as `token` or in `headers`',
+    );
+    expect(withPassword).not.toThrow('pw@');
     expect(() => externalReward({ url: 'ftp://x', token: 'a b', batchSize: 2, shape: 'slime' })).toThrow(
       /url: [\s\S]*token: must be visible ASCII/,
     );

@@ -156,6 +156,24 @@ describe('chatCompletionsGenerator', () => {
   );
 
   it.each([
+    ['failure', { error: 'engine dead' }, 'got a failure ("engine dead"); see the log of the server'],
+    [
+      'filtered answer',
+      { choices: [{ message: { content: '' }, finish_reason: 'content_filter' }] },
+      'the content filter of the server stopped the answer',
+    ],
+    [
+      'thought without an end',
+      { choices: [{ message: { content: null }, finish_reason: 'length' }] },
+      'the answer was cut before any text; raise `maxTokens`',
+    ],
+  ])('takes no text from a %s', async (_, body, problem) => {
+    const { url } = await loopback((_asked: Request, response) => response.end(JSON.stringify(body)));
+    const generate = chatCompletionsGenerator({ url, model: 'm' });
+    await expect(generate(once, { seed: 's', signal })).rejects.toThrow(problem);
+  });
+
+  it.each([
     [429, { 'retry-after': '1' }, 15],
     [429, {}, 0],
     [503, { 'retry-after-ms': '12' }, 10],

@@ -1,11 +1,13 @@
 import { parseOptions, RandomStream, RewardError, type TextGenerator, TimeoutError } from '@rlp/core';
 import {
+  type Endpoint,
   endpointOf,
   failureSentence,
   postJson,
   RequestError,
   repeated,
   requestSchema,
+  unexpectedAnswer,
 } from '@rlp/http/client';
 import * as z from 'zod';
 
@@ -29,7 +31,12 @@ export interface ChatCompletionsOptions extends z.input<typeof schema> {}
 
 const answerSchema = z.object({
   choices: z
-    .array(z.object({ message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }) }))
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
     .min(1),
 });
 
@@ -37,7 +44,7 @@ const answerSchema = z.object({
  * A {@link TextGenerator} over HTTP, for any server that speaks OpenAI's chat completions: vLLM, SGLang, llama.cpp, hosted ones.
  *
  * Asks again where the server was away, slow, busy (what `retry-after` says included) or broken. Rejects with a `TimeoutError`
- * where it stays slow, an `RequestError` where no answer can be read, a `RewardError` where the model refused. The seed of a
+ * where it stays slow, a `RequestError` where no answer can be read, a `RewardError` where the model refused or was filtered. The seed of a
  * call becomes an integer `seed` of the request. Redirects are not followed.
  *
  * @throws OptionsError naming every problem at once. ArgumentError on a platform without fetch.
@@ -51,18 +58,15 @@ export function chatCompletionsGenerator(options: ChatCompletionsOptions): TextG
     const random = RandomStream.named('chat completions', name);
     const seed = random.integer(2 ** 31);
     const body = JSON.stringify({ model, messages, temperature, max_tokens: maxTokens, seed, ...further });
-    const answer = await repeated(() => postJson(endpoint, body, signal), {
-      attempts,
-      backoff,
-      random: () => random,
-      signal,
-    }).catch((error: unknown) => {
+    const repetition = { attempts, backoff, random: () => random, signal };
+    try {
+      return textOf(await repeated(() => postJson(endpoint, body, signal), repetition), endpoint);
+    } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const sentence = failureSentence(error, words);
       if (error.failure === 'timed-out') throw new TimeoutError(sentence, { cause: error });
       throw new RequestError(error.failure, sentence, error);
-    });
-    return textOf(answer, endpoint.place);
+    }
   };
 }
 
@@ -80,11 +84,19 @@ function completionsUrl(url: string): string {
   return full.href;
 }
 
-function textOf(answer: unknown, place: string): string {
+function textOf(answer: unknown, endpoint: Endpoint): string {
+  const { place } = endpoint;
   const { data } = answerSchema.safeParse(answer);
-  const message = data?.choices[0]?.message;
+  const { message, finish_reason: finish } = data?.choices[0] ?? {};
   if (message?.refusal)
     throw new RewardError(`${place}: the model refused: ${message.refusal.slice(0, 200)}`);
+  if (finish === 'content_filter') {
+    throw new RewardError(`${place}: the content filter of the server stopped the answer`);
+  }
   if (typeof message?.content === 'string') return message.content;
-  throw new RequestError('malformed', `${place}: expected a chat completion with text, got another body`);
+  if (finish === 'length') {
+    const remedy = 'raise `maxTokens`';
+    throw new RequestError('malformed', `${place}: the answer was cut before any text`, { remedy });
+  }
+  throw unexpectedAnswer(endpoint, 'a chat completion with text', answer);
 }
