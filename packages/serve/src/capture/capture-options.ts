@@ -25,7 +25,7 @@ export const captureSchema = rolloutSchema
   .extend({
     /** Policy that answers the agent, such as the result of `createOnnxSampler`. It stays open. Required. */
     policy: object<ServedPolicy>('a policy with a tokenizer', 'tokenizer'),
-    /** Runs your agent on a task. What it returns is the outcome of the trajectory. Required. */
+    /** Runs your agent on a task. What it returns is the outcome of the trajectory, as plain data. Required. */
     run: callback<RunAgent<never, unknown>>(),
     /** Scores trajectories for `score`, and is handed on as `rewards`. Default none. */
     rewards: z
@@ -91,7 +91,10 @@ export type RunAgent<Metadata = unknown, Outcome = unknown> = (
 /** Options of {@link captureRollouts}. */
 export interface CaptureOptions<Metadata = unknown, Outcome = unknown>
   extends Omit<z.input<typeof captureSchema>, 'run' | 'rewards'> {
-  /** Runs your agent on a task. What it returns is the outcome of the trajectory. */
+  /**
+   * Runs your agent on a task. What it returns is the outcome of the trajectory, as plain data: an `Error` becomes `{ name, message }`. What
+   * JSON cannot hold, such as a `Map`, is left out with a note.
+   */
   readonly run: RunAgent<Metadata, Outcome>;
   /** Scores trajectories for `score`, and is handed on as `rewards`. Default none. */
   readonly rewards?: RewardsFor<Metadata, Outcome> | undefined;

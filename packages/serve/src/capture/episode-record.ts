@@ -12,6 +12,8 @@ import {
 } from '@rlp/core';
 import type { CapturedEpisode } from './captured-episode.ts';
 import { conversationsOf } from './conversations.ts';
+import { plainOutcome } from './plain-outcome.ts';
+import { errorWithoutKey } from './without-key.ts';
 
 /** How an agent's run ended: it returned, threw, took too long, or was stopped from outside. */
 export type AgentEnd =
@@ -51,7 +53,7 @@ export function recordOf(
   const { steps: plain, messages, count } = conversationsOf(answers, policy.tokenizer);
   const steps = stateKey === undefined ? plain : plain.map((step) => ({ ...step, stateKey: stateKey(step) }));
   const { status, termination, error } = verdictOf(episode, end, apiKey);
-  const { value, note } = end.kind === 'returned' ? plainOutcome(end.value) : {};
+  const { value, note } = end.kind === 'returned' ? plainOutcome(end.value, apiKey) : {};
   const { all, unanswered } = episode.requests;
   const boundary = error instanceof SamplerError ? ('sampler' as const) : ('environment' as const);
   const trajectory: Trajectory = {
@@ -87,8 +89,8 @@ function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Ver
   if (end.kind === 'threw') {
     if (limit === 'tokens') return tooLong;
     if (samplerError !== undefined) return failed(samplerError);
-    const message = messageOf(end.error).replaceAll(apiKey, '[key]');
-    return failed(new EnvironmentError(`the agent threw: ${message}`, { cause: end.error }));
+    const cause = errorWithoutKey(end.error, apiKey);
+    return failed(new EnvironmentError(`the agent threw: ${messageOf(cause)}`, { cause }));
   }
   const last = answers.at(-1);
   if (limit === 'tokens' && last === undefined) return tooLong;
@@ -111,14 +113,4 @@ function unanswered({ requests, refusal }: CapturedEpisode): EnvironmentError {
 
 function failed(error: RlpError): Verdict {
   return { status: 'failed', termination: { reason: 'error', detail: error.message }, error };
-}
-
-/** What an agent returned, as JSON: only records leave the process. */
-function plainOutcome(value: unknown): { readonly value?: unknown; readonly note?: string } {
-  try {
-    const text = JSON.stringify(value);
-    return text === undefined ? {} : { value: JSON.parse(text) };
-  } catch (error) {
-    return { note: `the agent's result is not JSON, so it is left out of the outcome: ${messageOf(error)}` };
-  }
 }
