@@ -52,7 +52,7 @@ export class CaptureDoor {
       answerer: ({ req }) => this.#hosts.get(req.raw)!.answerer,
       pathOf: ({ url }) => splitPath(new URL(url).pathname).path,
       settings,
-      onError: (error, _, request) => this.#hosts.get(request)!.refused(apiErrorOf(error).message),
+      onError: (error, _, request) => this.#hosts.get(request)!.requests.refused(error),
     });
     if (listen === 'nowhere') return;
     this.#server = serveHttp({
@@ -106,7 +106,7 @@ export class CaptureDoor {
         throw new ApiError(404, `there is no ${request.method} ${path} for agents`);
     } catch (error) {
       const known = apiErrorOf(error);
-      this.#guests.get(place)?.episode.refused(known.message);
+      this.#guests.get(place)?.episode.requests.refused(error);
       // An agent that goes on after its end must not keep this process busy.
       await new Promise((resolve) => setTimeout(resolve, lateMs));
       return Response.json(errorBody(known, path), { status: known.status });

@@ -12,6 +12,7 @@ import {
 } from '@rlp/core';
 import type { CapturedEpisode } from './captured-episode.ts';
 import { conversationsOf } from './conversations.ts';
+import type { EpisodeRequests } from './episode-requests.ts';
 import { plainOutcome } from './plain-outcome.ts';
 import { errorWithoutKey } from './without-key.ts';
 
@@ -26,7 +27,8 @@ export type AgentEnd =
 export interface CapturedRecord {
   readonly trajectory: Trajectory;
   readonly error?: RlpError | undefined;
-  readonly note?: string | undefined;
+  /** What the record does not show. */
+  readonly notes: readonly string[];
 }
 
 /** How an episode ended, and how its steps are named. */
@@ -48,13 +50,12 @@ export function recordOf(
   place: { readonly task: Task; readonly group: { readonly id: string; readonly member: number } },
   { end, apiKey, stateKey }: RecordOptions,
 ): CapturedRecord {
-  const { answers, splits } = episode;
+  const { answers, splits, requests, unmet } = episode;
   const { policy } = episode.answerer;
   const { steps: plain, messages, count } = conversationsOf(answers, policy.tokenizer);
   const steps = stateKey === undefined ? plain : plain.map((step) => ({ ...step, stateKey: stateKey(step) }));
   const { status, termination, error } = verdictOf(episode, end, apiKey);
   const { value, note } = end.kind === 'returned' ? plainOutcome(end.value, apiKey) : {};
-  const { all, unanswered } = episode.requests;
   const boundary = error instanceof SamplerError ? ('sampler' as const) : ('environment' as const);
   const trajectory: Trajectory = {
     id: `${place.group.id}/${place.group.member}`,
@@ -65,8 +66,8 @@ export function recordOf(
     ...{ status, termination },
     ...(value !== undefined && status !== 'failed' && { outcome: value }),
     metrics: {
-      'capture/requests': all,
-      'capture/unanswered': unanswered,
+      'capture/requests': requests.all,
+      'capture/unanswered': requests.unanswered,
       'capture/conversations': count,
       'capture/splits': splits.length,
     },
@@ -74,11 +75,14 @@ export function recordOf(
     group: place.group,
     ...(error && { failure: withCause({ boundary, message: error.message }, error) }),
   };
-  return { trajectory, error, note };
+  const hasGoneOn = status === 'completed' || termination.reason === 'budget';
+  const notes = [...unmet, ...(note === undefined ? [] : [note]), ...(hasGoneOn ? goneOn(requests) : [])];
+  return { trajectory, error, notes };
 }
 
 function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Verdict {
-  const { limit, samplerError, answers } = episode;
+  const { limit, answers, requests } = episode;
+  const { samplerError, fault } = requests;
   if (end.kind === 'aborted') return { status: 'aborted', termination: { reason: 'aborted' } };
   if (limit === 'turns') return { status: 'truncated', termination: { reason: 'turns' } };
   if (end.kind === 'late') {
@@ -90,11 +94,14 @@ function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Ver
     if (limit === 'tokens') return tooLong;
     if (samplerError !== undefined) return failed(samplerError);
     const cause = errorWithoutKey(end.error, apiKey);
-    return failed(new EnvironmentError(`the agent threw: ${messageOf(cause)}`, { cause }));
+    if (fault === undefined)
+      return failed(new EnvironmentError(`the agent threw: ${messageOf(cause)}`, { cause }));
+    const message = `the agent threw: ${messageOf(cause)}, after a request failed: ${fault.message}`;
+    return failed(new EnvironmentError(message, { cause: fault.error }));
   }
   const last = answers.at(-1);
   if (limit === 'tokens' && last === undefined) return tooLong;
-  if (last === undefined) return failed(samplerError ?? unanswered(episode));
+  if (last === undefined) return failed(samplerError ?? unanswered(requests));
   if (last.completion.stopReason === 'length') return tooLong;
   return { status: 'completed', termination: { reason: 'environment' } };
 }
@@ -102,13 +109,23 @@ function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Ver
 const tooLong: Verdict = { status: 'truncated', termination: { reason: 'tokens' } };
 
 /** Error of an agent that ended without an answer. */
-function unanswered({ requests, refusal }: CapturedEpisode): EnvironmentError {
-  if (refusal !== undefined)
-    return new EnvironmentError(
-      `expected the agent to get an answer, but its requests were refused: ${refusal}`,
-    );
-  const asked = requests.all === 0 ? 'asked the policy nothing' : `got no answer to ${requests.all} requests`;
-  return new EnvironmentError(`the agent ended and ${asked}; give its client baseURL, apiKey and model`);
+function unanswered({ all, refusal, fault }: EpisodeRequests): EnvironmentError {
+  if (refusal !== undefined) {
+    const fate = refusal === fault ? 'failed' : 'were refused';
+    const message = `expected the agent to get an answer, but its requests ${fate}: ${refusal.message}`;
+    return new EnvironmentError(message, { cause: refusal.error });
+  }
+  const problem =
+    all === 0
+      ? 'and asked the policy nothing; give its client baseURL, apiKey and model'
+      : `before any of its ${all} requests was answered; let it await the answers, and give its client a longer time limit`;
+  return new EnvironmentError(`the agent ended ${problem}`);
+}
+
+/** Says that an agent went on without an answer. */
+function goneOn({ samplerError, refusal }: EpisodeRequests): string[] {
+  const problem = samplerError?.message ?? refusal?.message;
+  return problem === undefined ? [] : [`an agent went on after a request got an error: ${problem}`];
 }
 
 function failed(error: RlpError): Verdict {

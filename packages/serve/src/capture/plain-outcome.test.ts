@@ -14,6 +14,12 @@ class Answered {
   }
 }
 
+const unreadable = {
+  toJSON() {
+    throw new Error('closed');
+  },
+};
+
 class Money {
   toJSON() {
     return { cents: 5 };
@@ -59,6 +65,7 @@ describe('what an agent returns', () => {
     [[undefined], [null], 'outcome[] is undefined;'],
     [{ at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }, 'outcome.at is a Date and becomes text;'],
     [() => 1, undefined, 'outcome is a function;'],
+    [[unreadable], undefined, 'outcome cannot be read (closed);'],
     [{ n: 5n, ok: true }, { ok: true }, 'outcome.n is a bigint;'],
     [itself, { a: 1 }, 'outcome.again refers to itself;'],
     [new Uint8Array(2), undefined, 'outcome is an Uint8Array of 2;'],

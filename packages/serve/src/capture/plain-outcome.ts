@@ -22,7 +22,7 @@ const shownPlaces = 3;
  */
 export function plainOutcome(result: unknown, apiKey: string): PlainOutcome {
   const copy = new PlainCopy(apiKey);
-  const value = copy.of(result, 'outcome');
+  const value = copy.ofResult(result);
   const lost = [...copy.lost];
   if (lost.length === 0) return { value };
   const more = lost.length > shownPlaces ? ` and ${lost.length - shownPlaces} more` : '';
@@ -42,6 +42,15 @@ class PlainCopy {
 
   constructor(apiKey: string) {
     this.#apiKey = apiKey;
+  }
+
+  /** The copy of all. `undefined` if it cannot be kept, such as of what throws when it is read. */
+  ofResult(result: unknown): unknown {
+    try {
+      return this.of(result, 'outcome');
+    } catch (error) {
+      return this.#lose(`outcome cannot be read (${messageOf(error)})`);
+    }
   }
 
   /** The copy of a value. `undefined` if it cannot be kept. */
