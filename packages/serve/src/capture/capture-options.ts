@@ -37,7 +37,7 @@ export const captureSchema = rolloutSchema
         'must be a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
       )
       .optional(),
-    /** Names the state that a step answers, such as by its `observation`. GiGPO compares steps of one name. Default: no names. */
+    /** Names the state that a step answers, such as by its `observation`. GiGPO compares steps of one name. If it throws or returns no text, the episode fails. Default: no names. */
     stateKey: callback<(step: Step) => string>().optional(),
     /** Renders conversations. Default: the chat format of the policy. */
     chat: object<ChatRenderer>('a chat renderer', 'render').optional(),
@@ -51,6 +51,11 @@ export const captureSchema = rolloutSchema
     transport: z.enum(['http', 'fetch']).default('http'),
     /** Address to listen on. Default `'127.0.0.1'`, this machine only. */
     host: z.string().min(1).default('127.0.0.1'),
+    /** Name or address under which agents reach `host`, for `baseURL`. Default `host`, and this machine if `host` is every address. */
+    hostName: z
+      .string()
+      .regex(/^[\w.:-]+$/, 'must be a name or an address, without http:// and port')
+      .optional(),
     /** Port to listen on. Default 0, any free port. */
     port: z.int().min(0).max(65_535).default(0),
     /** Maximum bytes of a request. Default 16,777,216. */

@@ -219,9 +219,9 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
   }
 
   get #theDoor(): CaptureDoor {
-    const { transport, host, port, maxBodyBytes } = this.options;
+    const { transport, host, hostName, port, maxBodyBytes } = this.options;
     const settings = { maxBodyBytes, stallMs: 60_000, clock: () => 0 };
-    this.#door ??= new CaptureDoor(settings, transport === 'http' ? { host, port } : 'nowhere');
+    this.#door ??= new CaptureDoor(settings, transport === 'http' ? { host, hostName, port } : 'nowhere');
     return this.#door;
   }
 
