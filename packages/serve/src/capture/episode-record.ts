@@ -1,4 +1,5 @@
 import {
+  described,
   EnvironmentError,
   messageOf,
   type RlpError,
@@ -9,6 +10,7 @@ import {
   type Trajectory,
   type TrajectoryStatus,
   withCause,
+  withPlace,
 } from '@rlp/core';
 import type { CapturedEpisode } from './captured-episode.ts';
 import { conversationsOf } from './conversations.ts';
@@ -53,8 +55,10 @@ export function recordOf(
   const { answers, splits, requests, unmet } = episode;
   const { policy } = episode.answerer;
   const { steps: plain, messages, count } = conversationsOf(answers, policy.tokenizer);
-  const steps = stateKey === undefined ? plain : plain.map((step) => ({ ...step, stateKey: stateKey(step) }));
-  const { status, termination, error } = verdictOf(episode, end, apiKey);
+  const { steps, problem } = stateKey === undefined ? { steps: plain } : keyed(plain, stateKey);
+  const verdict = verdictOf(episode, end, apiKey);
+  const { status, termination, error } =
+    problem === undefined || verdict.status === 'aborted' || verdict.error ? verdict : failed(problem);
   const { value, note } = end.kind === 'returned' ? plainOutcome(end.value, apiKey) : {};
   const boundary = error instanceof SamplerError ? ('sampler' as const) : ('environment' as const);
   const trajectory: Trajectory = {
@@ -78,6 +82,23 @@ export function recordOf(
   const hasGoneOn = status === 'completed' || termination.reason === 'budget';
   const notes = [...unmet, ...(note === undefined ? [] : [note]), ...(hasGoneOn ? goneOn(requests) : [])];
   return { trajectory, error, notes };
+}
+
+/** Steps with the names of their states. Without them if one cannot be named. */
+function keyed(
+  steps: readonly Step[],
+  stateKey: (step: Step) => unknown,
+): { readonly steps: readonly Step[]; readonly problem?: EnvironmentError } {
+  try {
+    const keys = steps.map((step) => stateKey(step));
+    const wrong = keys.findIndex((key) => typeof key !== 'string');
+    if (wrong < 0)
+      return { steps: steps.map((step, place) => ({ ...step, stateKey: keys[place] as string })) };
+    return { steps, problem: new EnvironmentError(`stateKey: expected text, got ${described(keys[wrong])}`) };
+  } catch (error) {
+    const message = withPlace(`stateKey threw: ${messageOf(error)}`, error);
+    return { steps, problem: new EnvironmentError(message, { cause: error }) };
+  }
 }
 
 function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Verdict {
