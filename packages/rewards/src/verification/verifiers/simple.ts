@@ -68,10 +68,7 @@ const keywordSchema = z
   .refine(
     ({ keywords, matching }) =>
       matching === 'substring' || keywords.every((word) => foldedWords(word) !== ''),
-    {
-      path: ['keywords'],
-      message: "must hold a word each, unless matching is 'substring'",
-    },
+    { path: ['keywords'], message: "must hold a word each, unless matching is 'substring'" },
   );
 
 /** Options of {@link KeywordVerifier}. */
