@@ -11,10 +11,9 @@ export function hasMethod(value: unknown, method: string): boolean {
   return typeof (value as Readonly<Record<string, unknown>>)[method] === 'function';
 }
 
-/** Marks computers that judge each trajectory alone. A thread may hold this package twice, so the mark has a global name. */
+/** Marks computers, and no copies, that judge each trajectory alone. A thread may hold this package twice, so the name is global. */
 const alone = Symbol.for('@rlp/rewards/judges-alone');
-export const judgingAlone = <Computer extends object>(computer: Computer): Computer =>
-  Object.defineProperty(computer, alone, { value: true }); // copies of its fields are not marked
+export const judgingAlone = <C extends object>(of: C): C => Object.defineProperty(of, alone, { value: true });
 export const judgesAlone = (computer: object): boolean => alone in computer;
 
 /** Schema of text with a word in it, which whole-word matching can find. */

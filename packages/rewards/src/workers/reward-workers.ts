@@ -88,10 +88,9 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
 
   /** Counts since they were made. */
   getStatistics(): RewardWorkersStatistics {
-    return {
-      ...{ ...this.#counts, failures: { ...this.#failures }, lastFailure: this.#lastFailure },
-      ...{ threads: this.#pool.size, endedThreads: this.#pool.ended },
-    };
+    const { size: threads, ended: endedThreads } = this.#pool;
+    const failures = { ...this.#failures };
+    return { ...this.#counts, failures, lastFailure: this.#lastFailure, threads, endedThreads };
   }
 
   /** Ends the threads and calls in progress. May be called again. */
@@ -113,8 +112,7 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
     const { trajectories } = group;
     const size = scope === 'group' ? trajectories.length : Math.ceil(trajectories.length / workers);
     const batcher = new Batcher<Trajectory<M>, TrajectoryScores[number]>({
-      batchSize: scope === 'group' ? size : Math.min(batchSize, size),
-      concurrency: Infinity,
+      ...{ batchSize: scope === 'group' ? size : Math.min(batchSize, size), concurrency: Infinity },
       ask: (rows, given) => {
         const sent = { ...group, trajectories: tokens === 'sent' ? rows : rows.map(withoutTokens) };
         const ask = () => this.#pool.ask(sent as TrajectoryGroup, { timeoutMs, signal: given });

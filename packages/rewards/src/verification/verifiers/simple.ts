@@ -45,8 +45,7 @@ export class GreetingVerifier extends TextVerifier {
   }
 
   override verify(_prompt: string, response: string): VerificationReport {
-    const opening = response.trimStart().split(/[.!?\n]/u, 1)[0] ?? '';
-    const text = ` ${foldedWords(opening)} `;
+    const text = ` ${foldedWords(response.trimStart().split(/[.!?\n]/u, 1)[0] ?? '')} `;
     const found = this.#greetings.find((greeting) => text.includes(` ${greeting} `));
     return scoreReport({
       score: found === undefined ? 0 : 1,
