@@ -1,4 +1,4 @@
-import { ArgumentError, plural } from '@rlp/core';
+import { ArgumentError, plural, terminalText } from '@rlp/core';
 import { columnsOf, type Dataset, type DatasetFields, type DatasetRow, datasetOf } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
 import { loadTokenizer } from '@rlp/models';
@@ -128,7 +128,9 @@ async function countingBy(folder: string | undefined): Promise<LengthCounting> {
 }
 
 function shortened(value: unknown): string {
-  const text = typeof value === 'string' ? value.replaceAll('\n', '\\n') : JSON.stringify(value);
+  const text = terminalText(
+    typeof value === 'string' ? value.replaceAll('\n', '\\n') : JSON.stringify(value),
+  );
   return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
 }
 

@@ -64,6 +64,7 @@ export * from './step-data.ts';
 export * from './task.ts';
 export * from './task-definition.ts';
 export * from './tensor-ops.ts';
+export { terminalText } from './terminal-text.ts';
 export * from './text-generator.ts';
 export * from './thoughts.ts';
 export { longestTimerMs, timerMs } from './timer-ms.ts';

@@ -85,6 +85,7 @@ describe('serveHttp', () => {
     expect(await get('evil.example')).toContain('403');
     const open = await serve({ host: '0.0.0.0' });
     expect(await raw(open.port, ['GET / HTTP/1.1', 'host: any.example'])).toContain('200');
+    expect(open.url).toBe(`http://127.0.0.1:${open.port}`);
   });
 
   it("sends what is no Response as JSON, and leaves the platform's classes alone", async () => {

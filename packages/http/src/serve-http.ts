@@ -72,7 +72,7 @@ type Options = z.output<typeof schema>;
 
 /** A running server. */
 export interface HttpServer extends AsyncDisposable {
-  /** `http://host:port`. */
+  /** `http://host:port`. For a server on every address it is that of this machine. */
   readonly url: string;
   readonly port: number;
   /** Refuses new requests, waits for open ones up to `closeMs`, and drops the rest. Can be called again. */
@@ -128,6 +128,12 @@ function unlistened(cause: NodeJS.ErrnoException, { host, port }: Options): Erro
   return problem === undefined ? cause : new ArgumentError(problem, { cause });
 }
 
+/** Where this machine reaches a server that listens on every address. */
+const loopback: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);
+
 class RunningServer implements HttpServer {
   readonly port: number;
   readonly url: string;
@@ -141,7 +147,8 @@ class RunningServer implements HttpServer {
     this.#server = server;
     this.#closeMs = closeMs;
     this.port = (server.address() as AddressInfo).port;
-    this.url = `http://${host.includes(':') ? `[${host}]` : host}:${this.port}`;
+    const reached = loopback.get(host) ?? host;
+    this.url = `http://${reached.includes(':') ? `[${reached}]` : reached}:${this.port}`;
     server.on('connection', (socket) => {
       this.#requests.set(socket, 0);
       socket.once('close', () => this.#requests.delete(socket));

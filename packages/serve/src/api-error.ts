@@ -37,12 +37,20 @@ export class ApiError extends RlpError {
 
 /** What a client is told of an error. What nobody expected is a 500 without details. */
 export function apiErrorOf(error: unknown): ApiError {
+  return knownError(error) ?? new ApiError(500, 'the server failed; see its log');
+}
+
+/** Whether clients are not told what an error says. Somebody else has to be. */
+export function isHidden(error: unknown): boolean {
+  return knownError(error) === undefined;
+}
+
+function knownError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof Refusal) return new ApiError(error.status, error.message);
   if (error instanceof TimeoutError) return new ApiError(504, error.message, { code: 'timeout' });
   if (error instanceof ArgumentError || error instanceof OptionsError || error instanceof FormatError) {
     return new ApiError(400, error.message);
   }
-  if (error instanceof SamplerError) return new ApiError(500, messageOf(error));
-  return new ApiError(500, 'the server failed; see its log');
+  return error instanceof SamplerError ? new ApiError(500, messageOf(error)) : undefined;
 }

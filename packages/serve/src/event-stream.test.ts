@@ -11,6 +11,7 @@ async function streaming(events: () => AsyncGenerator<StreamEvent, void, undefin
   const app = new Hono<ServeEnv>();
   app.use(async (context, next) => {
     context.set('settings', { maxBodyBytes: 1, stallMs, clock: () => 0 });
+    context.set('report', () => undefined);
     await next();
   });
   app.get('/', (context) =>

@@ -37,6 +37,7 @@ export async function eventStream(
           watch.sent();
           controller.enqueue(bytes(next.value));
         } catch (error) {
+          context.get('report')(error);
           watch.end(() => {
             controller.enqueue(bytes(failed(error)));
             controller.close();

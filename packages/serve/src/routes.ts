@@ -15,6 +15,8 @@ export interface ServeEnv {
     /** Answers this request. */
     answerer: Answerer;
     readonly settings: RouteSettings;
+    /** Called with each error that the client gets. Nobody reads the answer after the client has left. */
+    readonly report: (error: unknown) => void;
   };
 }
 

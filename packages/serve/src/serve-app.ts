@@ -27,15 +27,18 @@ export function serveApp({ answerer, settings, pathOf, metrics, onError }: Serve
   const app = new Hono<ServeEnv>(pathOf && { getPath: pathOf });
   app.use(async (context, next) => {
     context.set('settings', settings);
+    context.set('report', (error) => {
+      if (!signalOf(context).aborted) onError?.(error, apiErrorOf(error).status, context.req.raw);
+    });
     context.set('answerer', typeof answerer === 'function' ? answerer(context) : answerer);
     const begun = performance.now();
     await next();
     metrics?.count(context, performance.now() - begun);
   });
-  app.onError((error, context) => failed(error, context, onError));
+  app.onError((error, context) => failed(error, context));
   app.notFound((context) => {
     const { method, path } = context.req;
-    return failed(new ApiError(404, `there is no ${method} ${path} here`), context, onError);
+    return failed(new ApiError(404, `there is no ${method} ${path} here`), context);
   });
   if (metrics !== undefined) addMetricsRoute(app, metrics);
   addOpenaiRoutes(app);
@@ -45,11 +48,10 @@ export function serveApp({ answerer, settings, pathOf, metrics, onError }: Serve
   return app;
 }
 
-function failed(error: unknown, context: ServeContext, onError: ServeAppOptions['onError']): Response {
+function failed(error: unknown, context: ServeContext): Response {
   const known = apiErrorOf(error);
   const { retryAfterSeconds } = known.facts;
-  // Nobody reads the answer after the client has left.
-  if (!signalOf(context).aborted) onError?.(error, known.status, context.req.raw);
+  context.get('report')(error);
   const headers = {
     'content-type': 'application/json',
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { OptionsError, type Sampler, SamplerError } from '@rlp/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { serveModel } from './index.ts';
-import { scriptedPolicy, served } from './served.fixture.ts';
+import { sampledBy, scriptedPolicy, served } from './served.fixture.ts';
 
 /** A policy that answers when the test lets it, and notes the signals of requests. */
 function heldPolicy() {
@@ -20,10 +20,7 @@ function heldPolicy() {
       });
       held.then(() => policy.sample(request)).then(resolve, reject);
     });
-  const proxy = new Proxy(policy, {
-    get: (target, key) => (key === 'sample' ? sample : Reflect.get(target, key)),
-  });
-  return { policy: proxy, aborted, release };
+  return { policy: sampledBy(sample), aborted, release };
 }
 
 type Server = { readonly url: string; readonly token: string };
@@ -40,6 +37,9 @@ const until = async (isSo: () => boolean | Promise<boolean>) => {
 };
 const metricsOf = async ({ url, token }: Server) =>
   (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
+
+/** A policy that fails. */
+const failing = (error: Error) => sampledBy(() => Promise.reject(error));
 
 describe('serveModel', () => {
   it('listens on loopback with a random token, and shows health without it', async () => {
@@ -130,12 +130,6 @@ describe('serveModel', () => {
   });
 
   it('answers an error of the engine with its message, a bug without details, and never with the token', async () => {
-    const failing = (error: Error) => {
-      const policy = scriptedPolicy(['a']);
-      return new Proxy(policy, {
-        get: (target, key) => (key === 'sample' ? () => Promise.reject(error) : Reflect.get(target, key)),
-      });
-    };
     const told: unknown[] = [];
     const onError = (error: unknown) => told.push(error);
     const one = await served(failing(new SamplerError('the engine ended')), { onError });
@@ -148,6 +142,29 @@ describe('serveModel', () => {
     expect(text).not.toContain('secret');
     expect(JSON.stringify(told.map(String))).not.toContain(one.token);
     expect(told).toHaveLength(2);
+  });
+
+  it('tells of an error in the middle of a stream too', async () => {
+    const told: [unknown, number][] = [];
+    const bug = new Error('lost the device');
+    const policy = sampledBy(async ({ onToken }) => {
+      onToken?.({ member: 0, token: 65, logprob: -1 });
+      await pause(20);
+      throw bug;
+    });
+    const server = await served(policy, { onError: (...given) => told.push(given) });
+    const streamed = await ask(server, { stream: true });
+    expect([streamed.status, await streamed.text()]).toEqual([200, expect.stringContaining('see its log')]);
+    expect(told).toEqual([[bug, 500]]);
+  });
+
+  it('logs errors that clients do not see, and no others, unless it is told where to', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    onTestFinished(() => log.mockRestore());
+    const bug = new TypeError('foo is undefined');
+    expect((await ask(await served(failing(bug)))).status).toBe(500);
+    expect((await ask(await served(failing(new SamplerError('the engine ended'))))).status).toBe(500);
+    expect(log.mock.calls).toEqual([['serveModel: a request got status 500', bug]]);
   });
 
   it('counts requests and tokens for Prometheus', async () => {

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { Admission } from './admission.ts';
 import { Answerer } from './answer/answerer.ts';
 import { type AnswerObserver, bothObservers } from './answer/observer.ts';
-import { apiErrorOf } from './api-error.ts';
+import { apiErrorOf, isHidden } from './api-error.ts';
 import { errorBody } from './error-shapes.ts';
 import { ServeMetrics } from './metrics.ts';
 import { serveApp } from './serve-app.ts';
@@ -16,6 +16,11 @@ const object = <Type>(description: string, member: string) =>
   z.custom<Type>((value) => value !== null && typeof value === 'object' && member in value, {
     message: `must be ${description}`,
   });
+
+/** Clients are told to see the log of the server. */
+function logHidden(error: unknown, status: number): void {
+  if (isHidden(error)) console.error(`serveModel: a request got status ${status}`, error);
+}
 
 const schema = z.strictObject({
   /** Policy that answers, such as the result of `createOnnxSampler`. It stays open when the server closes. Required. */
@@ -54,8 +59,8 @@ const schema = z.strictObject({
   seed: z.string().default('serve'),
   /** Told of each request, its tokens and its answer. Default nobody. */
   observer: z.custom<AnswerObserver>((value) => value !== null && typeof value === 'object').optional(),
-  /** Called with each error that was answered. Default: errors are dropped. */
-  onError: callback<(error: unknown, status: number) => void>().optional(),
+  /** Called with each error that was answered. Default: errors that the answer does not show are written with `console.error`. */
+  onError: callback<(error: unknown, status: number) => void>().default(() => logHidden),
   /** Milliseconds since 1970. Default the clock of this machine. */
   clock: callback<() => number>().default(() => Date.now),
   /** Closes the server at once. Default: no signal. */
@@ -98,7 +103,9 @@ export async function serveModel(options: ServeModelOptions): Promise<ModelServe
   });
   for (const [adapter, path] of Object.entries(parsed.adapters)) await weights.loadAdapter(adapter, path);
   const { maxBodyBytes, stallMs, clock, onError } = parsed;
-  const app = serveApp({ answerer, settings: { maxBodyBytes, stallMs, clock }, metrics, onError });
+  const settings = { maxBodyBytes, stallMs, clock };
+  const told = (error: unknown, status: number) => onError(error, status);
+  const app = serveApp({ answerer, settings, metrics, onError: told });
   const { host, hostNames, port, maxConnections, closeMs, signal } = parsed;
   const server = await serveHttp({
     ...{ host, port, token, maxConnections, closeMs, timeoutMs: 60_000 },
@@ -107,7 +114,7 @@ export async function serveModel(options: ServeModelOptions): Promise<ModelServe
     handler: (request, exchange) => app.fetch(request as Request, { exchange }),
     openPaths: ['/health'],
     refusalBody: (refusal, { url }) => errorBody(apiErrorOf(refusal), new URL(url).pathname),
-    onRefused: (status, error) => onError?.(error, status),
+    onRefused: (status, error) => told(error, status),
   });
   const close = () => server.close();
   return { url: server.url, port: server.port, token, close, [Symbol.asyncDispose]: close };

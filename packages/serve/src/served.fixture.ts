@@ -1,3 +1,4 @@
+import type { Sampler } from '@rlp/core';
 import { type ScriptedBackendOptions, scriptedBackend } from '@rlp/inference';
 import { byteTokenizer, tokenizerChat } from '@rlp/models';
 import { onTestFinished } from 'vitest';
@@ -15,6 +16,13 @@ export const byteChatTokenizer = byteTokenizer({ end: '<|end|>' }, { chatTemplat
 export function scriptedPolicy(completions: ScriptedBackendOptions['completions']) {
   const renderer = tokenizerChat(byteChatTokenizer, { origin: 'test' })!;
   return scriptedBackend({ completions, tokenizer: byteChatTokenizer, renderer });
+}
+
+/** A policy that samples in another way. */
+export function sampledBy(sample: Sampler['sample']): ReturnType<typeof scriptedPolicy> {
+  return new Proxy(scriptedPolicy(['a']), {
+    get: (target, key) => (key === 'sample' ? sample : Reflect.get(target, key)),
+  });
 }
 
 /** A server that closes when the test ends. */

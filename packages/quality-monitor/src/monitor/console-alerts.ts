@@ -1,4 +1,4 @@
-import type { MetricsLogger } from '@rlp/core';
+import { type MetricsLogger, terminalText } from '@rlp/core';
 
 /** Options of {@link consoleAlerts}. */
 export interface ConsoleAlertsOptions {
@@ -18,7 +18,7 @@ export function consoleAlerts({
   return {
     shows: write === console.error ? 'findings' : undefined,
     log: () => undefined,
-    note: (step, text) => write(`→ step ${step}: ${text}`),
+    note: (step, text) => write(`→ step ${step}: ${terminalText(text)}`),
     finding(step, { severity, rule, message, evidence, note }) {
       const plain = `[${severity.toUpperCase()}] ${rule}`;
       const title = colours === 'ansi' ? `\u001b[${ansi[severity]}m${plain}\u001b[0m` : plain;
@@ -26,7 +26,7 @@ export function consoleAlerts({
         ([name, value]) => `${name}=${Number.isInteger(value) ? value : Number(value.toPrecision(4))}`,
       );
       const advice = note === undefined ? '' : `\n  What helps: ${note.mitigation.join('; ')}`;
-      write(`${title} at step ${step}\n  ${message}\n  ${numbers.join(', ')}${advice}`);
+      write(`${title} at step ${step}\n  ${terminalText(message)}\n  ${numbers.join(', ')}${advice}`);
     },
     close: async () => undefined,
   };

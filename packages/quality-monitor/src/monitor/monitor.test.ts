@@ -213,6 +213,22 @@ describe('loggers', () => {
     );
   });
 
+  it('print control codes of a response as escapes', () => {
+    const lines: string[] = [];
+    const logger = consoleAlerts({ write: (line) => lines.push(line) });
+    const finding = {
+      severity: 'low',
+      rule: 'length',
+      message: 'Only they share "\u009b2J \u001b[2J"',
+    } as const;
+    logger.finding?.(3, { ...finding, iteration: 3, evidence: {}, trajectories: [] });
+    logger.note?.(3, 'said \u001b[2J');
+    expect(lines).toEqual([
+      '[LOW] length at step 3\n  Only they share "\\u009b2J \\u001b[2J"\n  ',
+      '→ step 3: said \\u001b[2J',
+    ]);
+  });
+
   it('get metrics under one namespace, with counts of the alerts', () => {
     const logged: Record<string, number>[] = [];
     const logger: MetricsLogger = {

@@ -72,10 +72,8 @@ export class Desk {
   /** The judgement of what could not be judged because of `error`. Counted. */
   failed(error: RewardError): Judged {
     const named = new RewardError(`reward "${this.#options.name}": ${error.message}`, { cause: error });
-    const failure = {
-      cause: error instanceof NotFiniteError ? 'not-finite' : 'threw',
-      error: named,
-    } as const;
+    const cause = error instanceof NotFiniteError ? ('not-finite' as const) : ('threw' as const);
+    const failure = { cause, error: named };
     this.#tally.fail(failure);
     return { result: null, failure };
   }

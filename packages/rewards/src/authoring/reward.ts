@@ -1,6 +1,7 @@
 import { callback, parseOptions, type RewardComputer, type Trajectory } from '@rlp/core';
 import type * as z from 'zod';
 import type { StepRewardFunction } from '../functions/score-trajectories.ts';
+import { judgingAlone } from '../shared/schemas.ts';
 import { signalOf } from '../shared/signal-of.ts';
 import { Desk } from './desk.ts';
 import {
@@ -96,5 +97,5 @@ export function reward<Metadata>(
     return { reward: scoreOf(result), stepRewards };
   };
   const call = async (...given: Parameters<typeof judge>) => (await judge(...given)).reward;
-  return { ...computer, reward: Object.assign(call, { judge }) } as PointwiseReward<Metadata>;
+  return judgingAlone({ ...computer, reward: Object.assign(call, { judge }) }) as PointwiseReward<Metadata>;
 }

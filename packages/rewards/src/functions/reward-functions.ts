@@ -11,7 +11,7 @@ import {
   timerMs,
 } from '@rlp/core';
 import * as z from 'zod';
-import { clockSchema, hasMethod } from '../shared/schemas.ts';
+import { clockSchema, hasMethod, judgingAlone } from '../shared/schemas.ts';
 import { prepareTrajectory, scoredPart, scoreTrajectories } from './score-trajectories.ts';
 import type { RewardFunctionStatistics } from './tally.ts';
 
@@ -118,7 +118,7 @@ export function rewardFunctions<Metadata, Outcome = unknown, Name extends string
     waitingFor: () => scored.filter(({ tally }) => tally.waiting > 0).map(({ name }) => name),
     getStatistics: () => Object.fromEntries(scored.map(({ name, tally }) => [name, tally.snapshot()])),
   });
-  return computer as unknown as FunctionRewardComputer<Metadata, Outcome, Name>;
+  return judgingAlone(computer) as unknown as FunctionRewardComputer<Metadata, Outcome, Name>;
 }
 
 /** A computer as it is, or one of a function. `undefined` for anything else. */

@@ -90,8 +90,7 @@ export class QuantileTracker {
     if (this.#observed === 0) return undefined;
     this.#sorted ??= this.#ring.slice(0, Math.min(this.#observed, this.#ring.length)).sort();
     const place = q * (this.#sorted.length - 1);
-    const below = this.#sorted[Math.floor(place)]!;
-    const above = this.#sorted[Math.ceil(place)]!;
+    const [below, above] = [this.#sorted[Math.floor(place)]!, this.#sorted[Math.ceil(place)]!];
     return below + (above - below) * (place - Math.floor(place));
   }
 }

@@ -17,8 +17,7 @@ export interface TextWindow {
 
 /** How many windows of `size` characters cover a text if they overlap by a tenth. */
 function windowsNeeded(text: string, size: number): number {
-  const stride = Math.max(1, size - Math.floor(size / 10));
-  return 1 + Math.ceil(Math.max(0, text.length - size) / stride);
+  return 1 + Math.ceil(Math.max(0, text.length - size) / Math.max(1, size - Math.floor(size / 10)));
 }
 
 /** At most 32 of these windows, from the beginning to the end of the text. */

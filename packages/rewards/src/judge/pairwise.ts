@@ -87,8 +87,7 @@ export function pairwiseJudge<Metadata = unknown>(
   options: PairwiseJudgeOptions<Metadata>,
 ): PairwiseJudge<Metadata> {
   const { show = shownWork, ...rest } = { ...options };
-  const parsed = parseOptions('pairwiseJudge', schema, rest);
-  const { rubric, disagreement, opponents, ...settings } = parsed;
+  const { rubric, disagreement, opponents, ...settings } = parseOptions('pairwiseJudge', schema, rest);
   const session = new JudgeSession('pairwiseJudge', settings);
   const counts = { compared: 0, consistent: 0, favouredFirst: 0, favouredSecond: 0 };
   const compareWindows = async (

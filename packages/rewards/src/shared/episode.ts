@@ -97,15 +97,9 @@ export function trajectoryFromEpisode(
   const asked: readonly Message[] = Array.isArray(given.prompt)
     ? (given.prompt as readonly Message[])
     : [{ role: 'user', content: prompt }];
-  return {
-    id,
-    task: { id, prompt, metadata },
-    steps: [],
-    messages: [...asked, { role: 'assistant', content: response }],
-    response,
-    status: given.status ?? 'completed',
-    policyVersion: 0,
-  };
+  const messages: readonly Message[] = [...asked, { role: 'assistant', content: response }];
+  const fields = { id, task: { id, prompt, metadata }, steps: [], messages, response, policyVersion: 0 };
+  return { ...fields, status: given.status ?? 'completed' };
 }
 
 /** The text of a trajectory that text rewards read. Metadata that is not a record is its field `metadata`. */

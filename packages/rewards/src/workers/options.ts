@@ -24,7 +24,7 @@ export const workersSchema = z.strictObject({
   heapMb: z.number().positive().optional(),
   /**
    * Unit of scoring. `'episode'` may split a group, and a hanging episode costs no other. `'group'` keeps groups together, as ranks and
-   * standardised rewards require. Default: `'group'` for computers, `'episode'` for functions and processors.
+   * standardised rewards require. Default: `'episode'` for functions, `rewardFunctions`, `reward` and processors, else `'group'`.
    */
   scope: z.enum(['episode', 'group']).optional(),
   /**

@@ -14,7 +14,7 @@ export type RewardScope = 'episode' | 'group';
 
 /** What a thread found in the module. */
 export interface ThreadExport {
-  /** Functions and processors judge each episode alone, other computers whole groups. */
+  /** Functions, computers of functions and processors judge each episode alone, other computers whole groups. */
   readonly scope: RewardScope;
   /** Names of a processor's components. `undefined` for other exports. */
   readonly components: readonly string[] | undefined;

@@ -24,7 +24,7 @@ export interface RewardWorkersStatistics {
   readonly unscorable: number;
   /** Episodes without scores from a thread, by cause. */
   readonly failures: Readonly<Record<ThreadFailureCause, number>>;
-  /** Message of the last failure. */
+  /** Message of the last failure, also if another thread then scored. */
   readonly lastFailure: string | undefined;
   /** Threads alive, and threads that ended or were ended. */
   readonly threads: number;
@@ -45,8 +45,8 @@ interface RewardWorkersSettings
 /**
  * Scores with a module's export in several threads. Results come in the order of the input and do not depend on the number of threads.
  *
- * An episode that hangs, even in an endless loop, ends its thread or cannot be sent has the reward `null` and is counted. Episodes that
- * were sent with it are tried again alone, unless a group must stay together. Another thread takes over.
+ * An episode that hangs, even in an endless loop, ends two threads or cannot be sent has the reward `null` and is counted. Episodes that
+ * were sent with it are tried again alone. A group that must stay together is `null` as a whole. Another thread takes over.
  */
 export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadata> {
   readonly #pool: RewardThreads;
@@ -88,13 +88,9 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
 
   /** Counts since they were made. */
   getStatistics(): RewardWorkersStatistics {
-    return {
-      ...this.#counts,
-      failures: { ...this.#failures },
-      lastFailure: this.#lastFailure,
-      threads: this.#pool.size,
-      endedThreads: this.#pool.ended,
-    };
+    const { size: threads, ended: endedThreads } = this.#pool;
+    const failures = { ...this.#failures };
+    return { ...this.#counts, failures, lastFailure: this.#lastFailure, threads, endedThreads };
   }
 
   /** Ends the threads and calls in progress. May be called again. */
@@ -116,25 +112,32 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
     const { trajectories } = group;
     const size = scope === 'group' ? trajectories.length : Math.ceil(trajectories.length / workers);
     const batcher = new Batcher<Trajectory<M>, TrajectoryScores[number]>({
-      batchSize: scope === 'group' ? size : Math.min(batchSize, size),
-      concurrency: Infinity,
+      ...{ batchSize: scope === 'group' ? size : Math.min(batchSize, size), concurrency: Infinity },
       ask: (rows, given) => {
         const sent = { ...group, trajectories: tokens === 'sent' ? rows : rows.map(withoutTokens) };
-        return this.#pool.ask(sent as TrajectoryGroup, { timeoutMs, signal: given });
+        const ask = () => this.#pool.ask(sent as TrajectoryGroup, { timeoutMs, signal: given });
+        return scope === 'episode' && rows.length > 1 ? ask() : this.#askAgain(ask);
       },
       isOfOne: (error) => scope === 'episode' && error instanceof ThreadError,
     });
     const scored = async (trajectory: Trajectory<M>): Promise<ScoredTrajectory<M>> => {
-      const answer = await batcher.ask(trajectory, signal).catch((error: unknown) => {
-        if (error instanceof ThreadError) return error;
-        throw error;
-      });
+      const answer = await batcher.ask(trajectory, signal).catch(threadErrorOf);
       if (answer instanceof ThreadError) return this.#failed(trajectory, answer);
       const changed = answer.trajectory as Trajectory<M> | undefined;
       if (changed === undefined) return { ...answer, trajectory };
       return { ...answer, trajectory: tokens === 'sent' ? changed : withTokensOf(trajectory, changed) };
     };
     return Promise.all(trajectories.map(scored));
+  }
+
+  /** Asks twice if the thread ends: work that an earlier request left behind may have ended it, such as a promise that nobody awaits. */
+  #askAgain(ask: () => Promise<TrajectoryScores>): Promise<TrajectoryScores> {
+    return ask().catch((error: unknown) => {
+      const { failure, message } = threadErrorOf(error);
+      if (failure !== 'crashed') throw error;
+      this.#lastFailure = message;
+      return ask();
+    });
   }
 
   #failed<M>(trajectory: Trajectory<M>, { failure, message }: ThreadError): ScoredTrajectory<M> {
@@ -160,24 +163,23 @@ export async function openRewardWorkers<Metadata>(
   const { module, export: exportName, timeoutMs, startMs, heapMb, batchSize } = given;
   const workers = given.workers ?? Math.max(1, availableParallelism() - 1);
   const data = { module: String(module), exportName, timeoutMs };
-  const pool: RewardThreads = new ThreadPool(
-    { program, data, name: 'RewardWorkers', startMs, heapMb },
-    workers,
-  );
+  const settings = { program, data, name: 'RewardWorkers', startMs, heapMb };
+  const pool: RewardThreads = new ThreadPool(settings, workers);
   try {
     const { scope, components } = await pool.open();
-    return new RewardWorkers(pool, {
-      components,
-      scope: given.scope ?? scope,
-      tokens: given.tokens ?? (components === undefined ? 'sent' : 'left-out'),
-      workers,
-      batchSize,
-      timeoutMs,
-    });
+    const tokens = given.tokens ?? (components === undefined ? 'sent' : 'left-out');
+    const own = { workers, batchSize, timeoutMs, tokens };
+    return new RewardWorkers(pool, { ...own, components, scope: given.scope ?? scope });
   } catch (error) {
     await pool.close();
     throw error;
   }
+}
+
+/** An error of a thread. Throws any other. */
+function threadErrorOf(error: unknown): ThreadError {
+  if (error instanceof ThreadError) return error;
+  throw error;
 }
 
 /** A trajectory whose steps have texts and no tokens: those are most of what there is to copy. */
@@ -192,9 +194,7 @@ function withTokensOf<Metadata>(
   trajectory: Trajectory<Metadata>,
 ): Trajectory<Metadata> {
   const restored = (step: Step, index: number): Step => {
-    const given = steps[index];
-    if (given === undefined) return step;
-    const { promptTokens, tokens, behaviorLogprobs } = given;
+    const { promptTokens, tokens, behaviorLogprobs } = steps[index] ?? step;
     return { ...step, promptTokens, tokens, behaviorLogprobs };
   };
   return { ...trajectory, steps: trajectory.steps.map(restored) };

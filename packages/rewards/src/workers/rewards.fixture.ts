@@ -10,6 +10,8 @@ function obey(response: string): void {
   if (response === 'stop') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (response === 'throw') throw new Error('as asked');
   if (response === 'exit') process.exit(3);
+  // Ends the thread after the answer is given.
+  if (response === 'stray') setTimeout(() => void Promise.reject(new Error('stray')), 100);
   if (response === 'memory')
     for (const held: number[][] = []; ; ) held.push(new Array<number>(100_000).fill(1));
 }
@@ -17,10 +19,14 @@ function obey(response: string): void {
 /** A reward function: the response's length. */
 export const characters: RewardFunction = ({ response }) => {
   obey(response);
+  if (response === 'slow') return new Promise((resolve) => setTimeout(resolve, 300, response.length));
   return response === 'wait' ? new Promise(() => {}) : response.length;
 };
 
 export default characters;
+
+/** The same function in a computer. */
+export const functions = rewardFunctions({ characters });
 
 /** A computer that compares the members of a group. */
 export const ranked = relativeRewardComputer(rewardFunctions({ characters: { reward: characters } }));

@@ -2,7 +2,7 @@ import type { RewardComputer, TrajectoryGroup } from '@rlp/core';
 import type { ThreadService } from '@rlp/sandbox/threads';
 import { rewardComputerOf } from '../functions/reward-functions.ts';
 import type { RolloutRewardProcessor } from '../processor/processor.ts';
-import { hasMethod } from '../shared/schemas.ts';
+import { hasMethod, judgesAlone } from '../shared/schemas.ts';
 import type { ThreadData, ThreadExport, TrajectoryScores } from './protocol.ts';
 
 /** Share of the thread's time after which an asynchronous function is given up, so that the thread can go on. */
@@ -23,13 +23,13 @@ export async function openScorer({
         `the module exports ${Object.keys(loaded).join(', ') || 'nothing'}`,
     );
   }
-  const isProcessor = hasMethod(reward, 'processEpisodeRewards');
+  const processor = hasMethod(reward, 'processEpisodeRewards')
+    ? (reward as RolloutRewardProcessor)
+    : undefined;
   return {
     ready: {
-      scope: isProcessor || computer !== reward ? 'episode' : 'group',
-      components: isProcessor
-        ? Object.keys((reward as RolloutRewardProcessor).getStatistics().rewards)
-        : undefined,
+      scope: processor || judgesAlone(computer) ? 'episode' : 'group',
+      components: processor && Object.keys(processor.getStatistics().rewards),
     },
     answer: (group) => scoresOf(computer, group),
   };

@@ -136,10 +136,30 @@ describe('rewards in threads', () => {
     expect(workers.getStatistics().lastFailure).toContain('exit code 3');
     expect(await rewards('again')).toEqual([5]);
     expect(workers.getStatistics()).toMatchObject({
-      ...{ episodes: 6, unscorable: 3, endedThreads: 3 },
+      ...{ episodes: 6, unscorable: 3, endedThreads: 4 },
       failures: { threw: 0, 'timed-out': 1, crashed: 1 },
     });
   });
+
+  it('of a computer of functions are null for no other episode of the group', async () => {
+    const workers = await open({ export: 'functions', workers: 1, timeoutMs });
+    expect(rewardsOf(await workers.computeRewards(groupOf(['a', 'exit', 'bb'])))).toEqual([1, null, 2]);
+  });
+
+  it.each(['functions', 'ranked'])(
+    'are not lost to work that an earlier group left behind (%s)',
+    async (name) => {
+      const workers = await open({ export: name, workers: 1, timeoutMs });
+      const scores = async (...responses: string[]) =>
+        rewardsOf(await workers.computeRewards(groupOf(responses)));
+      const innocent = await scores('a', 'slow');
+      expect(await scores('stray', 'bb')).not.toContain(null);
+      expect(await scores('a', 'slow')).toEqual(innocent);
+      expect(workers.getStatistics()).toMatchObject({
+        ...{ unscorable: 0, endedThreads: 1, failures: { crashed: 0 } },
+      });
+    },
+  );
 
   it('outlive a thread that took all memory', async () => {
     const workers = await open({ workers: 1, heapMb: 64 });

@@ -124,6 +124,22 @@ it('writes nothing of what was learned if there is no trace, and what JSON has n
   expect(lines).toEqual(['[0/a/0] learned in iteration 7: ', '[0/a/0] step 2 called add({}) got nothing']);
 });
 
+it('shows control codes of a model as escapes, in one line', () => {
+  const lines: string[] = [];
+  const given = { name: 'add', arguments: '{"x":"\u001b[2J\n[0/b/0] forged\u009b"}' };
+  const call = { id: 'c', type: 'function', function: given } as const;
+  debugLogger((line) => lines.push(line))({
+    ...place,
+    type: 'tool-called',
+    index: 0,
+    call,
+    result: '\u001b[2J',
+  });
+  expect(lines).toEqual([
+    '[0/a/0] step 0 called add({"x":"\\u001b[2J\\n[0/b/0] forged\\u009b"}) got "\\u001b[2J"',
+  ]);
+});
+
 it('records every second that a condition was asked about, from the first on', () => {
   const lines: string[] = [];
   const asked: string[] = [];

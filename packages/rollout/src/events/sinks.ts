@@ -10,6 +10,7 @@ import {
   type Step,
   type TokenId,
   type Trajectory,
+  terminalText,
   withTokenTexts,
 } from '@rlp/core';
 import * as z from 'zod';
@@ -21,12 +22,12 @@ const shownCharacters = 400;
  * A sink that writes a line per event, for debugging.
  *
  * The lines show what the policy saw and said with which probability, its tool calls and their results, the environment's answers, how the
- * episode ended, and its reward.
+ * episode ended, and its reward. Line breaks and control codes of texts are shown as escapes such as `\u001b`.
  *
  * @param write - Takes a line without its line break, such as `console.debug`.
  */
 export function debugLogger(write: (line: string) => void): RolloutSink {
-  return (event) => write(`[${event.episode}] ${lineOf(event)}`);
+  return (event) => write(terminalText(`[${event.episode}] ${lineOf(event)}`.replaceAll('\n', '\\n')));
 }
 
 function lineOf(event: RolloutEvent): string {

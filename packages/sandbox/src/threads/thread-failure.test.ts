@@ -11,7 +11,7 @@ it.each([
   ],
   [
     'Unknown file extension ".ts" for /app/worker.ts',
-    'Unknown file extension ".ts" for /app/worker.ts; use Node 22.18 or later, or start this program with node --import tsx',
+    'Unknown file extension ".ts" for /app/worker.ts; use Node 22.18 or later, start this program with node --import tsx, or build the module to JavaScript',
   ],
 ])('says what to do: %s', (message, said) => {
   expect(threadFailure(new Error(message), program)).toBe(said);

@@ -11,6 +11,6 @@ export function threadFailure(error: unknown, program: URL): string {
     return `${message}; if you bundle your server, mark @rlp/* as external`;
   }
   return /Unknown file extension "\.[cm]?ts"/.test(message)
-    ? `${message}; use Node 22.18 or later, or start this program with node --import tsx`
+    ? `${message}; use Node 22.18 or later, start this program with node --import tsx, or build the module to JavaScript`
     : message;
 }

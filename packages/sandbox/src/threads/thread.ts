@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf, onAbort, startDeadline } from '@rlp/core';
+import { tsxRegister } from './loader-flags.ts';
 import { ProcessWorker } from './process-worker.ts';
 import type { ThreadMessage } from './protocol.ts';
 import { ThreadError } from './thread-error.ts';
@@ -122,11 +123,17 @@ export class Thread<Request, Answer, Ready> {
 
 const sourceFlags = ['--conditions=@rlp/source'];
 
+/** Flags that this process was started with, also by its environment. */
+const flagsOfProcess = () => [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)];
+
 function workerOf({ program, data, name, heapMb, stackMb, surroundings }: ThreadSettings): Worker {
   const isSource = program.pathname.endsWith('.ts');
   const loaded = isSource ? new URL('../worker-source.mjs', import.meta.url) : program;
+  const register = isSource || surroundings === 'none' ? undefined : tsxRegister(flagsOfProcess());
+  const before =
+    register === undefined ? '' : `await (await import(${JSON.stringify(register)})).register();`;
   // Import from a text: under `--input-type`, which a thread may inherit, Node accepts no file.
-  return new Worker(`import(${JSON.stringify(loaded.href)})`, {
+  return new Worker(`(async () => { ${before} await import(${JSON.stringify(loaded.href)}); })()`, {
     eval: true,
     workerData: isSource ? { ...data, entry: program.href } : data,
     name,

@@ -108,7 +108,7 @@ export class Answerer {
     request: AnswerRequest,
     { signal, pieces: wanted }: { readonly signal: AbortSignal; readonly pieces: 'wanted' | 'none' },
   ): Promise<Answering> {
-    const asked = this.#asked(request);
+    const asked = this.#checked(request);
     const stop = new AbortController();
     const leave = await this.#enter(stop, signal);
     const pieces = new Pieces<AnswerPiece>();
@@ -142,6 +142,15 @@ export class Answerer {
       entering.then((leave) => leave()).catch(() => undefined);
       throw error;
     });
+  }
+
+  #checked(request: AnswerRequest): AskedRequest {
+    try {
+      return this.#asked(request);
+    } catch (error) {
+      this.#options.observer?.refused?.(error);
+      throw error;
+    }
   }
 
   #asked(request: AnswerRequest): AskedRequest {

@@ -28,6 +28,8 @@ export interface AnswerObserver {
   answered?(request: AskedRequest, answer: Answer): void;
   /** Called if sampling failed or the client went away. */
   failed?(request: AskedRequest, error: unknown): void;
+  /** Called if a request is refused before that, such as one that is too long. */
+  refused?(error: unknown): void;
 }
 
 /** An observer that tells two others, the first one first. */
@@ -44,6 +46,10 @@ export function bothObservers(first: AnswerObserver, second: AnswerObserver): An
     failed(request, error) {
       first.failed?.(request, error);
       second.failed?.(request, error);
+    },
+    refused(error) {
+      first.refused?.(error);
+      second.refused?.(error);
     },
   };
 }

@@ -18,6 +18,14 @@ export interface Door {
   close(): void;
 }
 
+/** Where the door listens. */
+interface Listening {
+  readonly host: string;
+  /** Name of the host in addresses. Default: the host. */
+  readonly hostName: string | undefined;
+  readonly port: number;
+}
+
 interface Guest {
   readonly episode: CapturedEpisode;
   readonly key: Buffer;
@@ -36,6 +44,12 @@ function splitPath(pathname: string): { readonly place: string; readonly path: s
   return { place, path };
 }
 
+/** Address of a server under another name. */
+function urlAt({ url, port }: HttpServer, name: string | undefined): string {
+  if (name === undefined) return url;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
 /** Milliseconds that a refusal takes. */
 const lateMs = 100;
 
@@ -45,18 +59,21 @@ export class CaptureDoor {
   readonly #guests = new Map<string, Guest>();
   readonly #hosts = new WeakMap<Request, CapturedEpisode>();
   readonly #server: Promise<HttpServer> | undefined;
+  readonly #hostName: string | undefined;
   #groups = 0;
 
-  constructor(settings: RouteSettings, listen: { readonly host: string; readonly port: number } | 'nowhere') {
+  constructor(settings: RouteSettings, listen: Listening | 'nowhere') {
     this.#app = serveApp({
       answerer: ({ req }) => this.#hosts.get(req.raw)!.answerer,
       pathOf: ({ url }) => splitPath(new URL(url).pathname).path,
       settings,
-      onError: (error, _, request) => this.#hosts.get(request)!.refused(apiErrorOf(error).message),
+      onError: (error, _, request) => this.#hosts.get(request)!.requests.refused(error),
     });
     if (listen === 'nowhere') return;
+    const { host, hostName, port } = listen;
+    this.#hostName = hostName;
     this.#server = serveHttp({
-      ...listen,
+      ...{ host, port },
       process: 'released',
       handler: (request, exchange) => this.#answer(request as Request, exchange.url, exchange),
       refusalBody: (refusal, { url }) => errorBody(apiErrorOf(refusal), new URL(url).pathname),
@@ -73,7 +90,8 @@ export class CaptureDoor {
 
   /** Lets an agent in. */
   async open(episode: CapturedEpisode, group: string, member: number): Promise<Door> {
-    const { url = 'http://capture.invalid' } = (await this.#server) ?? {};
+    const server = await this.#server;
+    const url = server === undefined ? 'http://capture.invalid' : urlAt(server, this.#hostName);
     const place = `/r/${group}/${member}`;
     const apiKey = `rlp-${randomBytes(24).toString('hex')}`;
     this.#guests.set(place, { episode, key: digestOf(apiKey) });
@@ -106,7 +124,7 @@ export class CaptureDoor {
         throw new ApiError(404, `there is no ${request.method} ${path} for agents`);
     } catch (error) {
       const known = apiErrorOf(error);
-      this.#guests.get(place)?.episode.refused(known.message);
+      this.#guests.get(place)?.episode.requests.refused(error);
       // An agent that goes on after its end must not keep this process busy.
       await new Promise((resolve) => setTimeout(resolve, lateMs));
       return Response.json(errorBody(known, path), { status: known.status });

@@ -25,7 +25,7 @@ export const captureSchema = rolloutSchema
   .extend({
     /** Policy that answers the agent, such as the result of `createOnnxSampler`. It stays open. Required. */
     policy: object<ServedPolicy>('a policy with a tokenizer', 'tokenizer'),
-    /** Runs your agent on a task. What it returns is the outcome of the trajectory. Required. */
+    /** Runs your agent on a task. What it returns is the outcome of the trajectory, as plain data. Required. */
     run: callback<RunAgent<never, unknown>>(),
     /** Scores trajectories for `score`, and is handed on as `rewards`. Default none. */
     rewards: z
@@ -37,7 +37,7 @@ export const captureSchema = rolloutSchema
         'must be a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
       )
       .optional(),
-    /** Names the state that a step answers, such as by its `observation`. GiGPO compares steps of one name. Default: no names. */
+    /** Names the state that a step answers, such as by its `observation`. GiGPO compares steps of one name. If it throws or returns no text, the episode fails. Default: no names. */
     stateKey: callback<(step: Step) => string>().optional(),
     /** Renders conversations. Default: the chat format of the policy. */
     chat: object<ChatRenderer>('a chat renderer', 'render').optional(),
@@ -51,6 +51,11 @@ export const captureSchema = rolloutSchema
     transport: z.enum(['http', 'fetch']).default('http'),
     /** Address to listen on. Default `'127.0.0.1'`, this machine only. */
     host: z.string().min(1).default('127.0.0.1'),
+    /** Name or address under which agents reach `host`, for `baseURL`. Default `host`, and this machine if `host` is every address. */
+    hostName: z
+      .string()
+      .regex(/^[\w.:-]+$/, 'must be a name or an address, without http:// and port')
+      .optional(),
     /** Port to listen on. Default 0, any free port. */
     port: z.int().min(0).max(65_535).default(0),
     /** Maximum bytes of a request. Default 16,777,216. */
@@ -91,7 +96,10 @@ export type RunAgent<Metadata = unknown, Outcome = unknown> = (
 /** Options of {@link captureRollouts}. */
 export interface CaptureOptions<Metadata = unknown, Outcome = unknown>
   extends Omit<z.input<typeof captureSchema>, 'run' | 'rewards'> {
-  /** Runs your agent on a task. What it returns is the outcome of the trajectory. */
+  /**
+   * Runs your agent on a task. What it returns is the outcome of the trajectory, as plain data: an `Error` becomes `{ name, message }`. What
+   * JSON cannot hold, such as a `Map`, is left out with a note.
+   */
   readonly run: RunAgent<Metadata, Outcome>;
   /** Scores trajectories for `score`, and is handed on as `rewards`. Default none. */
   readonly rewards?: RewardsFor<Metadata, Outcome> | undefined;

@@ -1,56 +1,17 @@
+import { inspect } from 'node:util';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import {
-  type RolloutEvent,
-  rolloutEventSchema,
-  type Task,
-  type Trajectory,
-  tokenSequences,
-  trajectoryGroupSchema,
-} from '@rlp/core';
+import { type RolloutEvent, rolloutEventSchema, type Trajectory, tokenSequences } from '@rlp/core';
 import type { ScriptedBackendOptions } from '@rlp/inference';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
-import OpenAI from 'openai';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type OpenAI from 'openai';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type AgentConnection, type CaptureOptions, captureRollouts } from '../capture.ts';
 import { byteChatTokenizer, scriptedPolicy } from '../served.fixture.ts';
+import { all, ask, clientOf, collect, task } from './captured.fixture.ts';
 
 type Script = ScriptedBackendOptions['completions'];
-
-const task: Task = { id: 'a/b', prompt: 'What is the weather in Rome?', metadata: undefined };
-
-/** One group of an agent against a scripted policy. */
-async function collect(
-  completions: Script,
-  run: CaptureOptions['run'],
-  options: Partial<CaptureOptions> = {},
-) {
-  const rollouts = captureRollouts({
-    ...{ policy: scriptedPolicy(completions), run, groupSize: 1, transport: 'fetch' },
-    ...options,
-  });
-  onTestFinished(() => rollouts.close());
-  const groups = [];
-  for await (const group of rollouts.collectGroups([task], { iteration: 3 })) {
-    groups.push(trajectoryGroupSchema.parse(JSON.parse(JSON.stringify(group))));
-  }
-  return { rollouts, trajectories: groups.flatMap(({ trajectories }) => trajectories) };
-}
-
-const clientOf = ({ baseURL, apiKey, fetch }: AgentConnection) =>
-  new OpenAI({ baseURL, apiKey, fetch, maxRetries: 0 });
-
-async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
-  const list: Value[] = [];
-  for await (const value of values) list.push(value);
-  return list;
-}
-
-const ask = async (connection: AgentConnection, messages: OpenAI.ChatCompletionMessageParam[]) => {
-  const { choices } = await clientOf(connection).chat.completions.create({ model: 'gpt-4o', messages });
-  return choices[0]!.message;
-};
 
 /** Sampled text of each training row. */
 const rows = ({ steps }: Trajectory) =>
@@ -285,13 +246,14 @@ describe('agents that misbehave', () => {
   it('records one that crashes, without its key', async () => {
     const { trajectories, rollouts } = await collect(['hi'], async (_, connection) => {
       await ask(connection, go);
-      throw new Error(`cannot go on with ${connection.apiKey}`);
+      throw new Error(`cannot go on with ${connection.apiKey}`, { cause: new Error(connection.apiKey) });
     });
     expect(trajectories[0]).toMatchObject({
       ...{ status: 'failed', steps: [{ text: 'hi' }] },
       failure: { boundary: 'environment', message: 'the agent threw: cannot go on with [key]' },
     });
     expect(String(rollouts.lastError)).toContain('cannot go on');
+    expect(inspect(rollouts.lastError, { depth: 9 })).not.toContain('rlp-');
   });
 
   it('stops one that does not end', async () => {

@@ -185,9 +185,13 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
     return [...this.#running].flatMap(({ ended }) => [...ended.values()]);
   }
 
-  /** Returns the notes since the last call. They say why conversations could not be extended, once per reason. */
+  /**
+   * Returns the notes since the last call. They say why conversations could not be extended, which requests got an error, and what of
+   * results could not be kept. Notes that differ in numbers only are one.
+   */
   takeNotes(): readonly string[] {
-    return [...new Set(this.#counter.takeNotes())];
+    const byReason = this.#counter.takeNotes().map((note) => [note.replaceAll(/\d+/g, '0'), note] as const);
+    return [...new Map(byReason).values()];
   }
 
   /** Counts over everything collected so far, as a `RolloutManager` counts. */
@@ -215,9 +219,9 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
   }
 
   get #theDoor(): CaptureDoor {
-    const { transport, host, port, maxBodyBytes } = this.options;
+    const { transport, host, hostName, port, maxBodyBytes } = this.options;
     const settings = { maxBodyBytes, stallMs: 60_000, clock: () => 0 };
-    this.#door ??= new CaptureDoor(settings, transport === 'http' ? { host, port } : 'nowhere');
+    this.#door ??= new CaptureDoor(settings, transport === 'http' ? { host, hostName, port } : 'nowhere');
     return this.#door;
   }
 
@@ -268,8 +272,7 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
     const recorded = recordOf(episode, { task, group }, { end, apiKey, stateKey });
     const trajectory = recorded.trajectory as Trajectory<Metadata, Outcome>;
     episode.tell(trajectory);
-    for (const note of new Set([...episode.unmet, ...(recorded.note ? [recorded.note] : [])]))
-      this.#counter.note(note);
+    for (const note of new Set(recorded.notes)) this.#counter.note(note);
     if (recorded.error !== undefined) this.#lastError = recorded.error;
     const { splits } = episode;
     const outcome = { trajectory, splits: splits.length, splitReason: splits.at(-1) };

@@ -2,7 +2,6 @@ import {
   type ChatRenderer,
   onAbort,
   plural,
-  SamplerError,
   type SamplingOptions,
   type TokenId,
   type Trajectory,
@@ -20,6 +19,7 @@ import type { ServedWeights } from '../weights/served-weights.ts';
 import type { CapturedAnswer } from './captured-answer.ts';
 import { CapturedPolicy } from './captured-policy.ts';
 import { answerBefore, continuedPrompt } from './continued-prompt.ts';
+import { EpisodeRequests } from './episode-requests.ts';
 import { EpisodeTeller } from './episode-teller.ts';
 
 /** What episodes share. */
@@ -57,6 +57,8 @@ export class CapturedEpisode {
   readonly answers: CapturedAnswer[] = [];
   /** Why a conversation could not be extended. */
   readonly splits: string[] = [];
+  /** What became of the requests. */
+  readonly requests = new EpisodeRequests();
   /** What the agent asked for and did not get. */
   readonly unmet: string[] = [];
   /** Aborts when the agent asks for more turns than it has. */
@@ -65,11 +67,7 @@ export class CapturedEpisode {
   readonly #policy: CapturedPolicy;
   readonly #closed = new AbortController();
   readonly #teller: EpisodeTeller;
-  #requests = 0;
-  #unanswered = 0;
   #limit: ReachedLimit | undefined;
-  #samplerError: SamplerError | undefined;
-  #refusal: string | undefined;
 
   constructor(setting: EpisodeSetting, place: EpisodePlace) {
     const path = [place.group, place.member];
@@ -94,34 +92,15 @@ export class CapturedEpisode {
       observer: {
         asked: () => this.#admit(),
         answered: (asked, answer) => this.#record(asked, answer),
-        failed: (_, error) => this.#failed(error),
+        failed: (_, error) => this.requests.failed(error, this.#policy.threw(error)),
+        refused: (error) => this.requests.refused(error),
       },
     });
-  }
-
-  /** Requests of the agent, and how many of them got no answer. */
-  get requests(): { readonly all: number; readonly unanswered: number } {
-    return { all: this.#requests, unanswered: this.#unanswered };
   }
 
   /** The limit that the agent reached, if any. */
   get limit(): ReachedLimit | undefined {
     return this.#limit;
-  }
-
-  /** Failure of the sampler, if it failed after the last answer. */
-  get samplerError(): SamplerError | undefined {
-    return this.#samplerError;
-  }
-
-  /** Why the last request that got an error got it. */
-  get refusal(): string | undefined {
-    return this.#refusal;
-  }
-
-  /** Notes that a request got an error. */
-  refused(message: string): void {
-    this.#refusal = message;
   }
 
   /** Tells that the episode begins or, with its trajectory, that it ended. */
@@ -142,9 +121,8 @@ export class CapturedEpisode {
 
   #admit(): void {
     this.#closed.signal.throwIfAborted();
-    this.#requests += 1;
     const { maxTurns } = this.#setting;
-    if (this.#requests <= maxTurns) return;
+    if (this.requests.begin() <= maxTurns) return;
     this.#limit = 'turns';
     const error = new ApiError(
       403,
@@ -175,7 +153,7 @@ export class CapturedEpisode {
     this.#closed.signal.throwIfAborted();
     const { promptTokens, messages, tools, prefix } = asked;
     const { completions = [], sampleMs } = this.#policy.drawn(promptTokens) ?? {};
-    this.#samplerError = undefined;
+    this.requests.answered();
     this.#limit = undefined;
     for (const [member, { text, calls }] of choices.entries()) {
       const completion = withCallMarks(completions[member]!, tools, this.#policy.tokenizer, prefix);
@@ -183,10 +161,5 @@ export class CapturedEpisode {
       this.#teller.sampled(answer, this.answers.length);
       this.answers.push(answer);
     }
-  }
-
-  #failed(error: unknown): void {
-    this.#unanswered += 1;
-    if (error instanceof SamplerError) this.#samplerError = error;
   }
 }

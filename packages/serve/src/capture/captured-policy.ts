@@ -43,6 +43,7 @@ export class CapturedPolicy implements ServedPolicy {
   readonly #options: CapturedPolicyOptions;
   readonly #drawn = new WeakMap<readonly TokenId[], Drawn>();
   readonly #asked = new Map<string, number>();
+  readonly #thrown = new Set<unknown>();
 
   constructor(options: CapturedPolicyOptions) {
     this.#options = options;
@@ -72,12 +73,22 @@ export class CapturedPolicy implements ServedPolicy {
     const maxTokens = Math.min(request.maxTokens, sampling.maxTokens);
     const seed = this.#seedOf(request.prompt);
     const own = { ...request, maxTokens, seed, ...(stopStrings.length > 0 && { stopStrings }) };
-    const completions = await withSignals([request.signal, signal], (either) =>
-      policy.sample({ ...own, signal: either }),
-    );
+    const completions = await withSignals([request.signal, signal], async (either) => {
+      try {
+        return await policy.sample({ ...own, signal: either });
+      } catch (error) {
+        if (!either.aborted) this.#thrown.add(error);
+        throw error;
+      }
+    });
     const sampleMs = begun === undefined ? undefined : clock!() - begun;
     this.#drawn.set(request.prompt, { completions, sampleMs });
     return completions;
+  }
+
+  /** Whether the policy failed with this very error, and was not stopped. */
+  threw(error: unknown): boolean {
+    return this.#thrown.has(error);
   }
 
   /** What was drawn for this very prompt. */

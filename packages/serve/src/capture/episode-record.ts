@@ -1,7 +1,7 @@
 import {
+  described,
   EnvironmentError,
   messageOf,
-  plural,
   type RlpError,
   SamplerError,
   type Step,
@@ -10,9 +10,13 @@ import {
   type Trajectory,
   type TrajectoryStatus,
   withCause,
+  withPlace,
 } from '@rlp/core';
 import type { CapturedEpisode } from './captured-episode.ts';
 import { conversationsOf } from './conversations.ts';
+import type { EpisodeRequests } from './episode-requests.ts';
+import { plainOutcome } from './plain-outcome.ts';
+import { errorWithoutKey } from './without-key.ts';
 
 /** How an agent's run ended: it returned, threw, took too long, or was stopped from outside. */
 export type AgentEnd =
@@ -25,7 +29,8 @@ export type AgentEnd =
 export interface CapturedRecord {
   readonly trajectory: Trajectory;
   readonly error?: RlpError | undefined;
-  readonly note?: string | undefined;
+  /** What the record does not show. */
+  readonly notes: readonly string[];
 }
 
 /** How an episode ended, and how its steps are named. */
@@ -47,13 +52,14 @@ export function recordOf(
   place: { readonly task: Task; readonly group: { readonly id: string; readonly member: number } },
   { end, apiKey, stateKey }: RecordOptions,
 ): CapturedRecord {
-  const { answers, splits } = episode;
+  const { answers, splits, requests, unmet } = episode;
   const { policy } = episode.answerer;
   const { steps: plain, messages, count } = conversationsOf(answers, policy.tokenizer);
-  const steps = stateKey === undefined ? plain : plain.map((step) => ({ ...step, stateKey: stateKey(step) }));
-  const { status, termination, error } = verdictOf(episode, end, apiKey);
-  const { value, note } = end.kind === 'returned' ? plainOutcome(end.value) : {};
-  const { all, unanswered } = episode.requests;
+  const { steps, problem } = stateKey === undefined ? { steps: plain } : keyed(plain, stateKey);
+  const verdict = verdictOf(episode, end, apiKey);
+  const { status, termination, error } =
+    problem === undefined || verdict.status === 'aborted' || verdict.error ? verdict : failed(problem);
+  const { value, note } = end.kind === 'returned' ? plainOutcome(end.value, apiKey) : {};
   const boundary = error instanceof SamplerError ? ('sampler' as const) : ('environment' as const);
   const trajectory: Trajectory = {
     id: `${place.group.id}/${place.group.member}`,
@@ -64,8 +70,8 @@ export function recordOf(
     ...{ status, termination },
     ...(value !== undefined && status !== 'failed' && { outcome: value }),
     metrics: {
-      'capture/requests': all,
-      'capture/unanswered': unanswered,
+      'capture/requests': requests.all,
+      'capture/unanswered': requests.unanswered,
       'capture/conversations': count,
       'capture/splits': splits.length,
     },
@@ -73,11 +79,31 @@ export function recordOf(
     group: place.group,
     ...(error && { failure: withCause({ boundary, message: error.message }, error) }),
   };
-  return { trajectory, error, note };
+  const hasGoneOn = status === 'completed' || termination.reason === 'budget';
+  const notes = [...unmet, ...(note === undefined ? [] : [note]), ...(hasGoneOn ? goneOn(requests) : [])];
+  return { trajectory, error, notes };
+}
+
+/** Steps with the names of their states. Without them if one cannot be named. */
+function keyed(
+  steps: readonly Step[],
+  stateKey: (step: Step) => unknown,
+): { readonly steps: readonly Step[]; readonly problem?: EnvironmentError } {
+  try {
+    const keys = steps.map((step) => stateKey(step));
+    const wrong = keys.findIndex((key) => typeof key !== 'string');
+    if (wrong < 0)
+      return { steps: steps.map((step, place) => ({ ...step, stateKey: keys[place] as string })) };
+    return { steps, problem: new EnvironmentError(`stateKey: expected text, got ${described(keys[wrong])}`) };
+  } catch (error) {
+    const message = withPlace(`stateKey threw: ${messageOf(error)}`, error);
+    return { steps, problem: new EnvironmentError(message, { cause: error }) };
+  }
 }
 
 function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Verdict {
-  const { limit, samplerError, answers } = episode;
+  const { limit, answers, requests } = episode;
+  const { samplerError, fault } = requests;
   if (end.kind === 'aborted') return { status: 'aborted', termination: { reason: 'aborted' } };
   if (limit === 'turns') return { status: 'truncated', termination: { reason: 'turns' } };
   if (end.kind === 'late') {
@@ -88,12 +114,15 @@ function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Ver
   if (end.kind === 'threw') {
     if (limit === 'tokens') return tooLong;
     if (samplerError !== undefined) return failed(samplerError);
-    const message = messageOf(end.error).replaceAll(apiKey, '[key]');
-    return failed(new EnvironmentError(`the agent threw: ${message}`, { cause: end.error }));
+    const cause = errorWithoutKey(end.error, apiKey);
+    if (fault === undefined)
+      return failed(new EnvironmentError(`the agent threw: ${messageOf(cause)}`, { cause }));
+    const message = `the agent threw: ${messageOf(cause)}, after a request failed: ${fault.message}`;
+    return failed(new EnvironmentError(message, { cause: fault.error }));
   }
   const last = answers.at(-1);
   if (limit === 'tokens' && last === undefined) return tooLong;
-  if (last === undefined) return failed(samplerError ?? unanswered(episode));
+  if (last === undefined) return failed(samplerError ?? unanswered(requests));
   if (last.completion.stopReason === 'length') return tooLong;
   return { status: 'completed', termination: { reason: 'environment' } };
 }
@@ -101,26 +130,25 @@ function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Ver
 const tooLong: Verdict = { status: 'truncated', termination: { reason: 'tokens' } };
 
 /** Error of an agent that ended without an answer. */
-function unanswered({ requests, refusal }: CapturedEpisode): EnvironmentError {
-  if (refusal !== undefined)
-    return new EnvironmentError(
-      `expected the agent to get an answer, but its requests were refused: ${refusal}`,
-    );
-  const asked =
-    requests.all === 0 ? 'asked the policy nothing' : `got no answer to ${plural(requests.all, 'request')}`;
-  return new EnvironmentError(`the agent ended and ${asked}; give its client baseURL, apiKey and model`);
+function unanswered({ all, refusal, fault }: EpisodeRequests): EnvironmentError {
+  if (refusal !== undefined) {
+    const fate = refusal === fault ? 'failed' : 'were refused';
+    const message = `expected the agent to get an answer, but its requests ${fate}: ${refusal.message}`;
+    return new EnvironmentError(message, { cause: refusal.error });
+  }
+  const problem =
+    all === 0
+      ? 'and asked the policy nothing; give its client baseURL, apiKey and model'
+      : `before ${all === 1 ? 'its request' : `any of its ${all} requests`} was answered; let it await the answers, and give its client a longer time limit`;
+  return new EnvironmentError(`the agent ended ${problem}`);
+}
+
+/** Says that an agent went on without an answer. */
+function goneOn({ samplerError, refusal }: EpisodeRequests): string[] {
+  const problem = samplerError?.message ?? refusal?.message;
+  return problem === undefined ? [] : [`an agent went on after a request got an error: ${problem}`];
 }
 
 function failed(error: RlpError): Verdict {
   return { status: 'failed', termination: { reason: 'error', detail: error.message }, error };
-}
-
-/** What an agent returned, as JSON: only records leave the process. */
-function plainOutcome(value: unknown): { readonly value?: unknown; readonly note?: string } {
-  try {
-    const text = JSON.stringify(value);
-    return text === undefined ? {} : { value: JSON.parse(text) };
-  } catch (error) {
-    return { note: `the agent's result is not JSON, so it is left out of the outcome: ${messageOf(error)}` };
-  }
 }

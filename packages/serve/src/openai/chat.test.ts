@@ -60,3 +60,62 @@ describe("/v1/chat/completions, asked by OpenAI's client", () => {
     });
   });
 });
+
+describe('what the model would not see', () => {
+  const turns = [...messages, { role: 'assistant', content: null }];
+  const called = { name: 'weather', arguments: '{}' };
+  it.each([
+    [{ functions: [weather.function] }, 'functions: is not read here; send tools'],
+    [{ function_call: 'auto' }, 'function_call: is not read here; send tool_choice'],
+    [
+      { messages: [...messages, { role: 'assistant', content: null, function_call: called }] },
+      'messages.1.function_call: is not read here; send tool_calls, and answer them with role "tool"',
+    ],
+    [
+      { messages: [...messages, { role: 'assistant', audio: { id: 'a' } }] },
+      'messages.1.audio: is not read here; send its text as content',
+    ],
+    [{ documents: [{ text: 'a' }] }, 'documents: is not read here'],
+    [
+      { continue_final_message: true },
+      'continue_final_message: is not read here; an answer is always a new turn',
+    ],
+    [{ add_generation_prompt: false }, 'add_generation_prompt: is not read here'],
+    [
+      { chat_template_kwargs: { messages: [] } },
+      'chat_template_kwargs: must not hold messages, tools, add_generation_prompt; send them as fields',
+    ],
+  ])('is refused with what to do: %j', async (body, problem) => {
+    const openai = await client(['a']);
+    const asked = openai.chat.completions.create({ model: 'tiny', messages, ...body } as never);
+    await expect(asked).rejects.toMatchObject({ status: 400, message: expect.stringContaining(problem) });
+  });
+
+  it('is not refused if it is empty or changes nothing', async () => {
+    const usual = {
+      functions: [],
+      function_call: null,
+      continue_final_message: false,
+      add_generation_prompt: true,
+    };
+    const body = {
+      model: 'tiny',
+      ...usual,
+      messages: [...turns, ...messages],
+      chat_template_kwargs: { thinking: false },
+    };
+    const openai = await client(['a']);
+    const { choices } = await openai.chat.completions.create(body as never);
+    expect(choices[0]!.message.content).toBe('a');
+  });
+
+  it('holds no refusal: the model reads it', async () => {
+    const openai = await client(({ text }) =>
+      text.includes('<|assistant|>I cannot.<|end|>') ? 'seen' : 'lost',
+    );
+    const refused = { role: 'assistant', content: null, refusal: 'I cannot.' } as const;
+    const asked = { model: 'tiny', messages: [...messages, refused, ...messages] };
+    const { choices } = await openai.chat.completions.create(asked);
+    expect(choices[0]!.message.content).toBe('seen');
+  });
+});

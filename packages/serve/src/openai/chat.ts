@@ -5,7 +5,13 @@ import type { Answer, AnswerChoice, AnswerPiece, AnswerRequest, AnswerToken } fr
 import { eventStream, type StreamEvent } from '../event-stream.ts';
 import { answerJson, readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from '../routes.ts';
 import { openaiFailure } from './errors.ts';
-import { chatMessageSchema, chatToolChoiceSchema, chatToolSchema } from './messages.ts';
+import {
+  chatMessageSchema,
+  chatToolChoiceSchema,
+  chatToolSchema,
+  templateVariablesSchema,
+  unread,
+} from './messages.ts';
 import { drawOf, samplingFields, samplingOf } from './sampling.ts';
 import { wordsOf } from './token-text.ts';
 import { usageOf } from './usage.ts';
@@ -24,8 +30,14 @@ const bodySchema = z.looseObject({
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   modalities: z.array(z.literal('text', 'expected "text", nothing else is made here')).nullish(),
-  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+  chat_template_kwargs: templateVariablesSchema.nullish(),
   return_token_ids: z.boolean().nullish(),
+  functions: unread('send tools'),
+  function_call: unread('send tool_choice'),
+  documents: unread('write them into the messages'),
+  chat_template: unread('the template of the model renders all conversations'),
+  add_generation_prompt: unread('an answer is always a new turn', true),
+  continue_final_message: unread('an answer is always a new turn', false),
 });
 
 type Body = z.output<typeof bodySchema>;

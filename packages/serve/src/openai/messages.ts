@@ -14,6 +14,26 @@ export const contentSchema = z
       : content.map((part) => (part.type === 'refusal' ? part.refusal : part.text)).join(''),
   );
 
+/** A field that changes what the model is to see, and is not read here. Clients may send `null`, an empty list or what is done anyway. */
+export const unread = (remedy: string, usual?: boolean) =>
+  z
+    .custom<undefined>(
+      (value) => value == null || value === usual || (Array.isArray(value) && value.length === 0),
+      `is not read here; ${remedy}`,
+    )
+    .optional();
+
+/** Variables that a chat template gets from other fields of a request. */
+const ownVariables = ['messages', 'tools', 'add_generation_prompt'];
+
+/** Further variables of a chat template. */
+export const templateVariablesSchema = z
+  .record(z.string(), z.unknown())
+  .refine(
+    (variables) => ownVariables.every((name) => !(name in variables)),
+    `must not hold ${ownVariables.join(', ')}; send them as fields of the request`,
+  );
+
 /** A message of the chat API. */
 export const chatMessageSchema = z
   .looseObject({
@@ -22,11 +42,14 @@ export const chatMessageSchema = z
     name: z.string().nullish(),
     tool_calls: z.array(toolCallSchema).nullish(),
     tool_call_id: z.string().nullish(),
+    refusal: z.string().nullish(),
+    function_call: unread('send tool_calls, and answer them with role "tool"'),
+    audio: unread('send its text as content'),
   })
-  .transform(({ role, content, name, tool_calls: calls, tool_call_id: answered }): Message => {
+  .transform(({ role, content, refusal, name, tool_calls: calls, tool_call_id: answered }): Message => {
     const own = role === 'developer' ? 'system' : role === 'function' ? 'tool' : role;
     return {
-      ...{ role: own, content: content ?? '' },
+      ...{ role: own, content: [content, refusal].filter(Boolean).join('\n') },
       ...(name != null && { name }),
       ...(calls != null && calls.length > 0 && { tool_calls: calls }),
       ...(answered != null && { tool_call_id: answered }),

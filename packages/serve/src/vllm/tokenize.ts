@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { renderByTemplate } from '../answer/asked-request.ts';
 import { ApiError } from '../api-error.ts';
-import { chatMessageSchema, chatToolSchema } from '../openai/messages.ts';
+import { chatMessageSchema, chatToolSchema, templateVariablesSchema, unread } from '../openai/messages.ts';
 import { tokenText } from '../openai/token-text.ts';
 import { readJson, type ServeApp } from '../routes.ts';
 
@@ -11,7 +11,9 @@ const bodySchema = z.looseObject({
   tools: z.array(chatToolSchema).nullish(),
   add_special_tokens: z.boolean().nullish(),
   add_generation_prompt: z.boolean().nullish(),
-  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+  chat_template_kwargs: templateVariablesSchema.nullish(),
+  chat_template: unread('the template of the model renders all conversations'),
+  continue_final_message: unread('the last message is always closed', false),
   return_token_strs: z.boolean().nullish(),
 });
 

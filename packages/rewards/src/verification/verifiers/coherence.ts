@@ -88,7 +88,6 @@ function unjudged(
 ): string | undefined {
   if (words < minWords) return `${words} words are too few`;
   const letters = prose.match(/\p{L}/gu)?.length ?? 0;
-  const visible = prose.match(/\S/gu)?.length ?? 0;
-  if (letters < visible / 2) return 'mostly symbols';
+  if (letters < (prose.match(/\S/gu)?.length ?? 0) / 2) return 'mostly symbols';
   return commonWords < 0.1 ? 'no English prose' : undefined;
 }

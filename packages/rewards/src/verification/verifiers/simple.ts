@@ -46,8 +46,7 @@ export class GreetingVerifier extends TextVerifier {
   }
 
   override verify(_prompt: string, response: string): VerificationReport {
-    const opening = response.trimStart().split(/[.!?\n]/u, 1)[0] ?? '';
-    const text = ` ${foldedWords(opening)} `;
+    const text = ` ${foldedWords(response.trimStart().split(/[.!?\n]/u, 1)[0] ?? '')} `;
     const found = this.#greetings.find((greeting) => text.includes(` ${greeting} `));
     return scoreReport({
       score: found === undefined ? 0 : 1,
@@ -69,10 +68,7 @@ const keywordSchema = z
   .refine(
     ({ keywords, matching }) =>
       matching === 'substring' || keywords.every((word) => foldedWords(word) !== ''),
-    {
-      path: ['keywords'],
-      message: "must hold a word each, unless matching is 'substring'",
-    },
+    { path: ['keywords'], message: "must hold a word each, unless matching is 'substring'" },
   );
 
 /** Options of {@link KeywordVerifier}. */
