@@ -36,7 +36,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     }
     expect(records.map(({ metrics }) => metrics.format_compliance_rate)).toEqual([0.75, 0.75, 0.75]);
     expect(said).toEqual([
-      'quality monitor: reward style: 2 values for 4 responses; further failures are only counted',
+      'quality monitor: reward style: values: 2, responses: 4; further failures are only counted',
     ]);
     expect(faults()).toEqual({ 'reward style': 3 });
     expect(monitor.getMonitoringSummary().invalidRewards).toEqual({ style: 12 });
@@ -139,7 +139,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     }
     monitor.observe({ iteration: 9, trajectories: [scored('a', good, Number.NaN), scored('b', good, 1)] });
     expect(monitor.getMonitoringSummary().rewardStatistics.truth).toMatchObject({ samples: 8, mean: 0.5 });
-    expect(said[0]).toContain('reward truth: 2 of 4 values are not finite numbers');
+    expect(said[0]).toContain('reward truth: not finite: 2 of 4 values');
     expect(faults()).toMatchObject({ 'reward truth': 5 });
   });
 

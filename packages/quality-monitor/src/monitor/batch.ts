@@ -32,17 +32,9 @@ export function checkedBatch(given: MonitoredBatch, known: readonly string[], fa
     const numbers = (listOf(values) ?? []).map(loggedReward);
     const fits = numbers.length === responses.length;
     rewards[name] = fits ? numbers : missing;
-    if (!fits)
-      fault(
-        `reward ${name}`,
-        `${plural(numbers.length, 'value')} for ${plural(responses.length, 'response')}`,
-      );
+    if (!fits) fault(`reward ${name}`, `values: ${numbers.length}, responses: ${responses.length}`);
     const invalid = rewards[name].filter((value) => value !== null && !Number.isFinite(value)).length;
-    if (invalid > 0)
-      fault(
-        `reward ${name}`,
-        `${invalid} of ${plural(numbers.length, 'value')} ${invalid === 1 ? 'is' : 'are'} not finite numbers`,
-      );
+    if (invalid > 0) fault(`reward ${name}`, `not finite: ${invalid} of ${plural(numbers.length, 'value')}`);
   }
   for (const name of responses.length === 0 ? [] : known) {
     // The sum of the components replaces a missing total.

@@ -161,7 +161,7 @@ describe('createDefaultMonitor', () => {
     const said: string[] = [];
     const onFailure = (message: string) => said.push(message);
     createDefaultMonitor({ onFailure }).monitorBatch({ responses: [], rewards: { a: [1] } });
-    expect(said).toEqual([expect.stringContaining('1 value for 0 responses')]);
+    expect(said).toEqual([expect.stringContaining('values: 1, responses: 0')]);
     createDefaultMonitor().monitorBatch(batch);
     expect(print).toHaveBeenCalledWith(expect.stringContaining('[CRITICAL] diversity_collapse'));
     print.mockRestore();

@@ -189,12 +189,7 @@ function findingsOf(
   const differing = scores.flatMap((score, k) => (Object.is(score, again[k]) ? [] : [k]));
   const outside = given.filter((score) => score < lowest || score > highest);
   if (missing > 0)
-    findings.push(
-      finding(
-        'unscorable',
-        `${missing} of ${plural(scores.length, 'example')} ${missing === 1 ? 'has' : 'have'} no score`,
-      ),
-    );
+    findings.push(finding('unscorable', `no score: ${missing} of ${plural(scores.length, 'example')}`));
   if (given.length > 1 && new Set(given).size === 1)
     findings.push(finding('constant', `every example has the score ${given[0]}`));
   if (differing.length > 0)
