@@ -135,7 +135,7 @@ describe.skipIf(!isPresent)('templates of well-known models', () => {
   it('differ in system messages, tools, reasoning, blocks and dates', () => {
     expect(count(({ system }) => system === 'printed')).toBe(43);
     expect(count(({ consecutiveUsers }) => consecutiveUsers === 'refused')).toBe(10);
-    expect(count(({ tools }) => tools === 'printed')).toBe(16);
+    expect(count(({ tools }) => tools === 'printed')).toBe(17);
     expect(count(({ generationBlock }) => generationBlock)).toBe(2);
     expect(count(({ date }) => date)).toBe(3);
     const stripping = descriptions.filter(({ reasoning }) => reasoning.inHistory === 'stripped');
