@@ -1,7 +1,7 @@
 import { parse, tokenize } from '@huggingface/jinja';
 
 import { PrintingInterpreter, printedExpressions, type Statement } from './printing-interpreter.ts';
-import { LibraryScope, type Scope, templateValue, type Value } from './template-values.ts';
+import { dictFunction, LibraryScope, type Scope, templateValue, type Value } from './template-values.ts';
 
 /** Characters of a template. The longest known chat templates have 17,000. */
 const maxTemplate = 100_000;
@@ -40,6 +40,7 @@ export function compileTemplate(
   const printed = printedExpressions(program);
   return (variables) => {
     const scope = new LibraryScope();
+    scope.setVariable('dict', dictFunction());
     const globals = { ...constants, range, ...functions, ...variables };
     for (const [name, value] of Object.entries(globals)) scope.setVariable(name, templateValue(value));
     const interpreter = new LimitedInterpreter(scope, printed, sizeOf(variables));

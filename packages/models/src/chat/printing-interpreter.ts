@@ -7,7 +7,7 @@ import { type Scope, templateValue, type Value } from './template-values.ts';
 export interface Statement {
   readonly type: string;
   /** What a loop runs over. */
-  readonly iterable?: object;
+  readonly iterable?: Statement;
   /** Parts that are printed one after another. */
   readonly body?: readonly Statement[];
   readonly alternate?: readonly Statement[];
@@ -82,6 +82,8 @@ export class PrintingInterpreter extends LibraryInterpreter {
     switch (statement?.type) {
       case 'Computed':
         return (statement as Computed).value;
+      case 'For':
+        return this.#loop(statement, scope);
       case 'FilterExpression':
         return this.#filter(statement as Filter, scope);
       case 'BinaryExpression':
@@ -89,6 +91,18 @@ export class PrintingInterpreter extends LibraryInterpreter {
       default:
         return super.evaluate(statement, scope);
     }
+  }
+
+  /** A loop runs over the characters of a text, too. */
+  #loop(statement: Statement, scope: Scope): Value {
+    const { iterable } = statement;
+    if (!iterable || iterable.type === 'SelectExpression' || iterable.type === 'Computed')
+      return super.evaluate(statement, scope);
+    const value = this.evaluate(iterable, scope);
+    if (value.type !== 'StringValue')
+      return super.evaluate({ ...statement, iterable: computed(value) }, scope);
+    const characters = templateValue([...(value.value as string)]);
+    return this.evaluate({ ...statement, iterable: computed(characters) }, scope);
   }
 
   #filter(statement: Filter, scope: Scope): Value {

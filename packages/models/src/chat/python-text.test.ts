@@ -62,6 +62,12 @@ const cases: readonly (readonly [string, string])[] = [
     '{% for x in [] %}{{ x }}{% else %}{{ false }}{% endfor %}{% for x in [true, none] %}{{ x }}{% endfor %}',
     'FalseTrueNone',
   ],
+  [
+    "{{ dict(a=a.one, b='x') }}{{ dict({'k': a.big, 'j': 1}, j=none) | tojson }}",
+    "{'a': 1.0, 'b': 'x'}{\"k\": 1234567890123456789, \"j\": null}",
+  ],
+  ["{% for c in 'a😀b' %}{{ loop.index }}{{ c }}{{ c.type }}{% else %}none{% endfor %}", '1a2😀3b'],
+  ["{% for c in '' %}{{ c }}{% else %}none{% endfor %}", 'none'],
   ['{% filter upper %}{{ true }}{% endfilter %}', 'TRUE'],
 ];
 

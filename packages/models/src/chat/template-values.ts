@@ -39,6 +39,20 @@ function libraryValue(data: unknown): Value {
   return new LibraryScope().set('value', data);
 }
 
+/** Python's `dict`: the entries of objects and the named values, which the library gives as an object too. */
+export function dictFunction(): Value {
+  const value = (given: readonly Value[]) => {
+    if (!given.every((each) => each.value instanceof Map))
+      throw new Error('dict: expected an object or named values; pass those');
+    const entries = given.flatMap((each) => [...(each.value as ReadonlyMap<string, Value>)]);
+    return Object.assign(libraryValue({}), { value: new Map(entries) });
+  };
+  return Object.assign(
+    libraryValue(() => null),
+    { value },
+  );
+}
+
 /** A string, a number that has a reading of its own, or the key of an entry. */
 const jsonToken = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|-?\d[\d.eE+-]*/g;
 
