@@ -87,7 +87,7 @@ describe.skipIf(!isPresent)('templates of well-known models', () => {
     ['<think>hm</think>\n\nok', 19],
   ])('keep a dialogue of three turns in one row: %j', async (said, splitBefore) => {
     const able = rendering(userAnswers(said, 0));
-    expect(able).toHaveLength(47);
+    expect(able).toHaveLength(48);
     let split = 0;
     for (const each of able) {
       const rendered = await playCase(each, { said, answer: userAnswers, history: 'template' });
@@ -119,7 +119,7 @@ describe.skipIf(!isPresent)('templates of well-known models', () => {
       { role: 'tool', name: 'add', tool_call_id: 'abcdefgh1', content: '22' },
     ];
     const able = rendering(answer());
-    expect(able).toHaveLength(41);
+    expect(able).toHaveLength(44);
     for (const each of able) {
       const end = endOf(each, answer());
       const { rows } = await playCase(each, { said, answer, history: 'sampled' }, end);

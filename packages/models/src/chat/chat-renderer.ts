@@ -15,6 +15,7 @@ import {
 
 import { compileTemplate, type TemplateFunctions } from './limited-template.ts';
 import { strftime } from './strftime.ts';
+import { readJson } from './template-values.ts';
 
 /** Options of one rendering. */
 export interface TemplateRenderOptions extends ChatRenderOptions {
@@ -41,7 +42,8 @@ export interface ChatRendererOptions {
   readonly variables?: Readonly<Record<string, unknown>>;
   /**
    * Form of the arguments of tool calls, which are JSON text in a message. Most templates and inference servers expect
-   * objects (`'parsed'`), some expect the `'text'`. Default `'parsed'`.
+   * objects (`'parsed'`), some expect the `'text'`. Parsed numbers are printed as Python prints them: whole ones of any
+   * length, and `1.0` as `1.0`. Default `'parsed'`.
    */
   readonly toolArguments?: 'parsed' | 'text';
   /** Source of the template, for error messages. Default `'chat template'`. */
@@ -139,7 +141,7 @@ function templateMessage(message: Message, toolArguments: 'parsed' | 'text'): Re
 function withParsedArguments<Call extends { readonly arguments: unknown }>(call: Call): Call {
   if (typeof call.arguments !== 'string') return call;
   try {
-    return { ...call, arguments: JSON.parse(call.arguments) };
+    return { ...call, arguments: readJson(call.arguments) };
   } catch {
     return call;
   }

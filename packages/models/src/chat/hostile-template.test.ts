@@ -25,6 +25,11 @@ describe('a template that does too much', () => {
     ['a range of small steps', '{% for x in range(0, 10, 0.0000001) %}{% endfor %}', 'are allowed'],
     ['nested loops', loop(3), 'steps'],
     ['nested loops with a body', loop(3, '{{ x1 }}'), 'steps'],
+    [
+      'a loop over a long text',
+      "{% set ns = namespace(x='abcdefgh') %}{% for i in range(14) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{% for c in ns.x %}{% endfor %}",
+      'steps',
+    ],
     ['a condition in loops', `${loop(2)}{% for a in range(9000) if a > 9000 %}{% endfor %}`, 'steps'],
     ['a text that doubles', doubled('{% set ns.x = ns.x ~ ns.x %}'), 'a value of more than'],
     [

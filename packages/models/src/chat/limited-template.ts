@@ -1,29 +1,7 @@
-import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
+import { parse, tokenize } from '@huggingface/jinja';
 
-/** A value of a running template. */
-interface Value {
-  readonly type: string;
-  readonly value: unknown;
-}
-
-/** A part of a parsed template. Loops have an `iterable`. */
-interface Statement {
-  readonly type: string;
-  readonly iterable?: object;
-}
-
-interface Scope {
-  set(name: string, value: unknown): unknown;
-}
-
-interface Runner {
-  run(program: unknown): Value;
-  evaluate(statement: Statement | undefined, scope: Scope): Value;
-}
-
-// The library's own declarations refer to files without their extensions, which TypeScript does not find.
-const LibraryInterpreter = Interpreter as unknown as new (scope: Scope) => Runner;
-const LibraryScope = Environment as unknown as new () => Scope;
+import { PrintingInterpreter, printedExpressions, type Statement } from './printing-interpreter.ts';
+import { dictFunction, LibraryScope, type Scope, templateValue, type Value } from './template-values.ts';
 
 /** Characters of a template. The longest known chat templates have 17,000. */
 const maxTemplate = 100_000;
@@ -58,12 +36,14 @@ export function compileTemplate(
   if ([...source.matchAll(/\s+/g)].some(([space]) => space.length > maxSpace)) {
     throw new Error(`it has more than ${maxSpace} characters of white space in a row`);
   }
-  const program: unknown = parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }));
+  const program: Statement = parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }));
+  const printed = printedExpressions(program);
   return (variables) => {
     const scope = new LibraryScope();
+    scope.setVariable('dict', dictFunction());
     const globals = { ...constants, range, ...functions, ...variables };
-    for (const [name, value] of Object.entries(globals)) scope.set(name, value);
-    const interpreter = new LimitedInterpreter(scope, sizeOf(variables));
+    for (const [name, value] of Object.entries(globals)) scope.setVariable(name, templateValue(value));
+    const interpreter = new LimitedInterpreter(scope, printed, sizeOf(variables));
     return interpreter.run(program).value as string;
   };
 }
@@ -108,15 +88,15 @@ function sizeOf(data: unknown): Size {
 }
 
 /** Counts what a rendering does, and stops it when it does too much. So a template can neither hang nor fill the memory. */
-class LimitedInterpreter extends LibraryInterpreter {
+class LimitedInterpreter extends PrintingInterpreter {
   readonly #maxSteps: number;
   readonly #maxSize: number;
   readonly #loops = new WeakSet<object>();
   readonly #sizes = new WeakMap<object, number>();
   #steps = 0;
 
-  constructor(scope: Scope, { characters, entries }: Size) {
-    super(scope);
+  constructor(scope: Scope, printed: ReadonlySet<Statement>, { characters, entries }: Size) {
+    super(scope, printed);
     this.#maxSteps = steps.base + steps.perCharacter * characters + steps.perEntry * entries;
     this.#maxSize = values.base + values.perCharacter * (characters + entries);
   }

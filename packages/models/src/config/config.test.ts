@@ -91,6 +91,9 @@ describe('parseModelConfig', () => {
     const types = ['sliding_attention', 'full_attention', 'sliding_attention'];
     expect(windows({ ...switched, layer_types: types })).toEqual([512, undefined, 512]);
     expect(() => windows({ ...switched, layer_types: ['full_attention'] })).toThrow('expected 3 entries');
+    const moe = { ...switched, model_type: 'qwen3_moe', num_experts: 8 };
+    expect(windows({ ...moe, use_sliding_window: false })).toEqual([undefined, undefined, undefined]);
+    expect(windows({ ...moe, max_window_layers: 28, layer_types: types })).toEqual([512, 512, 512]);
     const smollm3 = { model_type: 'smollm3', num_key_value_heads: 2, no_rope_layers: [1, 0, 1] };
     const sliding = { ...smollm3, sliding_window: 512, use_sliding_window: true };
     expect(windows(sliding)).toEqual([undefined, 512, undefined]);

@@ -15,8 +15,11 @@ interface Family {
   readonly queryKeyValueBias: 'none' | 'bias' | 'asked';
   readonly outputBias: 'none' | 'asked';
   readonly feedForwardBias: 'none' | 'asked';
-  /** Whether a sliding window counts only when `use_sliding_window` is true. */
-  readonly slidingWindow: 'ignored' | 'given' | 'switched';
+  /**
+   * Whether a sliding window counts, on all layers. With `'switched'` it counts when `use_sliding_window` is true, and
+   * with `'switched-by-layer'` only some layers have it.
+   */
+  readonly slidingWindow: 'ignored' | 'given' | 'switched' | 'switched-by-layer';
 }
 
 type LlamaArchitecture = 'llama' | 'mistral' | 'qwen2' | 'qwen3' | 'qwen3_moe' | 'smollm3' | 'olmo2' | 'phi3';
@@ -45,7 +48,7 @@ const FAMILIES: Readonly<Record<LlamaArchitecture, Family>> = {
     queryKeyValueBias: 'bias',
     outputBias: 'none',
     feedForwardBias: 'none',
-    slidingWindow: 'switched',
+    slidingWindow: 'switched-by-layer',
   },
   qwen3: {
     defaults: {
@@ -58,15 +61,13 @@ const FAMILIES: Readonly<Record<LlamaArchitecture, Family>> = {
     queryKeyValueBias: 'asked',
     outputBias: 'asked',
     feedForwardBias: 'none',
-    slidingWindow: 'switched',
+    slidingWindow: 'switched-by-layer',
   },
   qwen3_moe: {
-    // All layers have the window, if it is switched on.
     defaults: {
       max_position_embeddings: 32_768,
       num_key_value_heads: 4,
       sliding_window: 4096,
-      max_window_layers: 0,
     },
     queryKeyNorm: 'per-head',
     queryKeyValueBias: 'asked',
@@ -86,7 +87,7 @@ const FAMILIES: Readonly<Record<LlamaArchitecture, Family>> = {
     queryKeyValueBias: 'asked',
     outputBias: 'asked',
     feedForwardBias: 'asked',
-    slidingWindow: 'switched',
+    slidingWindow: 'switched-by-layer',
   },
   olmo2: {
     defaults: { max_position_embeddings: 2048, rms_norm_eps: 1e-5 },
@@ -214,10 +215,11 @@ function windows(
   file: string,
 ): Pick<ModelConfig, 'slidingWindow' | 'layerWindows'> {
   const { sliding_window: slidingWindow, layer_types: types, num_hidden_layers: layers } = fields;
-  const counts =
-    family.slidingWindow === 'given' || (family.slidingWindow === 'switched' && fields.use_sliding_window);
+  const isSwitched = family.slidingWindow.startsWith('switched');
+  const counts = family.slidingWindow === 'given' || (isSwitched && fields.use_sliding_window);
   if (!counts || !slidingWindow) return { slidingWindow: undefined };
-  if (family.slidingWindow === 'given') return { slidingWindow };
+  // Qwen3-MoE ignores `max_window_layers` and `layer_types`.
+  if (family.slidingWindow !== 'switched-by-layer') return { slidingWindow };
   if (types && types.length !== layers) {
     const problem = `expected ${layers} entries, one for each layer, got ${types.length}`;
     throw configError(file, 'layer_types', problem);

@@ -5,15 +5,15 @@ import {
   add,
   cast,
   div,
-  greaterOrEqual,
   mul,
   reshape,
-  slice,
+  scatterElements,
   softmax,
   split,
+  stopGradient,
+  sub,
   sum,
   topK,
-  where,
 } from '@rlp/onnx/ops';
 
 import type { Activation, ModelConfig } from '../config/model-config.ts';
@@ -110,7 +110,7 @@ function attentionInputs(
 }
 
 /**
- * `Σ w_e · expert_e(x)` with `w = softmax(router(x))`, 0 but for the largest `perToken`.
+ * `Σ w_e · expert_e(x)` with `w = softmax(router(x))`, 0 but for the largest `perToken`. Of equal ones the first count.
  *
  * Every expert is computed for every token, because which ones count is known only at run time. Scores of the router are not rounded to
  * float16, in which many are equal.
@@ -118,8 +118,9 @@ function attentionInputs(
 function expertsSum(config: ModelConfig, blocks: DecoderBlocks, layer: ExpertsLayer, x: Value): Value {
   const { perToken, normalization, count } = config.experts!;
   const shares = softmax(blocks.linear(x, layer.router, 'float32'));
-  const smallest = slice(topK(shares, perToken).values, { axis: 1, start: perToken - 1, end: perToken });
-  const chosen = where(greaterOrEqual(shares, smallest), shares, 0);
+  const { values, indices } = topK(shares, perToken);
+  const others = scatterElements(shares, indices, stopGradient(mul(values, 0)), { axis: 1 });
+  const chosen = sub(shares, others);
   const weights =
     normalization === 'chosen' ? div(chosen, sum(chosen, { axes: -1, keepAxes: 'yes' })) : chosen;
   const columns = split(cast(weights, x.type), new Array<number>(count).fill(1), 1);

@@ -2,6 +2,7 @@ import type { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
 import { ArgumentError, FormatError } from '@rlp/core';
 import { matchCost } from '../limits/backtracking.ts';
 import { canInterrupt, withinTime } from '../limits/time-limit.ts';
+import { partsOf } from './library-differences.ts';
 
 /** Longer texts are interrupted when they take too long, whatever the expressions, and are matched once alone before. */
 const longText = 20_000;
@@ -62,19 +63,10 @@ function slowExpression(origin: string, { source }: RegExp, problem: string): Fo
 
 /** Expressions of the file, as the library compiled them. */
 function expressionsOf(engine: HuggingFaceTokenizer): RegExp[] {
-  const { normalizer, pre_tokenizer, post_processor, decoder } = engine as unknown as Record<string, unknown>;
-  const queue: unknown[] = [normalizer, pre_tokenizer, post_processor, decoder];
-  const seen = new Set(queue);
   const found = new Map<string, RegExp>();
-  for (const part of queue) {
-    if ((typeof part !== 'object' && typeof part !== 'function') || part === null) continue;
+  for (const part of partsOf(engine)) {
     const { pattern, config } = part as { pattern?: unknown; config?: { pattern?: { Regex?: unknown } } };
     if (pattern instanceof RegExp && config?.pattern?.Regex !== undefined) found.set(pattern.source, pattern);
-    for (const [name, value] of Object.entries(part)) {
-      if (name === 'config' || seen.has(value)) continue;
-      seen.add(value);
-      queue.push(value);
-    }
   }
   return [...found.values()];
 }

@@ -1,9 +1,10 @@
-import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
+import type { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { ArgumentError, FormatError, requireArguments, type TokenId, type Tokenizer } from '@rlp/core';
 import * as z from 'zod';
 
 import { configError, parseContent } from '../config/validation.ts';
 import { limitedBy } from './expressions.ts';
+import { libraryTokenizer } from './library-differences.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
 /** A tokenizer that also knows its vocabulary by name and the files it came from. */
@@ -129,9 +130,9 @@ function decode(
 }
 
 /** The library's tokenizer, tried once, and the limits that its files need. */
-function createEngine({ tokenizer, config }: TokenizerFiles, origin: string) {
+function createEngine(files: TokenizerFiles, origin: string) {
   try {
-    const engine = new HuggingFaceTokenizer(tokenizer, config);
+    const engine = libraryTokenizer(files);
     const limited = limitedBy(engine, origin);
     limited('encode', 'a', () => {
       const given: readonly unknown[] = engine.encode('a').ids;
