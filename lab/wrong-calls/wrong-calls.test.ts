@@ -33,6 +33,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'weightedRewards',
   ],
   'A part that packages share. They pass it checked values, some of them for every token.': [
+    'allWithSignals',
     'base64Of',
     'bytesOf',
     'comparingGroups',
@@ -54,6 +55,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'seenText',
     'seenTexts',
     'shownText',
+    'terminalText',
     'trimmed',
     'visitWords',
     'withCallMarks',

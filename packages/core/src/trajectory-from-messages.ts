@@ -43,8 +43,8 @@ export function trajectoryFromMessages<Metadata>(
     );
   }
   if (!Array.isArray(recorded)) {
-    const got = inWords('Invalid input: expected array', recorded);
-    throw new FormatError(`trajectoryFromMessages: conversation "${id}", messages: ${got}`);
+    const problem = inWords('Invalid input: expected array', recorded);
+    throw new FormatError(`trajectoryFromMessages: conversation "${id}", messages: ${problem}`);
   }
   const messages = recorded.flatMap((message: unknown, place) =>
     checked(message, otherParts, `trajectoryFromMessages: conversation "${id}", messages.${place}`),

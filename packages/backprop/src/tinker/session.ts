@@ -216,7 +216,11 @@ export class TinkerSession {
   /** Stops the signs of life, and ends what is still asked. */
   close(): void {
     clearInterval(this.#heart);
-    this.#end.abort(new TrainingError(`${this.place}: the session was closed before the server answered`));
+    this.#end.abort(
+      new TrainingError(
+        `${this.place}: the session was closed before the server answered; await calls before you close it`,
+      ),
+    );
   }
 }
 

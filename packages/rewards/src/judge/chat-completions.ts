@@ -91,7 +91,9 @@ function textOf(answer: unknown, endpoint: Endpoint): string {
   if (message?.refusal)
     throw new RewardError(`${place}: the model refused: ${message.refusal.slice(0, 200)}`);
   if (finish === 'content_filter') {
-    throw new RewardError(`${place}: the content filter of the server stopped the answer`);
+    throw new RewardError(
+      `${place}: the content filter of the server stopped the answer; use a server that filters less`,
+    );
   }
   if (typeof message?.content === 'string') return message.content;
   if (finish === 'length') {
