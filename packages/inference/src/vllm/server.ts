@@ -83,7 +83,7 @@ export class VllmServer implements RemoteServer {
         remedies.weights,
       );
     }
-    return inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
+    return this.#inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
       tokens: token_ids ?? [],
       logprobs: logprobs?.content?.map(({ logprob }) => logprob) ?? [],
       finish: finish_reason,
@@ -117,7 +117,7 @@ export class VllmServer implements RemoteServer {
         remedies.tokens,
       );
     }
-    return inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
+    return this.#inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
       tokens: token_ids,
       logprobs: (logprobs?.token_logprobs ?? []).map((logprob) => logprob ?? Number.NaN),
       finish: finish_reason,
@@ -215,6 +215,16 @@ export class VllmServer implements RemoteServer {
     await this.#command('/v1/unload_lora_adapter', { lora_name: model }, undefined);
   }
 
+  /** Members of a group in order. A repeated index means that a member is missing. */
+  #inOrder<Choice extends { readonly index: number }>(choices: readonly Choice[]): readonly Choice[] {
+    const ordered = choices.toSorted((a, b) => a.index - b.index);
+    const wrong = ordered.findIndex(({ index }, place) => index !== place);
+    if (wrong < 0) return ordered;
+    const indexes = choices.map(({ index }) => index).join(', ');
+    const problem = `expected choices with the indexes 0 to ${choices.length - 1}, got ${indexes}`;
+    throw unusable(this.client, problem, remedies.protocol);
+  }
+
   #command(path: string, body: object, signal: AbortSignal | undefined): Promise<string> {
     const { updateTimeoutMs: timeoutMs } = this.#options;
     return this.client.text(path, { body, timeoutMs, signal });
@@ -230,10 +240,6 @@ function samplingOf(request: RemoteRequest): object {
     ...(stopTokens.length > 0 && { stop_token_ids: stopTokens }),
     ...(stopStrings.length > 0 && { stop: stopStrings }),
   };
-}
-
-function inOrder<Choice extends { readonly index: number }>(choices: readonly Choice[]): readonly Choice[] {
-  return choices.toSorted((a, b) => a.index - b.index);
 }
 
 function sameTokens(a: readonly TokenId[], b: readonly TokenId[]): boolean {
