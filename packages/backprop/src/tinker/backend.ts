@@ -362,7 +362,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
         const [received] = await Promise.all([receive(), before]);
         return received;
       });
-    this.#last = Promise.allSettled([result, before]);
+    // Without the results, which would be kept one in another.
+    this.#last = Promise.allSettled([result, before]).then(() => undefined);
     return new Future(result.catch(rethrown(owner)));
   }
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Loss } from '@rlp/core';
 import type { Fetch } from '@rlp/http/client';
 import { describe, expect, it } from 'vitest';
@@ -183,4 +185,19 @@ describe('the end of a Tinker backend', () => {
     await backend.close();
     expect(await futures[1]).toMatchObject({ updates: 1 });
   });
+});
+
+it('keeps no results of earlier calls', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const backend = await create(new StubTinker('sum'));
+  const results: WeakRef<object>[] = [];
+  const ask = async () => void results.push(new WeakRef(await backend.logprobs([[0, 1]])));
+  for (let call = 0; call < 5; call++) await ask();
+  await expect
+    .poll(() => {
+      collect();
+      return results.filter((one) => one.deref() !== undefined).length;
+    })
+    .toBe(0);
 });
