@@ -57,4 +57,21 @@ describe('a request while a checkpoint is loaded', () => {
     open();
     await update;
   });
+
+  it('is asked again if the new weights answered it, which the server was started without', async () => {
+    const server = new StubVllm();
+    const { fetch: answered } = server;
+    let isHeld = false;
+    const fetch: typeof answered = async (url, init) => {
+      while (isHeld && url.endsWith('/inference/v1/generate')) await settled();
+      return answered(url, init);
+    };
+    const backoff = { firstMs: 1, longestMs: 2 };
+    const sampler = await createVllmSampler({ url: 'http://server.test', tokenizer, fetch, backoff });
+    isHeld = true;
+    const sampling = sampler.sample(request);
+    await sampler.updateWeights(checkpoint(1));
+    isHeld = false;
+    expect((await sampling).map(({ policyVersion }) => policyVersion)).toEqual([1, 1]);
+  });
 });
