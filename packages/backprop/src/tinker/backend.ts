@@ -205,6 +205,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
         await before;
         this.#sentUpdates -= 1;
         this.#updates += 1;
+        if (sent !== undefined) gradient.requireWhole();
         const gradientNorm = reduction === 'sum' ? norm : norm * (sent?.sequences ?? 1);
         return { gradientNorm, learningRate, updates: this.#updates };
       };

@@ -92,6 +92,21 @@ describe('the gradient of a Tinker backend', () => {
     expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0, updates: 1 });
   });
 
+  it('is reported as partial by an update that was sent before a call turned out to have failed', async () => {
+    const server = new StubTinker('sum');
+    const backend = await create(server);
+    server.fault = (path, { request_id: id }) =>
+      path === '/retrieve_future' && id === '3' ? { body: { error: 'out of memory' } } : undefined;
+    const kept = backend.forwardBackward(batch, nll);
+    const [failed, update] = [backend.forwardBackward(batch, nll), backend.optimStep()];
+    await kept;
+    await expect(failed).rejects.toThrow('out of memory');
+    await expect(update).rejects.toThrow(
+      'optimStep: a call before this update failed after the update was sent, so it was made with a part of the gradient; load the last checkpoint, or await forwardBackward before optimStep',
+    );
+    expect(await normOf(backend, nll)).toMatchObject({ updates: 2 });
+  });
+
   it('stays in doubt until the server has taken another model', async () => {
     const server = new StubTinker('sum');
     const backend = await create(server);
