@@ -118,7 +118,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     return this.#options.baseModel;
   }
 
-  /** Path of the weights that were published last, for a sampler of the same session. `undefined` before the first. */
+  /** Path of the weights that were published last, for a sampler of the same session. `undefined` before that, and after `loadCheckpoint`. */
   get publishedPath(): string | undefined {
     return this.#published;
   }
@@ -289,6 +289,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       await this.#load(state.path);
       this.#updates = state.updates;
       this.#version = state.weightVersion;
+      this.#published = undefined;
       return async () => undefined;
     });
   }
