@@ -31,7 +31,7 @@ import {
   packStates,
   unpack,
 } from './batch/packing.ts';
-import { traceLoss } from './batch/traced-loss.ts';
+import { type TracedLoss, traceLoss } from './batch/traced-loss.ts';
 import { checkLossValues, checkValueHead, type ValueHead } from './batch/value-losses.ts';
 import { Future } from './future.ts';
 import { GraphLibrary } from './graphs/graph-library.ts';
@@ -146,7 +146,7 @@ export class OnnxTrainingBackend implements FullBackend {
       const result = await this.#compute(
         packed,
         `train: ${loss.key}`,
-        (attention) => ({ kind: 'training', attention, loss: traceLoss(loss) }),
+        (attention) => ({ kind: 'training', attention, loss: this.#traced(loss) }),
         (request) => this.#parts.program.call('forwardBackward', request),
       );
       const { logprobs = [], ...others } = Object.fromEntries(
@@ -163,6 +163,17 @@ export class OnnxTrainingBackend implements FullBackend {
         tokens,
       };
     });
+  }
+
+  /** A loss that cannot be traced drops the gradient, as one that fails in the engine does. */
+  #traced(loss: Loss): TracedLoss {
+    try {
+      return traceLoss(loss);
+    } catch (error) {
+      // An engine that has ended holds no gradient.
+      this.#parts.program.call('discardGradient', undefined).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** @param options - Replaces options of the backend in this update, for learning rates that the caller decides. */

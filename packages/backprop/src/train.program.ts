@@ -28,6 +28,7 @@ export default function createTrainingProgram(
 export function trainingMethods(program: TrainingProgram) {
   return {
     forwardBackward: program.forwardBackward,
+    discardGradient: program.discardGradient,
     optimStep: program.optimStep,
     score: program.score,
     readParameters: program.readParameters,

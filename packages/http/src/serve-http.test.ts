@@ -174,6 +174,23 @@ describe('serveHttp', () => {
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
+  it('ends each idle connection once, however many answers end after it began to close', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => warnings.push(name);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const asked: (() => void)[] = [];
+    const server = await serve({ handler: () => new Promise<void>((resolve) => asked.push(resolve)) });
+    const sockets = Array.from({ length: 15 }, () => connect(server.port, '127.0.0.1'));
+    const ends = sockets.map((socket) => once(socket.on('error', () => undefined).resume(), 'close'));
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
+    await expect.poll(() => asked.length).toBe(15);
+    const closing = server.close();
+    for (const answer of asked) answer();
+    await Promise.all([closing, ...ends]);
+    expect(warnings).toEqual([]);
+  });
+
   it('closes after open requests, at most after closeMs, and at once with its signal', async () => {
     const asked: ((response: Response) => void)[] = [];
     const handler = () => new Promise<Response>((resolve) => void asked.push(resolve));

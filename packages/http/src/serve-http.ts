@@ -168,7 +168,12 @@ class RunningServer implements HttpServer {
   }
 
   #closeIdle(): void {
-    for (const [socket, requests] of this.#requests) if (requests === 0) socket.destroySoon();
+    for (const [socket, requests] of this.#requests) {
+      if (requests > 0) continue;
+      // Once: each call listens until what was written has been sent.
+      this.#requests.delete(socket);
+      socket.destroySoon();
+    }
   }
 
   close(): Promise<void> {

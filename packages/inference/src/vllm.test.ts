@@ -207,6 +207,7 @@ describe('vLLM with bad answers', () => {
       () => ({ status: 401, body: { error: { message: 'no key hush-hush-7' } } }),
       /401.*check `token`/,
     ],
+    ['an index twice', sampled((choice) => ({ ...choice, index: 0 })), /indexes 0 to 1, got 0, 0/],
     ['fewer completions', sampled((choice) => ({ ...choice, index: 0 }), 1), /expected 2 completions, got 1/],
     [
       'tokens of another model',

@@ -77,6 +77,8 @@ export class TrainingProgram {
       }
     });
 
+  readonly discardGradient = (): Promise<void> => this.#tasks.run(() => this.#discardGradient());
+
   readonly optimStep = (given: UpdateSettings): Promise<OptimStepResult> =>
     this.#tasks.run(async () => {
       try {

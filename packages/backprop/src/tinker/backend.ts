@@ -118,7 +118,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     return this.#options.baseModel;
   }
 
-  /** Path of the weights that were published last, for a sampler of the same session. `undefined` before the first. */
+  /** Path of the weights that were published last, for a sampler of the same session. `undefined` before that, and after `loadCheckpoint`. */
   get publishedPath(): string | undefined {
     return this.#published;
   }
@@ -205,6 +205,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
         await before;
         this.#sentUpdates -= 1;
         this.#updates += 1;
+        if (sent !== undefined) gradient.requireWhole();
         const gradientNorm = reduction === 'sum' ? norm : norm * (sent?.sequences ?? 1);
         return { gradientNorm, learningRate, updates: this.#updates };
       };
@@ -288,6 +289,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       await this.#load(state.path);
       this.#updates = state.updates;
       this.#version = state.weightVersion;
+      this.#published = undefined;
       return async () => undefined;
     });
   }
@@ -362,7 +364,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
         const [received] = await Promise.all([receive(), before]);
         return received;
       });
-    this.#last = Promise.allSettled([result, before]);
+    // Without the results, which would be kept one in another.
+    this.#last = Promise.allSettled([result, before]).then(() => undefined);
     return new Future(result.catch(rethrown(owner)));
   }
 }

@@ -1,7 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { ArgumentError, SamplerError, type ScoreRequest } from '@rlp/core';
 import { describeTokenScorer } from '@rlp/core/testing';
 import { characterTokenizer } from '@rlp/models';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { StubTinker, stubVocabulary } from '../testing/stub-tinker.ts';
 import { createTinkerBackend, createTinkerSampler } from '../tinker.ts';
 
@@ -168,5 +170,21 @@ describe('createTinkerSampler', () => {
     const other = { ...last, engine: {} } as typeof last;
     await expect(sampler.updateWeights(other)).rejects.toThrow(SamplerError);
     expect(sampler.policyVersion).toBe(first.version);
+  });
+
+  it('says version 0 for the base model, and takes no earlier weights for those of a loaded checkpoint', async () => {
+    const { backend, asked } = await start();
+    const directory = mkdtempSync(`${tmpdir()}/rlp-tinker-`);
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const first = await backend.publish({ as: 'shared' });
+    await backend.saveCheckpoint(`${directory}/first`);
+    await backend.publish({ as: 'shared' });
+    await backend.loadCheckpoint(`${directory}/first`);
+    const sampler = createTinkerSampler({ backend, tokenizer, contextLength: 16 });
+    expect([backend.weightVersion, sampler.policyVersion]).toEqual([1, 0]);
+    await sampler.sample(request);
+    expect(asked().at(-1)).toMatchObject({ base_model: 'tiny' });
+    await expect(sampler.updateWeights(first)).rejects.toThrow('publish again, as after each loadCheckpoint');
+    expect(await sampler.updateWeights(await backend.publish({ as: 'shared' }))).toBe(2);
   });
 });

@@ -58,8 +58,9 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
 
   constructor({ backend, tokenizer, contextLength }: z.output<typeof schema>) {
     this.#backend = backend;
-    this.#version = backend.weightVersion;
     this.#path = backend.publishedPath;
+    // Before a publication it samples from the base model.
+    this.#version = this.#path === undefined ? 0 : backend.weightVersion;
     this.tokenizer = tokenizer;
     this.contextLength = contextLength;
   }
@@ -240,7 +241,7 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
     const isOurs = publication.kind === 'shared' && publication.engine === session;
     if (!isOurs || publication.version !== weightVersion || publishedPath === undefined) {
       throw new SamplerError(
-        `updateWeights: expected version ${weightVersion} of the backend's session, got version ${publication.version} as ${publication.kind}`,
+        `updateWeights: expected version ${weightVersion} of the backend's session, got version ${publication.version} as ${publication.kind}; publish again, as after each loadCheckpoint`,
       );
     }
     this.#path = publishedPath;

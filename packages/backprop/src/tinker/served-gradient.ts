@@ -71,6 +71,15 @@ export class ServedGradient {
     );
   }
 
+  /** Call with the result of the update. An update that was sent cannot be taken back if a call before it turns out to have failed. */
+  requireWhole(): void {
+    if (this.#failure === undefined) return;
+    throw new TrainingError(
+      'optimStep: a call before this update failed after the update was sent, so it was made with a part of the gradient; load the last checkpoint, or await forwardBackward before optimStep',
+      { cause: this.#failure.error },
+    );
+  }
+
   /** Sends contributions. */
   async add(contributions: readonly Contribution[], native: NativeLoss): Promise<Submitted[]> {
     const submitted: Submitted[] = [];

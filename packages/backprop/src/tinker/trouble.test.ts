@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Loss } from '@rlp/core';
 import type { Fetch } from '@rlp/http/client';
 import { describe, expect, it } from 'vitest';
@@ -88,6 +90,21 @@ describe('the gradient of a Tinker backend', () => {
       'forwardBackward: a call before this one failed, so the accumulated gradient was dropped; send this batch again',
     );
     expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0, updates: 1 });
+  });
+
+  it('is reported as partial by an update that was sent before a call turned out to have failed', async () => {
+    const server = new StubTinker('sum');
+    const backend = await create(server);
+    server.fault = (path, { request_id: id }) =>
+      path === '/retrieve_future' && id === '3' ? { body: { error: 'out of memory' } } : undefined;
+    const kept = backend.forwardBackward(batch, nll);
+    const [failed, update] = [backend.forwardBackward(batch, nll), backend.optimStep()];
+    await kept;
+    await expect(failed).rejects.toThrow('out of memory');
+    await expect(update).rejects.toThrow(
+      'optimStep: a call before this update failed after the update was sent, so it was made with a part of the gradient; load the last checkpoint, or await forwardBackward before optimStep',
+    );
+    expect(await normOf(backend, nll)).toMatchObject({ updates: 2 });
   });
 
   it('stays in doubt until the server has taken another model', async () => {
@@ -183,4 +200,19 @@ describe('the end of a Tinker backend', () => {
     await backend.close();
     expect(await futures[1]).toMatchObject({ updates: 1 });
   });
+});
+
+it('keeps no results of earlier calls', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const backend = await create(new StubTinker('sum'));
+  const results: WeakRef<object>[] = [];
+  const ask = async () => void results.push(new WeakRef(await backend.logprobs([[0, 1]])));
+  for (let call = 0; call < 5; call++) await ask();
+  await expect
+    .poll(() => {
+      collect();
+      return results.filter((one) => one.deref() !== undefined).length;
+    })
+    .toBe(0);
 });

@@ -2,6 +2,7 @@ import { ArgumentError, TrainingError } from '../errors.ts';
 import type { PublicationForm } from '../publication.ts';
 import type { Loss, TrainingBackend, TrainingSequence } from '../training.ts';
 import {
+  broken,
   largestGap,
   long,
   negativeLogLikelihood,
@@ -366,12 +367,15 @@ function describeRefusals({ create, vocabularySize }: { create: Create; vocabula
     );
   });
 
-  it('refuses a loss that is not finite, drops the gradient and keeps the weights', async () => {
+  it.each([
+    ['is not finite', notFinite, TrainingError],
+    ['throws', broken, /broken/],
+  ] as const)('refuses a loss that %s, drops the gradient and keeps the weights', async (_, loss, error) => {
     const backend = await create();
     const before = await scores(backend);
     await backend.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
-    const refused = backend.forwardBackward({ sequences: [short] }, notFinite);
-    await expect(refused).rejects.toThrow(TrainingError);
+    const refused = backend.forwardBackward({ sequences: [short] }, loss);
+    await expect(refused).rejects.toThrow(error);
     expect(await scores(backend)).toEqual(before);
     expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0 });
   });

@@ -37,6 +37,15 @@ export const notFinite: Loss = {
   compute: (ops, { logprobs }) => ({ tokenLosses: ops.div(logprobs, ops.sub(logprobs, logprobs)) }),
 };
 
+/** Cannot be computed. */
+export const broken: Loss = {
+  key: 'contract/broken',
+  columns: [],
+  compute: () => {
+    throw new Error('this loss is broken');
+  },
+};
+
 /** A sequence that trains every token but the first, with one weight. */
 export function sequence(
   tokens: readonly number[],

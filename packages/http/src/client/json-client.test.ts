@@ -217,6 +217,13 @@ describe('an answer that is broken', () => {
       detail: '{"odd":["[hidden]"]}',
     },
     {
+      what: 'repeats a key without the scheme before it',
+      answer: ({ headers }, response) =>
+        response.writeHead(401).end(JSON.stringify({ error: `bad ${headers['x-basic']?.slice(6)}` })),
+      failure: 'status',
+      detail: 'bad [hidden]',
+    },
+    {
       what: 'repeats the token',
       answer: ({ headers }, response) =>
         response.writeHead(401).end(JSON.stringify({ error: `bad ${headers.authorization}` })),
@@ -230,7 +237,11 @@ describe('an answer that is broken', () => {
     const started = performance.now();
     const error = await failureOf(
       clientOf(`http://127.0.0.1:${port}`, {
-        ...{ timeoutMs: 200, attempts: 2, headers: { 'x-key': 'a"b\\c-secret' } },
+        ...{
+          timeoutMs: 200,
+          attempts: 2,
+          headers: { 'x-key': 'a"b\\c-secret', 'x-basic': 'Basic cTpzZWNyZXQ=' },
+        },
       }),
     );
     expect(error).toMatchObject({ failure, ...(detail !== undefined && { detail }) });

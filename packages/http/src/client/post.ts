@@ -244,7 +244,7 @@ export function withoutSecrets(
   message: string,
   { headers, url, place }: Pick<Endpoint, 'headers' | 'url' | 'place'>,
 ): string {
-  const values = Object.values(headers).flatMap((value) => [value, value.replace(/^Bearer /, '')]);
+  const values = Object.values(headers).flatMap((value) => [value, value.replace(/^[\w-]+ +/, '')]);
   const secrets = values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
   return secrets
     .filter((secret) => secret.length > 3)

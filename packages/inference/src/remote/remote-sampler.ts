@@ -54,6 +54,8 @@ export class RemoteSampler implements InferenceBackend {
   /** Whether the server may have lost its weights: it was unreachable, or does not know the model. */
   #isSuspect = false;
   #updates: Promise<unknown> = Promise.resolve();
+  /** Whether an update replaces the weights that earlier requests ask for. */
+  #isLoading = false;
   #recovery: Promise<void> | undefined;
   readonly #lock = new SharedLock();
   readonly #inUse = new Map<RemoteWeights, number>();
@@ -157,6 +159,7 @@ export class RemoteSampler implements InferenceBackend {
 
   async #updated(publication: WeightPublication, signal: AbortSignal): Promise<number> {
     const given = this.#requireForm(publication);
+    this.#isLoading = given.kind === 'checkpoint';
     try {
       const old = this.#weights;
       const taken = await this.#server.take(given, old, signal);
@@ -172,6 +175,8 @@ export class RemoteSampler implements InferenceBackend {
     } catch (error) {
       signal.throwIfAborted();
       throw samplerError('updateWeights', error);
+    } finally {
+      this.#isLoading = false;
     }
   }
 
@@ -190,6 +195,8 @@ export class RemoteSampler implements InferenceBackend {
       return await this.#server.client.repeated(
         async () => {
           await this.#recovered(signal);
+          // The server would hold the request, and answer it with the weights that come.
+          while (this.#isLoading) await orAborted(this.#updates, signal);
           const weights = this.#weights;
           this.#use(weights, 1);
           try {

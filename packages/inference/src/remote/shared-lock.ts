@@ -17,8 +17,8 @@ export class SharedLock {
     const ended = new Promise<void>((resolve) => {
       done = resolve;
     });
-    if (how === 'alone') this.#keep(Promise.all([before, ended]));
-    else this.#together = Promise.all([this.#together, ended]);
+    if (how === 'alone') this.#keep(allOf(before, ended));
+    else this.#together = allOf(this.#together, ended);
     try {
       if (before !== undefined) await orAborted(before, signal);
       return await work();
@@ -33,4 +33,9 @@ export class SharedLock {
       if (this.#alone === alone) this.#alone = undefined;
     });
   }
+}
+
+/** Settles with all of them. It holds no results, which would be kept one in another. */
+async function allOf(...work: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  await Promise.all(work);
 }

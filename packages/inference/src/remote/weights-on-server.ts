@@ -23,3 +23,18 @@ export function checkpointOf(
   if (publication?.kind !== 'checkpoint') return [root, 'default'];
   return [pathOnServer(publication.path, remotePath), String(publication.version)];
 }
+
+/**
+ * Whether an answer is of other weights than were asked for. The name of the weights that a server was started with is not known, so only
+ * that of a checkpoint that was loaded since is wrong.
+ *
+ * @param loaded - Name of the checkpoint that was loaded last.
+ */
+export function isOfOthers(
+  found: string,
+  { version, publication }: RemoteWeights,
+  loaded: string | undefined,
+): boolean {
+  if (publication === undefined) return found === loaded;
+  return publication.kind === 'checkpoint' && found !== String(version);
+}

@@ -12,7 +12,7 @@ import type {
   RemoteServer,
   RemoteWeights,
 } from '../remote/remote-server.ts';
-import { adapterName, checkpointOf, pathOnServer } from '../remote/weights-on-server.ts';
+import { adapterName, checkpointOf, isOfOthers, pathOnServer } from '../remote/weights-on-server.ts';
 
 /** Logprob and token, and sometimes its text. The first token of a prompt has no logprob. */
 const scoredToken = z.tuple([z.number().nullable(), z.int()], z.unknown());
@@ -42,6 +42,8 @@ export class SglangServer implements RemoteServer {
     RemoteRequest,
     { readonly weights: RemoteWeights; readonly sequences: RemoteSequence[] }
   >();
+  /** Name of the checkpoint that was loaded last. */
+  #loaded: string | undefined;
   #logprobs: RemoteAbilities['logprobs'] = 'at temperature 1, before filters';
 
   constructor(client: JsonClient, options: Options) {
@@ -148,9 +150,10 @@ export class SglangServer implements RemoteServer {
   async #generate(
     tokens: readonly TokenId[],
     options: object,
-    { model, version, publication }: RemoteWeights,
+    weights: RemoteWeights,
     signal: AbortSignal | undefined,
   ) {
+    const { model, version, publication } = weights;
     const adapter = publication?.kind === 'adapter' ? { lora_path: model } : {};
     const body = { input_ids: tokens, return_logprob: true, stream: false, ...options, ...adapter };
     const answer = await this.client.json('/generate', { body, attempts: 1, signal });
@@ -165,7 +168,7 @@ export class SglangServer implements RemoteServer {
         'sample less at once, or see the log of the server',
       );
     }
-    if (publication?.kind === 'checkpoint' && found && found !== String(version)) {
+    if (found && isOfOthers(found, weights, this.#loaded)) {
       throw unusable(this.client, `expected weights of version ${version}, got "${found}"`, remedies.weights);
     }
     return data.meta_info;
@@ -186,6 +189,7 @@ export class SglangServer implements RemoteServer {
     await this.#command('/pause_generation', {}, signal);
     try {
       await this.#flush(signal);
+      this.#loaded = String(version);
       await this.#load(path, String(version), signal);
     } catch (error) {
       await this.#load(...checkpointOf(current, this.#options), undefined);

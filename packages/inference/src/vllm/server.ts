@@ -11,7 +11,7 @@ import type {
   RemoteServer,
   RemoteWeights,
 } from '../remote/remote-server.ts';
-import { adapterName, checkpointOf, pathOnServer } from '../remote/weights-on-server.ts';
+import { adapterName, checkpointOf, isOfOthers, pathOnServer } from '../remote/weights-on-server.ts';
 import {
   completionsSchema,
   generateSchema,
@@ -41,6 +41,8 @@ export class VllmServer implements RemoteServer {
   readonly #options: Options;
   /** Versions of the directories that were loaded as checkpoints. vLLM may keep files that are replaced in place. */
   readonly #loaded = new Map<string, number>();
+  /** Name of the checkpoint that was loaded last. */
+  #latest: string | undefined;
 
   constructor(client: JsonClient, options: Options) {
     this.client = client;
@@ -63,9 +65,10 @@ export class VllmServer implements RemoteServer {
 
   async #generate(
     request: RemoteRequest,
-    { model, version, publication }: RemoteWeights,
+    weights: RemoteWeights,
     signal: AbortSignal | undefined,
   ): Promise<readonly RemoteSequence[]> {
+    const { model, version } = weights;
     const body = {
       ...{ model, token_ids: request.prompt, cache_salt: `weights ${version}` },
       sampling_params: { ...samplingOf(request), logprobs: 0, detokenize: request.stopStrings.length > 0 },
@@ -73,17 +76,16 @@ export class VllmServer implements RemoteServer {
     const answer = await this.client.json('/inference/v1/generate', { body, attempts: 1, signal });
     const { data } = generateSchema.safeParse(answer);
     if (data === undefined) throw this.client.unexpected('choices with token_ids', answer);
-    const expected = publication?.kind === 'checkpoint' ? String(version) : undefined;
     for (const { weight_versions: found } of data.choices) {
-      const other = found?.find(({ version: name }) => expected !== undefined && name !== expected);
+      const other = found?.find(({ version: name }) => isOfOthers(name, weights, this.#latest));
       if (other === undefined) continue;
       throw unusable(
         this.client,
-        `expected weights of version ${expected}, got "${other.version}"`,
+        `expected weights of version ${version}, got "${other.version}"`,
         remedies.weights,
       );
     }
-    return inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
+    return this.#inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
       tokens: token_ids ?? [],
       logprobs: logprobs?.content?.map(({ logprob }) => logprob) ?? [],
       finish: finish_reason,
@@ -117,7 +119,7 @@ export class VllmServer implements RemoteServer {
         remedies.tokens,
       );
     }
-    return inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
+    return this.#inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
       tokens: token_ids,
       logprobs: (logprobs?.token_logprobs ?? []).map((logprob) => logprob ?? Number.NaN),
       finish: finish_reason,
@@ -186,7 +188,8 @@ export class VllmServer implements RemoteServer {
   ): Promise<void> {
     await this.#command('/pause?mode=wait&clear_cache=true', {}, signal);
     try {
-      await this.#reload(path, String(version), signal);
+      this.#latest = String(version);
+      await this.#reload(path, this.#latest, signal);
     } catch (error) {
       await this.#reload(...checkpointOf(current, this.#options), undefined);
       throw error;
@@ -215,6 +218,16 @@ export class VllmServer implements RemoteServer {
     await this.#command('/v1/unload_lora_adapter', { lora_name: model }, undefined);
   }
 
+  /** Members of a group in order. A repeated index means that a member is missing. */
+  #inOrder<Choice extends { readonly index: number }>(choices: readonly Choice[]): readonly Choice[] {
+    const ordered = choices.toSorted((a, b) => a.index - b.index);
+    const wrong = ordered.findIndex(({ index }, place) => index !== place);
+    if (wrong < 0) return ordered;
+    const indexes = choices.map(({ index }) => index).join(', ');
+    const problem = `expected choices with the indexes 0 to ${choices.length - 1}, got ${indexes}`;
+    throw unusable(this.client, problem, remedies.protocol);
+  }
+
   #command(path: string, body: object, signal: AbortSignal | undefined): Promise<string> {
     const { updateTimeoutMs: timeoutMs } = this.#options;
     return this.client.text(path, { body, timeoutMs, signal });
@@ -230,10 +243,6 @@ function samplingOf(request: RemoteRequest): object {
     ...(stopTokens.length > 0 && { stop_token_ids: stopTokens }),
     ...(stopStrings.length > 0 && { stop: stopStrings }),
   };
-}
-
-function inOrder<Choice extends { readonly index: number }>(choices: readonly Choice[]): readonly Choice[] {
-  return choices.toSorted((a, b) => a.index - b.index);
 }
 
 function sameTokens(a: readonly TokenId[], b: readonly TokenId[]): boolean {
