@@ -63,3 +63,28 @@ it('data for a user interface are no part of what was said', () => {
   const record = { messages: [user('Hi'), { role: 'assistant', parts }] };
   expect(trajectoriesFromTraffic(JSON.stringify(record))[0]!.response).toBe('Hello');
 });
+
+describe('exports of programs that observe agents', () => {
+  const observed = (input: unknown, beside: object, output: object = said('Hello')) =>
+    JSON.stringify({ type: 'GENERATION', input, output, ...beside });
+
+  it('are a list of messages and the one that answers', () => {
+    const [read] = trajectoriesFromTraffic(observed([user('Hi')], { id: 'g' }));
+    expect(read!.messages).toEqual([user('Hi'), said('Hello')]);
+    const [wrapped] = trajectoriesFromTraffic(observed({ messages: [user('Hi')] }, {}));
+    expect(wrapped!.response).toBe('Hello');
+  });
+
+  it('go on in another trace of their session, and not in one of another session', () => {
+    const further = [user('Hi'), said('Hello'), user('More')];
+    const read = (session: string) =>
+      trajectoriesFromTraffic(
+        [
+          observed([user('Hi')], { id: 'a', traceId: 't1', sessionId: 's' }),
+          observed(further, { id: 'b', traceId: 't2', sessionId: session }, said('Yes')),
+        ].join('\n'),
+      ).map(({ response }) => response);
+    expect(read('s')).toEqual(['Yes']);
+    expect(read('other')).toEqual(['Hello', 'Yes']);
+  });
+});

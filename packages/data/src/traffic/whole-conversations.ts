@@ -12,6 +12,7 @@ export interface Recorded<Metadata> {
 
 /** Columns that name a conversation, and those that differ between requests of one. */
 const ofConversation = /^(?:conversation|session|thread|chat)_?id$/i;
+const ofTrace = /^trace_?id$/i;
 const ofRequest = new RegExp(
   [
     /^_?(?:id|uuid|custom_id)$/,
@@ -124,8 +125,12 @@ function ownerOf({ isConversation, id, conversation, owner, columns = {} }: Reco
   const named = Object.entries({ ...beside, ...nested, ...owner })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter}`), value] as const);
-  const stated = conversation ?? named.find(([name]) => ofConversation.test(name))?.[1];
-  const labels = named.filter(([name]) => !ofRequest.test(name) && !ofConversation.test(name));
+  const find = (form: RegExp) => named.find(([name]) => form.test(name))?.[1];
+  // Each request of a session may be a trace of its own.
+  const stated = conversation ?? find(ofConversation) ?? find(ofTrace);
+  const labels = named.filter(
+    ([name]) => ![ofRequest, ofConversation, ofTrace].some((form) => form.test(name)),
+  );
   const whole = stated ?? (isConversation === true ? id : undefined);
   return JSON.stringify([isConversation === true, whole, inOrder(Object.fromEntries(labels))]);
 }
