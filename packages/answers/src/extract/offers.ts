@@ -57,7 +57,7 @@ const offered = new RegExp(
 );
 /** `18; 20`, `18 (20)`, `18 ± 2`, `18 (20 if it rains)`. */
 const beside = new RegExp(
-  String.raw`^(?!\s?\[\d\])(?:(?:[^\S\n]|[$*_\\"'}])*(?:[,;|~&(){}[\]…±–—-]|\.\.\.|\+\/-|\b(?:and|to|also)\b))+[^\S\n]*[$*]*${value}(?:${end}| (?:if|unless|assuming|instead)\b)`,
+  String.raw`^(?!\s?\[\d\])(?:(?:[^\S\n]|[$*_\\"'])*(?:[,;|~&(){}[\]…±–—-]|\.\.\.|\+\/-|\b(?:and|to|also)\b))+[^\S\n]*[$*]*${value}(?:${end}| (?:if|unless|assuming|instead)\b)`,
 );
 /** `18 — no, 20`, `18. Actually, 20.` */
 const corrected = new RegExp(

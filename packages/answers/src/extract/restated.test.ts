@@ -42,3 +42,14 @@ describe('an answer that is said again', () => {
     expect(rests.filter((rest) => !isLeftOpen(` ${rest}`, answer))).toEqual([]);
   });
 });
+
+describe('signs behind an answer', () => {
+  it.each(['}', '} ', '…', '. ', '_', '&', '</b>', '- ', '(', 'and ', 'or ', '\\', "'", '$', '*', '[', '"}'])(
+    'are read in little time: %j',
+    (sign) => {
+      const start = performance.now();
+      for (const answer of ['18', 'x + 1', 'Paris']) isLeftOpen(`${sign.repeat(100)}z`, answer);
+      expect(performance.now() - start).toBeLessThan(500);
+    },
+  );
+});
