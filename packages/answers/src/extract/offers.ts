@@ -1,6 +1,7 @@
 import { mathAnswersAgree } from '../equal/math-equivalence.ts';
 import { onlyNumberIn, valueInWords } from '../equal/number-words.ts';
 import { isUnit } from '../equal/units.ts';
+import { isRestated } from './restated.ts';
 import { isFormula } from './said.ts';
 
 /** A statement that only offers other answers: "Or maybe 19.", "If not, 19." Without a word of doubt they are numbers, because all else may say the same. */
@@ -44,19 +45,19 @@ function isAnother(other: string, answer: string, statement: string): boolean {
 
 /** Markup, signs and up to three words between an answer and what is offered beside it. */
 const signs = String.raw`(?:<\/?\w{1,12}>|\.(?!\s+\p{L})|[\s$*_\\)\]}"',;:…—–=>&|-])*`;
-const between = String.raw`^(?![^\n]{0,40}\b(?:not|neither|nor|than|instead of)\s[$*]*[\dA-J])${signs}(?:[a-z]+ ){0,3}?[a-z]*${signs}[([{]?\s?(?:[\p{L}\d]+ ){0,3}?`;
+const between = String.raw`^(?!\W{0,5}(?:because|since)\b)(?![^\n]{0,40}\b(?:not|neither|nor|than|instead of)\s[$*]*[\dA-J])${signs}(?:[a-z]+ ){0,3}?[a-z]*${signs}[([{]?\s?(?:[\p{L}\d]+ ){0,3}?`;
 const offering = String.raw`\b(?:or|maybe|perhaps|possibly|alternative(?:ly)?|otherwise|if (?:not|wrong)|second (?:choice|best)|unless|vs\.?|versus|guess|backup|fallback|(?:could|might|may)(?: also| well)? be)(?![\p{L}'’])[\s,:]*(?:(?:is|it|else|perhaps|maybe|even|simply|just|about|roughly|approximately|equivalently|the answer) ){0,3}`;
 const one = String.raw`-?[$€£]?\d(?:[\d.,]*\d)?%?`;
-const value = String.raw`(?<value>${one}(?:\s?[-+*/×·÷=]\s?${one})*)`;
+const value = String.raw`(?=(?<whole>[^\n]{1,60}))(?<value>${one}(?:\s?[-+*/×·÷=]\s?${one})*)`;
 const end = String.raw`(?:, (?:that is|perhaps|maybe|I (?:think|guess)))?[$*)\]}.!\s]*(?:\n|$)`;
 /** `18 (or 20)`, `18 eggs, or maybe 20`, `18 (my other guess is 20)`: a word that offers, a few words behind an answer. */
 const offered = new RegExp(
-  String.raw`${between}${offering}[$*([{]*(?:${value}(?![\d:])[*$]*\s?(?<unit>\p{L}*)|(?<word>[a-z]{2,}(?:-[a-z]+)?|\p{Lu}\p{L}*(?: \p{Lu}\p{L}*){0,3})${end})`,
+  String.raw`${between}${offering}(?<lead>[$*([{]*)(?:${value}(?![\d:])[*$]*\s?(?<unit>\p{L}*)|(?<word>[a-z]{2,}(?:-[a-z]+)?|\p{Lu}\p{L}*(?: \p{Lu}\p{L}*){0,3})${end})`,
   'u',
 );
 /** `18; 20`, `18 (20)`, `18 ± 2`, `18 (20 if it rains)`. */
 const beside = new RegExp(
-  String.raw`^(?:(?:[^\S\n]|[$*_\\"'}])*(?:[,;|~&(){}[\]…±–—-]|\.\.\.|\+\/-|\b(?:and|to|also)\b))+[^\S\n]*[$*]*${value}(?:${end}| (?:if|unless|assuming|instead)\b)`,
+  String.raw`^(?!\s?\[\d\])(?:(?:[^\S\n]|[$*_\\"'])*(?:[,;|~&(){}[\]…±–—-]|\.\.\.|\+\/-|\b(?:and|to|also)\b))+[^\S\n]*[$*]*${value}(?:${end}| (?:if|unless|assuming|instead)\b)`,
 );
 /** `18 — no, 20`, `18. Actually, 20.` */
 const corrected = new RegExp(
@@ -70,7 +71,7 @@ const named = new RegExp(String.raw`^\s*[/|&]\s*(?<word>\p{Lu}\p{L}*(?: \p{Lu}\p
 
 /** `x + 1 or x + 2`: what stands behind a word that offers, up to the end of the sentence. */
 const formula =
-  /^[\s$*_\\)\]}"',;:…—–-]*(?:\.\s+)?[([]?\s?(?:[Oo]r|[Mm]aybe|[Pp]erhaps|[Pp]ossibly|[Aa]lternatively)\b[\s,:]*(?:(?:maybe|perhaps|also|equivalently|about|roughly) )?(?:\$|\\\()?\s*([^\n;$]{1,60}?)\s*(?:\$|\\\))?[)\]]?[.!]?\s*(?:\n|$)/;
+  /^[\s$*_\\)\]}"',;:…—–-]*(?:\.\s+)?(?:(?<open>[([])\s?)?(?:[Oo]r|[Mm]aybe|[Pp]erhaps|[Pp]ossibly|[Aa]lternatively)\b[\s,:]*(?:(?:maybe|perhaps|also|equivalently|about|roughly) )?(?:\$|\\\()?\s*(?<inner>[^\n;$]{1,60}?)\s*(?<dollar>\$|\\\))?(?<close>[)\]])?[.!]?\s*(?:\n|$)/;
 
 /** A number with nothing but a unit around it. */
 const bare =
@@ -83,33 +84,63 @@ const counts = /^(?:pairs?|dozens?|couples?|per|each|every|a)$/;
 function isHedged(rest: string, answer: string): boolean {
   const near = rest.slice(0, 200);
   const own = bare.exec(answer)?.[1]?.replaceAll(',', '');
-  const { word, unit = '', ...found } = (offered.exec(near) ?? named.exec(near))?.groups ?? {};
+  const { word, unit = '', lead = '', ...found } = (offered.exec(near) ?? named.exec(near))?.groups ?? {};
   if (own === undefined) {
     const areNames = [word ?? '', answer].every((name) => /^\(?\p{Lu}/u.test(name));
     const isAside = word !== undefined && /^[\s*]*[([]\s?or\b/.test(near);
-    if (areNames || isAside) return word?.toLowerCase() !== answer.toLowerCase();
-    return isOtherFormula(formula.exec(near)?.[1] ?? '', answer);
+    if (areNames || isAside) return !areSame(word ?? '', answer);
+    const { open, inner = '', dollar, close = '' } = formula.exec(near)?.groups ?? {};
+    return isOtherFormula(open === undefined && dollar === undefined ? inner + close : inner, answer);
   }
+  const counted = wordsBehind.exec(answer.replace(/[-\d.,]+/, ''))?.[1] ?? wordsBehind.exec(near)?.[1] ?? '';
   const said = [
-    found.value ?? (word && valueInWords(word)),
-    ...[beside, below, corrected].map((form) => form.exec(near)?.groups?.value),
+    { value: found.value ?? (word && valueInWords(word)), whole: found.whole },
+    ...[beside, below, corrected].map((form) => ({ ...form.exec(near)?.groups })),
   ];
-  return said.some((other, at) => {
+  return said.some(({ value: other, whole }: Partial<Record<string, string>>, at) => {
     if (other === undefined || other.includes('%') !== answer.includes('%')) return false;
     // A calculation alone is a step or a check.
     if (at > 0 && /[-+*/×·÷].*=/.test(other)) return false;
-    if (at === 0 && (isUnit(unit) || counts.test(unit)))
-      return !isConverted(Number(own), Number(other.replace(/[^\d.]/g, '')));
+    const sign =
+      /^-?([$€£])/.exec(other)?.[1] ?? (/\$$/.test(lead) && !whole?.includes('$') ? '$' : undefined);
+    const text = (whole ?? other).replace(/^[$€£]/, '');
+    const isSame = isRestated({ number: own, words: counted }, text, at === 0 ? sign : undefined);
+    if (isSame !== undefined) return !isSame;
+    // What is below zero, in words.
+    if (unit !== '' && Number(own) === -Number(other)) return false;
+    const ofOther = at === 0 ? (sign ?? unit) : '';
+    const isNamed = isUnit(ofOther) || counts.test(ofOther);
+    const areNamed = ofOther !== '' && counted !== '' && !counted.startsWith(ofOther.slice(0, 3));
+    if (isNamed || areNamed) {
+      const isSameAmount = isConverted(Number(own), Number(other.replace(/[^\d.]/g, '')));
+      if (isNamed || isSameAmount) return !isSameAmount;
+    }
     return !/[-+*/×·÷=]/.test(other.slice(1))
       ? isAnother(other.replace(/^(-?)[$€£]/, '$1'), own, '')
       : !mathAnswersAgree(other.replace(/[$€£]/g, ''), own);
   });
 }
 
+/** Up to three words right behind a number, in the answer or behind it. */
+const wordsBehind =
+  /^(?:[\s$*)\]}]|\\(?:text|mathrm)\s*\{|\\[)\],;! ]|\^\\circ)*((?!(?:or|and|if)\b)[°\p{L}][\p{L}/²³]*(?: (?!or\b|and\b|if\b)\p{L}+){0,2})/u;
+
+/** Whether a name or a reply says the same as an answer. */
+function areSame(other: string, answer: string): boolean {
+  if (reply.test(other) && reply.test(answer)) return isYes.test(other) === isYes.test(answer);
+  return other.toLowerCase() === answer.toLowerCase();
+}
+
+const reply = /^(?:\\text\{)?(?:yes|no|true|false)\}?$/i;
+const isYes = /yes|true/i;
+
 /** Whether a formula, or a yes or no, has another value than an answer. What has a unit is not compared, and a decimal may be rounded. */
 function isOtherFormula(other: string, answer: string): boolean {
-  const isReply = /^(?:yes|no|true|false)$/i.test(other);
-  const hasUnit = /[a-z]{2}|[°%:]/i.test(other.replace(/\\(?!circ|text)[a-z]+/g, ''));
+  const isReply = reply.test(other);
+  if (isReply && reply.test(answer)) return !areSame(other, answer);
+  // What a choice stands for.
+  if (/^[A-J]$/.test(answer) && !/^[A-J]$/.test(other)) return false;
+  const hasUnit = /[a-z]{2}|[°%:]|\d\s+[a-z](?:\^\d|$)/i.test(other.replace(/\\(?!circ|text)[a-z]+/g, ''));
   const isShort = isReply || (!hasUnit && isFormula(other));
   if (!isShort || mathAnswersAgree(other, answer)) return false;
   return !(/^-?\d*\.\d+$/.test(other) && mathAnswersAgree(`${answer} \\approx ${other}`, other));

@@ -16,7 +16,7 @@ export type RecordedPart =
   | { readonly kind: 'result'; readonly id: unknown; readonly gave: unknown }
   /** Begins another step of an agent. */
   | { readonly kind: 'step' }
-  /** Reasoning, sources and approvals, which are no part of what was said. */
+  /** Reasoning, sources, approvals and data of a user interface, which are no part of what was said. */
   | { readonly kind: 'aside' }
   /** Images and the like. */
   | { readonly kind: 'other' };
@@ -53,7 +53,7 @@ const readers: Readonly<Record<string, (part: Part) => RecordedPart>> = {
 
 const other: RecordedPart = { kind: 'other' };
 const asides =
-  /^(?:(?:redacted[-_])?(?:reasoning|thinking)|source(?:-url|-document)?|tool-approval-(?:request|response))$/;
+  /^(?:(?:redacted[-_])?(?:reasoning|thinking)|source(?:-url|-document)?|data-[\w-]+|tool-approval-(?:request|response))$/;
 const denied = 'Tool execution denied.';
 
 /** What a part of a recorded message is. */

@@ -35,7 +35,7 @@ describe('Dataset', () => {
           const all = await values(dataset);
           expect(await dataset.count()).toBe(all.length);
           if (cursor <= all.length) expect(await values(dataset, cursor)).toEqual(all.slice(cursor));
-          else await expect(values(dataset, cursor)).rejects.toThrow(`expected at least ${cursor} rows`);
+          else await expect(values(dataset, cursor)).rejects.toThrow(`expected at least ${cursor} row`);
         },
       ),
       { numRuns: 60 },

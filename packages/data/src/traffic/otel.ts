@@ -1,4 +1,4 @@
-import { chatMessages, jsonText, recordedCall } from '@rlp/core';
+import { chatMessages, isRecord, jsonText, recordedCall } from '@rlp/core';
 import * as z from 'zod';
 import { sdkMessages } from './ai-sdk.ts';
 import { describedFailure } from './described-failure.ts';
@@ -13,7 +13,7 @@ const span = z.looseObject({
   traceId: z.string().optional(),
   status: z.looseObject({}).nullish(),
   attributes,
-  events: z.array(z.looseObject({ attributes })).default([]),
+  events: z.array(z.looseObject({ name: z.string().optional(), attributes })).default([]),
 });
 type Span = z.output<typeof span>;
 
@@ -32,25 +32,32 @@ export function otelExchanges(exported: z.output<typeof otelExport>): RecordedEx
   const spans = Array.isArray(exported)
     ? exported
     : exported.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
-  return spans.flatMap((one) => spanExchange(one) ?? []);
+  return spans.flatMap(spanExchanges);
 }
 
-function spanExchange(one: Span): RecordedExchange | undefined {
+/** One exchange for each choice: those of one request are answers to compare. */
+function spanExchanges(one: Span): RecordedExchange[] {
   const own = Object.assign({}, ...[one, ...one.events].map((from) => plainAttributes(from.attributes)));
-  const found = semanticMessages(own) ?? aiSdkMessages(own) ?? indexedMessages(own);
-  if (found === undefined) return undefined;
+  const found = semanticMessages(own) ?? aiSdkMessages(own) ?? indexedMessages(own) ?? eventMessages(one);
+  if (found === undefined) return [];
   const model = own['gen_ai.response.model'] ?? own['gen_ai.request.model'];
   const conversation = own['gen_ai.conversation.id'] ?? one.traceId;
   const tools = offeredTools(own);
-  return {
-    format: 'opentelemetry',
-    ...(one.spanId !== undefined && { id: one.spanId }),
+  const facts = {
+    format: 'opentelemetry' as const,
     ...(model !== undefined && { model: String(model) }),
     ...(conversation !== undefined && { conversation: String(conversation) }),
     ...(tools !== undefined && { tools }),
-    ...(found.said.length === 0 && { unanswered: silence(one) }),
-    messages: [...found.asked, ...found.said],
   };
+  const { spanId: id } = one;
+  const { asked, said } = found;
+  if (said.length === 0)
+    return [{ ...facts, ...(id !== undefined && { id }), unanswered: silence(one), messages: asked }];
+  return said.map((choice, place) => ({
+    ...facts,
+    ...(id !== undefined && { id: said.length > 1 ? `${id}/${place}` : id }),
+    messages: [...asked, ...choice],
+  }));
 }
 
 /** Why a span without output holds no answer. */
@@ -60,18 +67,23 @@ function silence({ status }: Span): string {
   return `the span failed${message === '' ? '' : `: ${describedFailure(message)}`}`;
 }
 
-/** Messages of the request and of its answer. */
+/** Messages of the request, and of each choice of its answer. */
 interface SpanMessages {
   readonly asked: readonly unknown[];
-  readonly said: readonly unknown[];
+  readonly said: readonly (readonly unknown[])[];
 }
 
+/** Attributes of the semantic conventions, and their names in earlier ones. */
+const messageNames = [
+  ['gen_ai.input.messages', 'gen_ai.prompt'],
+  ['gen_ai.output.messages', 'gen_ai.completion'],
+] as const;
 const semanticMessage = z.looseObject({ role: z.string(), content: z.unknown().optional() });
 
 /** Messages as the semantic conventions for generative AI have them. */
 function semanticMessages(own: Readonly<Record<string, unknown>>): SpanMessages | undefined {
-  const all = ['gen_ai.input.messages', 'gen_ai.output.messages'].map((name) =>
-    z.array(semanticMessage).safeParse(fromJsonText(own[name])),
+  const all = messageNames.map(([name, earlier]) =>
+    z.array(semanticMessage).safeParse(fromJsonText(own[name] ?? own[earlier])),
   );
   const [asked, said] = all.map(({ data }) => data);
   if (asked === undefined && said === undefined) return undefined;
@@ -82,8 +94,16 @@ function semanticMessages(own: Readonly<Record<string, unknown>>): SpanMessages 
       : [{ role: 'system', ...(Array.isArray(system) ? { parts: system } : { content: system }) }];
   return {
     asked: [...opening, ...(asked ?? [])].flatMap(partMessages),
-    said: (said ?? []).flatMap(partMessages),
+    said: choicesOf((said ?? []).map(partMessages)),
   };
+}
+
+/** Each message of an answer is a choice, unless tools answered in between: then all are one run. */
+function choicesOf(said: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
+  const areChoices = said.every((messages) =>
+    messages.every((one) => isRecord(one) && one.role === 'assistant'),
+  );
+  return areChoices ? said : [said.flat()];
 }
 
 /** A content of another kind than text and parts is what the program wrote, as JSON. */
@@ -107,7 +127,7 @@ function aiSdkMessages(own: Readonly<Record<string, unknown>>): SpanMessages | u
   const content = jsonText(text ?? '');
   const last = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) };
   const isAnswered = text !== undefined || calls.length > 0;
-  return { asked: asked.flatMap(chatMessages), said: isAnswered ? [last] : [] };
+  return { asked: asked.flatMap(chatMessages), said: isAnswered ? [[last]] : [] };
 }
 
 /** Messages as attributes with numbers, such as `gen_ai.prompt.0.content`. */
@@ -133,7 +153,39 @@ function indexedMessages(own: Readonly<Record<string, unknown>>): SpanMessages |
     return messages;
   };
   const [asked, said] = [found('gen_ai.prompt', 'user'), found('gen_ai.completion', 'assistant')];
+  return asked.length + said.length > 0 ? { asked, said: said.map((one) => [one]) } : undefined;
+}
+
+const messageEvent = /^gen_ai\.(system|user|assistant|tool)\.message$/;
+
+/** Messages as events of their own, as earlier conventions had them: `gen_ai.user.message` and `gen_ai.choice`. */
+function eventMessages({ events }: Span): SpanMessages | undefined {
+  const asked: unknown[] = [];
+  const said: unknown[][] = [];
+  for (const { name, attributes } of events) {
+    const own = plainAttributes(attributes);
+    const role = messageEvent.exec(String(name))?.[1];
+    if (role !== undefined) asked.push(eventMessage(role, own));
+    else if (name === 'gen_ai.choice') {
+      const message = fromJsonText(own.message);
+      said.push([
+        eventMessage('assistant', isRecord(message) ? message : { ...own, content: own.content ?? message }),
+      ]);
+    }
+  }
   return asked.length + said.length > 0 ? { asked, said } : undefined;
+}
+
+function eventMessage(
+  role: string,
+  { content, tool_calls: made, id, ...own }: Readonly<Record<string, unknown>>,
+) {
+  const calls = fromJsonText(made);
+  return {
+    ...{ role: own.role ?? role, content: jsonText(content ?? '') },
+    ...(Array.isArray(calls) && calls.length > 0 && { tool_calls: calls }),
+    ...(role === 'tool' && id !== undefined && { tool_call_id: String(id) }),
+  };
 }
 
 /** Tools that the request offered: by the semantic conventions, of the AI SDK, or in attributes with numbers. */

@@ -25,6 +25,7 @@ const name = z.union([z.string().min(1), z.number()]).transform(String);
  *
  * - `{ request, response }` of OpenAI's chat or Responses API or Anthropic's Messages API, also as `{ input, output }` and with bodies,
  *   `{ messages, response }`, `{ messages, choices }` and `{ messages }`. A streamed response of the chat API may be a list of its chunks or their text.
+ *   Also a list of messages with a message as its answer, as programs that observe agents export them.
  * - OpenTelemetry: an OTLP export or one span, by the semantic conventions for generative AI or with the AI SDK's attributes.
  * - AI SDK: `{ messages or prompt, steps }`, or with `response`.
  *
@@ -38,7 +39,10 @@ export function recordedExchanges(record: unknown): readonly RecordedExchange[] 
   const used = aiSdkExchange.safeParse(fields);
   if (used.success) return withColumns(aiSdkExchanges(used.data), fields, aiSdkFields);
   for (const [asked, said] of pairNames) {
-    const pair = { request: unwrapped(fields[asked]), response: wholeResponse(unwrapped(fields[said])) };
+    const pair = {
+      request: asRequest(unwrapped(fields[asked])),
+      response: asResponse(wholeResponse(unwrapped(fields[said]))),
+    };
     const found = exchangesOf(pair);
     if (found !== undefined) return withColumns(found, fields, [asked, said]);
   }
@@ -52,6 +56,23 @@ export function recordedExchanges(record: unknown): readonly RecordedExchange[] 
     fields,
     ofConversation,
   );
+}
+
+/** A list of messages, as programs that observe agents write what was asked, as a request of the chat API. */
+function asRequest(asked: unknown): unknown {
+  const areMessages =
+    Array.isArray(asked) &&
+    asked.length > 0 &&
+    asked.every((one) => isRecord(one) && typeof one.role === 'string' && one.type === undefined);
+  return areMessages ? { messages: asked } : asked;
+}
+
+/** A message alone as a response of the chat API. */
+function asResponse(said: unknown): unknown {
+  const isMessage =
+    isRecord(said) && said.role === 'assistant' && said.type === undefined && !('choices' in said);
+  if (!isMessage) return said;
+  return { ...(typeof said.id === 'string' && { id: said.id }), choices: [{ message: said }] };
 }
 
 /** A record with the fields of a request and its response beside them. The exchanges are `undefined` if that is an error. */

@@ -12,6 +12,7 @@ const delta = z.looseObject({
   content: z.string().nullish(),
   refusal: z.string().nullish(),
   tool_calls: z.array(callDelta).nullish(),
+  function_call: callDelta.shape.function,
 });
 const chunk = z.looseObject({
   id: z.string().nullish(),
@@ -30,6 +31,8 @@ interface Said {
   content: string;
   refusal: string;
   readonly calls: { id: string; name: string; arguments: string }[];
+  /** The call of a function before there were tools. */
+  readonly earlier: Said['calls'];
 }
 
 /**
@@ -65,11 +68,12 @@ function joinedChunks(chunks: readonly Chunk[]): object {
   const all = new Map<number, Said>();
   for (const { choices } of chunks) {
     for (const { index, delta: more } of choices) {
-      const said = all.get(index) ?? { role: 'assistant', content: '', refusal: '', calls: [] };
+      const said = all.get(index) ?? { role: 'assistant', content: '', refusal: '', calls: [], earlier: [] };
       all.set(index, said);
       said.role = more?.role ?? said.role;
       said.content += more?.content ?? '';
       said.refusal += more?.refusal ?? '';
+      if (more?.function_call != null) addCall({ calls: said.earlier }, { function: more.function_call }, 0);
       for (const [place, call] of (more?.tool_calls ?? []).entries())
         addCall(said, call, call.index ?? place);
     }
@@ -84,7 +88,11 @@ function joinedChunks(chunks: readonly Chunk[]): object {
   };
 }
 
-function addCall({ calls }: Said, { id, function: more }: z.output<typeof callDelta>, place: number): void {
+function addCall(
+  { calls }: Pick<Said, 'calls'>,
+  { id, function: more }: z.output<typeof callDelta>,
+  place: number,
+): void {
   calls[place] ??= { id: '', name: '', arguments: '' };
   const call = calls[place];
   call.id ||= id ?? '';
@@ -92,12 +100,14 @@ function addCall({ calls }: Said, { id, function: more }: z.output<typeof callDe
   call.arguments += more?.arguments ?? '';
 }
 
-function messageOf({ role, content, refusal, calls }: Said): object {
+function messageOf({ role, content, refusal, calls, earlier }: Said): object {
+  const [called] = earlier;
   const made = calls.filter((call) => call !== undefined);
   return {
     role,
     content: content === '' && refusal !== '' ? null : content,
     ...(refusal !== '' && { refusal }),
+    ...(called !== undefined && { function_call: { name: called.name, arguments: called.arguments } }),
     ...(made.length > 0 && {
       tool_calls: made.map(({ id, ...called }) => ({ id, type: 'function', function: called })),
     }),

@@ -1,4 +1,5 @@
-import type { Trajectory } from '@rlp/core';
+import { chatMessages, isRecord, type Trajectory } from '@rlp/core';
+import { fromJsonText } from './json-text.ts';
 import type { RecordedExchange } from './recorded-exchange.ts';
 
 /** A trajectory with the exchange it was made of. */
@@ -11,6 +12,7 @@ export interface Recorded<Metadata> {
 
 /** Columns that name a conversation, and those that differ between requests of one. */
 const ofConversation = /^(?:conversation|session|thread|chat)_?id$/i;
+const ofTrace = /^trace_?id$/i;
 const ofRequest = new RegExp(
   [
     /^_?(?:id|uuid|custom_id)$/,
@@ -73,16 +75,37 @@ function withoutCopies<Metadata>(all: readonly Recorded<Metadata>[]): State<Meta
   const numberOf = numbers();
   return all.flatMap(({ exchange, place, trajectory }) => {
     let state = numberOf(ownerOf(exchange));
-    const states = trajectory.messages.map(({ role, content, tool_calls: calls }) => {
-      state = numberOf(JSON.stringify([state, role, content, calls?.map((call) => call.function)]));
-      return state;
-    });
+    const others = exchange.messages.flatMap(chatMessages).map(otherParts);
+    const states = trajectory.messages.map(
+      ({ role, content, tool_calls: calls, function_call: legacy }, at) => {
+        const made = [
+          ...(calls ?? []).map((call) => call.function),
+          ...(legacy === undefined ? [] : [legacy]),
+        ].map((called) => [called.name, comparable(called.arguments)]);
+        state = numberOf(JSON.stringify([state, role, content, made, others[at]]));
+        return state;
+      },
+    );
     const { id, columns } = exchange;
     const copy = JSON.stringify([state, id === undefined ? [place, inOrder(columns)] : id]);
     if (seen.has(copy)) return [];
     seen.add(copy);
     return [{ trajectory, states }];
   });
+}
+
+/** Parts that a message's text only names, such as images: those of different images are different messages. Where a cache ends says nothing. */
+function otherParts(message: unknown): readonly unknown[] | undefined {
+  const content = isRecord(message) ? message.content : undefined;
+  const parts = Array.isArray(content) ? content.filter(isRecord) : [];
+  const others = parts.filter(({ text }) => typeof text !== 'string');
+  return others.length > 0 ? others.map(({ cache_control: _, ...part }) => part) : undefined;
+}
+
+/** Arguments as they are compared: programs write the same JSON with other spaces. */
+function comparable(json: string): unknown {
+  const value = fromJsonText(json);
+  return isRecord(value) ? inOrder(value) : json;
 }
 
 /** Numbers texts, equal ones alike. */
@@ -102,8 +125,12 @@ function ownerOf({ isConversation, id, conversation, owner, columns = {} }: Reco
   const named = Object.entries({ ...beside, ...nested, ...owner })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter}`), value] as const);
-  const stated = conversation ?? named.find(([name]) => ofConversation.test(name))?.[1];
-  const labels = named.filter(([name]) => !ofRequest.test(name) && !ofConversation.test(name));
+  const find = (form: RegExp) => named.find(([name]) => form.test(name))?.[1];
+  // Each request of a session may be a trace of its own.
+  const stated = conversation ?? find(ofConversation) ?? find(ofTrace);
+  const labels = named.filter(
+    ([name]) => ![ofRequest, ofConversation, ofTrace].some((form) => form.test(name)),
+  );
   const whole = stated ?? (isConversation === true ? id : undefined);
   return JSON.stringify([isConversation === true, whole, inOrder(Object.fromEntries(labels))]);
 }
